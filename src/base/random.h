@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/check.h"
+
+namespace souk::base {
+
+// A small generator (SplitMix64) whose whole state is one number, so that a draw recorded with its
+// seed can be audited on any platform. Not for secrets.
+class Random {
+ public:
+  explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
+
+  constexpr std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+  // Uniform in [0, n): multiply-shift with rejection, so no value is favoured.
+  constexpr std::uint64_t below(std::uint64_t n) {
+    CHECK(n > 0);
+    const std::uint64_t threshold = (0 - n) % n;
+    while (true) {
+      const auto product = static_cast<unsigned __int128>(next()) * n;
+      if (static_cast<std::uint64_t>(product) >= threshold)
+        return static_cast<std::uint64_t>(product >> 64);
+    }
+  }
+
+  // Uniform in [low, high].
+  constexpr std::int64_t between(std::int64_t low, std::int64_t high) {
+    CHECK(low <= high);
+    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
+  }
+
+  constexpr bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
+
+  template <class Sequence>
+  constexpr void shuffle(Sequence& items) {
+    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace souk::base

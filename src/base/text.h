@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace souk::base {
+
+std::string_view trim(std::string_view text);
+// "a,b,,c" -> {"a","b","","c"}; each piece trimmed.
+std::vector<std::string_view> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> items, std::string_view separator);
+
+// The candidate with the fewest edits from `word`, or "" when none is near enough to be meant.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+// "did you mean 'price'?" or, with nothing near, "one of: a, b, c". For error hints.
+std::string suggest(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace souk::base
