@@ -38,9 +38,10 @@ constexpr void for_each_field(T& value, Visit&& visit) {
              fields_of(static_cast<const std::remove_const_t<T>*>(nullptr)));
 }
 
-template <NamedEnum E>
-constexpr std::string_view to_string(E value) {
-  return names_of(value)[static_cast<std::size_t>(value)];
+// An enumerator's name as people see it: `operator_` is spelled "operator".
+constexpr std::string_view spelled(std::string_view name) {
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return name;
 }
 
 template <NamedEnum E>
@@ -73,10 +74,13 @@ constexpr std::optional<E> from_string(std::string_view name) {
     return std::tuple{SOUK_EACH(SOUK_FIELD_, Type, __VA_ARGS__)}; \
   }
 
-#define SOUK_NAME_(type, item) std::string_view(#item)
+#define SOUK_NAME_(type, item) ::souk::base::spelled(#item)
 #define SOUK_ENUM(Type, ...)                                                                     \
   enum class Type : unsigned char { __VA_ARGS__ };                                               \
   constexpr const auto& names_of(Type) {                                                         \
     static constexpr std::array names{SOUK_EACH(SOUK_NAME_, Type, __VA_ARGS__)};                 \
     return names;                                                                                \
+  }                                                                                              \
+  constexpr std::string_view to_string(Type value) {                                             \
+    return names_of(value)[static_cast<std::size_t>(value)];                                     \
   }

@@ -35,7 +35,10 @@ class Random {
   // Uniform in [low, high].
   constexpr std::int64_t between(std::int64_t low, std::int64_t high) {
     CHECK(low <= high);
-    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
+    // Unsigned, because high - low may not fit a signed number.
+    const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+    const auto draw = span + 1 == 0 ? next() : below(span + 1);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + draw);
   }
 
   constexpr bool chance(std::uint64_t one_in) { return below(one_in) == 0; }

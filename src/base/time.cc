@@ -59,7 +59,8 @@ Result<Duration> parse_duration(std::string_view text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number,
                                               std::chars_format::fixed);
-    if (error != std::errc{} || number < 0) return bad_duration(text);
+    // Written so that "nan", which from_chars reads, is refused too.
+    if (error != std::errc{} || !(number >= 0)) return bad_duration(text);
     at = end - text.data();
     const auto letters = text.substr(at).find_first_of("0123456789.");
     const auto name = text.substr(at, letters);

@@ -43,11 +43,14 @@ struct Hold {
 // grant    the mint creates `amount` for `to` (which may be kPlatform)
 // bonus    the platform gives `amount` to the bonus of `to`
 // reserve  `from` puts `amount` into `hold`, bonus first; opens it, or adds to it if it is theirs
+//          (the later of the two `expires` then counts)
 // post     `hold` pays `amount` to `to`, of which `fee` goes to the platform; bonus credits that
-//          would return to the hold's own owner stay bonus credits
+//          would return to the hold's own owner stay bonus credits (the fee uses up bonus first)
 // release  `amount` of `hold` goes back to its owner, ordinary credits first; the hold stays open
 // close    (void) what is left of `hold` goes back to its owner, and the hold is gone
 // expire   the same, allowed only once `now` has reached the hold's `expires`
+// A kind looks only at the fields named here. Amounts are above zero and at most kMostCredits, as
+// is all that is ever minted, so no balance can overflow.
 SOUK_ENUM(Kind, grant, bonus, reserve, post, release, close, expire)
 
 struct Transfer {
@@ -85,6 +88,12 @@ class Ledger {
   SOUK_FIELDS(Ledger, minted_, balances_, holds_)
 
  private:
+  // `hold` is this->hold(t.hold), searched once by the caller.
+  base::Result<> check(const Transfer& t, const Hold* hold) const;
+  void reserve(const Transfer& t, Hold& hold, bool opened);
+  void post(const Transfer& t, Hold& hold);
+  void give_back(Hold& hold, Credits amount);
+
   Credits minted_;
   std::vector<Balance> balances_{Balance{}};  // Indexed by account; [0] is the platform.
   std::map<HoldId, Hold> holds_;              // Ordered, so replays agree.

@@ -55,7 +55,7 @@ struct Trade {
 
 struct Outcome {
   std::vector<Trade> trades;     // In order of bid, then ask.
-  std::optional<Credits> price;  // The uniform price, where the rule has one.
+  std::optional<Credits> price;  // The uniform price, where the rule has one and something traded.
 };
 
 // A rule that decides who gets which slots at what price. Pure: the outcome depends on the book and
@@ -83,8 +83,9 @@ struct Entry {
                                                             const Params& params = {});
 
 // The rules no outcome may break, whoever computed it: indices exist, no bid or ask exceeds its
-// units, gangs are whole, nobody pays above its limit or gets below its reserve, buyers pay at
-// least what sellers get.
+// units, gangs are whole, nobody pays above its limit or gets below its reserve, in every trade the
+// buyer pays at least what the seller gets (settlement cannot pay a negative fee), trades are in
+// order.
 [[nodiscard]] base::Result<> verify(const Book& book, const Outcome& outcome);
 
 }  // namespace souk::mechanism

@@ -1,0 +1,53 @@
+#include "base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace souk::base {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Text, TrimsAndSplitsWhatPeopleType) {
+  EXPECT_EQ(trim(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trim(" \n"), "");
+  EXPECT_THAT(split("a,b,,c", ','), ElementsAre("a", "b", "", "c"));
+  EXPECT_THAT(split(" a , b ", ','), ElementsAre("a", "b"));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+  EXPECT_THAT(split("a,", ','), ElementsAre("a", ""));
+}
+
+TEST(Text, JoinsBackWhatWasSplit) {
+  EXPECT_EQ(join(std::vector<std::string>{"a", "b", "c"}, ", "), "a, b, c");
+  EXPECT_EQ(join({}, ", "), "");
+}
+
+TEST(Text, AMistypedWordFindsTheOneThatWasMeant) {
+  constexpr std::array<std::string_view, 4> words{"price", "prices", "budget", "deadline"};
+  const struct {
+    const char *typed, *meant;
+  } cases[] = {
+      {"price", "price"},
+      {"prcie", "price"},
+      {"pirces", "prices"},
+      {"budgte", "budget"},
+      {"dedline", "deadline"},
+      {"deadlin", "deadline"},
+      {"colour", ""},
+      {"", ""},
+      {"xyz", ""},
+  };
+  for (const auto& c : cases) EXPECT_EQ(nearest(c.typed, words), c.meant) << c.typed;
+  EXPECT_EQ(nearest("x", {}), "");
+}
+
+TEST(Text, AHintNamesTheNearestOrAll) {
+  constexpr std::array<std::string_view, 2> words{"price", "budget"};
+  EXPECT_EQ(suggest("prize", words), "did you mean 'price'?");
+  EXPECT_EQ(suggest("colour", words), "one of: price, budget");
+}
+
+}  // namespace
+}  // namespace souk::base

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/credits.h"
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/id.h"
+#include "base/time.h"
+#include "market/table.h"
+
+// Values to bytes and back, from their field lists.
+//
+//   unsigned, Id         LEB128: seven bits a byte, low first, high bit set on all but the last
+//   signed, Credits,
+//   Time, Duration       zigzag, then LEB128
+//   bool, enum           one byte
+//   string               length, then its bytes;  Digest: its 32 bytes
+//   optional             0, or 1 and the value
+//   vector, deque, map   count, then the items (a map's key before its value)
+//   Table                next id, count, then the items in order of id
+//   struct               its fields in the order of its list
+//
+// Where the bytes end before the fields do, the missing fields keep their defaults: that is how an
+// event written before a field was appended is read.
+
+namespace souk::codec {
+
+class Writer {
+ public:
+  explicit Writer(base::Bytes& out) : out_(out) {}
+
+  void raw(std::string_view bytes) { out_.append(bytes); }
+  void byte(unsigned char b) { out_.push_back(static_cast<char>(b)); }
+  void number(std::uint64_t v) {
+    for (; v >= 0x80; v >>= 7) byte(static_cast<unsigned char>(v | 0x80));
+    byte(static_cast<unsigned char>(v));
+  }
+  void signed_number(std::int64_t v) {
+    number((static_cast<std::uint64_t>(v) << 1) ^ static_cast<std::uint64_t>(v >> 63));
+  }
+
+  void put(bool v) { byte(v ? 1 : 0); }
+  template <std::unsigned_integral T>
+  void put(T v) { number(v); }
+  template <std::signed_integral T>
+  void put(T v) { signed_number(v); }
+  template <base::NamedEnum E>
+  void put(E v) { byte(static_cast<unsigned char>(v)); }
+  template <class Tag>
+  void put(base::Id<Tag> v) { number(v.value); }
+  void put(base::Credits v) { signed_number(v.micro); }
+  void put(base::Time v) { signed_number(v.us); }
+  void put(base::Duration v) { signed_number(v.us); }
+  void put(const base::Digest& v) {
+    raw({reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size()});
+  }
+  void put(const std::string& v) {
+    number(v.size());
+    raw(v);
+  }
+  template <class T>
+  void put(const std::optional<T>& v) {
+    put(v.has_value());
+    if (v) put(*v);
+  }
+  template <class T>
+  void put(const std::vector<T>& v) { items(v); }
+  template <class T>
+  void put(const std::deque<T>& v) { items(v); }
+  template <class K, class V>
+  void put(const std::map<K, V>& v) {
+    number(v.size());
+    for (const auto& [key, value] : v) {
+      put(key);
+      put(value);
+    }
+  }
+  template <class I, class T>
+  void put(const market::Table<I, T>& v) {
+    put(v.next());
+    number(v.size());
+    v.for_each([&](const T& item) { put(item); });
+  }
+  template <base::Described T>
+  void put(const T& v) {
+    base::for_each_field(v, [&](std::string_view, const auto& field) { put(field); });
+  }
+
+ private:
+  template <class Sequence>
+  void items(const Sequence& v) {
+    number(v.size());
+    for (const auto& item : v) put(item);
+  }
+
+  base::Bytes& out_;
+};
+
+// Reads what a Writer wrote. Never reads outside its bytes; after the first thing that makes no
+// sense, ok() is false and everything reads as nothing.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
+  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+
+  std::string_view raw(std::size_t size) {
+    if (size > left()) return fail(), std::string_view();
+    const std::string_view out(at_, size);
+    at_ += size;
+    return out;
+  }
+  unsigned char byte() {
+    if (at_ == end_) return fail(), 0;
+    return static_cast<unsigned char>(*at_++);
+  }
+  std::uint64_t number() {
+    std::uint64_t v = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto b = byte();
+      v |= static_cast<std::uint64_t>(b & 0x7f) << shift;
+      if (b < 0x80) return v;
+    }
+    return fail(), 0;
+  }
+  std::int64_t signed_number() {
+    const auto v = number();
+    return static_cast<std::int64_t>(v >> 1) ^ -static_cast<std::int64_t>(v & 1);
+  }
+
+  void get(bool& v) {
+    const auto b = byte();
+    if (b > 1) fail();
+    v = b == 1;
+  }
+  template <std::unsigned_integral T>
+  void get(T& v) { v = static_cast<T>(number()); }
+  template <std::signed_integral T>
+  void get(T& v) { v = static_cast<T>(signed_number()); }
+  template <base::NamedEnum E>
+  void get(E& v) {
+    const auto b = byte();
+    if (b >= names_of(E{}).size()) return fail();
+    v = static_cast<E>(b);
+  }
+  template <class Tag>
+  void get(base::Id<Tag>& v) { v = base::Id<Tag>(number()); }
+  void get(base::Credits& v) { v = base::Credits(signed_number()); }
+  void get(base::Time& v) { v = base::Time(signed_number()); }
+  void get(base::Duration& v) { v = base::Duration(signed_number()); }
+  void get(base::Digest& v) {
+    const auto bytes = raw(v.bytes.size());
+    if (ok_) std::memcpy(v.bytes.data(), bytes.data(), bytes.size());
+  }
+  void get(std::string& v) { v = raw(number()); }
+  template <class T>
+  void get(std::optional<T>& v) {
+    bool present = false;
+    get(present);
+    if (present && ok_) {
+      get(v.emplace());
+    } else {
+      v.reset();
+    }
+  }
+  template <class T>
+  void get(std::vector<T>& v) { items(v); }
+  template <class T>
+  void get(std::deque<T>& v) { items(v); }
+  template <class K, class V>
+  void get(std::map<K, V>& v) {
+    v.clear();
+    for (auto n = number(); n > 0 && ok_; --n) {
+      K key{};
+      get(key);
+      get(v[std::move(key)]);
+    }
+  }
+  template <class I, class T>
+  void get(market::Table<I, T>& v) {
+    I next;
+    get(next);
+    v = {};
+    for (auto n = number(); n > 0 && ok_; --n) {
+      T item{};
+      get(item);
+      if (!ok_ || item.id < v.next() || item.id >= next) return fail();
+      const auto id = item.id;
+      v.restore(id, std::move(item));
+    }
+    if (ok_) v.finish(next);
+  }
+  template <base::Described T>
+  void get(T& v) {
+    base::for_each_field(v, [&](std::string_view, auto& field) {
+      if (at_ != end_) get(field);
+    });
+  }
+
+ private:
+  void fail() {
+    ok_ = false;
+    at_ = end_;
+  }
+
+  template <class Sequence>
+  void items(Sequence& v) {
+    v.clear();
+    const auto n = number();
+    if (n > left()) return fail();  // Every item takes at least a byte: no huge allocations.
+    for (std::uint64_t i = 0; i < n && ok_; ++i) get(v.emplace_back());
+  }
+
+  const char* at_;
+  const char* end_;
+  bool ok_ = true;
+};
+
+}  // namespace souk::codec

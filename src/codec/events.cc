@@ -1,0 +1,96 @@
+#include "codec/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "codec/binary.h"
+
+namespace souk::codec {
+namespace {
+
+constexpr auto kKinds = std::variant_size_v<Event>;
+
+std::uint8_t version_of(std::uint8_t kind, std::span<const Upcast> known) {
+  return static_cast<std::uint8_t>(1 + std::ranges::count(known, kind, &Upcast::kind));
+}
+
+template <std::size_t I>
+bool read_one(std::string_view fields, Event& out) {
+  auto& event = out.emplace<I>();
+  Reader reader(fields);
+  reader.get(event);
+  return reader.ok() && reader.at_end();
+}
+
+using ReadOne = bool (*)(std::string_view, Event&);
+constexpr auto kReaders = []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array<ReadOne, sizeof...(I)>{&read_one<I>...};
+}(std::make_index_sequence<kKinds>());
+
+base::Failure damaged(std::uint64_t number, std::string what, std::string hint = {}) {
+  return base::fail(base::Code::damaged, fmt::format("event {}: {}", number, what),
+                    std::move(hint));
+}
+
+Result<> decode(std::uint8_t kind, std::uint8_t version, std::string_view fields,
+                std::uint64_t number, std::span<const Upcast> known, Event& out) {
+  const auto current = version_of(kind, known);
+  if (kind >= kKinds || version > current)
+    return damaged(number, fmt::format("kind {} version {} is unknown", kind, version),
+                   "it was written by a newer souk: use that one");
+  base::Bytes converted;
+  for (auto v = version; v < current; ++v) {
+    const auto it = std::ranges::find_if(
+        known, [&](const Upcast& u) { return u.kind == kind && u.from == v; });
+    converted = it->convert(fields);
+    fields = converted;
+  }
+  if (!kReaders[kind](fields, out)) return damaged(number, "its fields cannot be read");
+  return {};
+}
+
+}  // namespace
+
+std::span<const Upcast> upcasts() { return {}; }  // No kind has changed incompatibly yet.
+
+void EventWriter::add(Time at, const Event& event) {
+  fields_.clear();
+  std::visit([&](const auto& e) { Writer(fields_).put(e); }, event);
+  const auto kind = static_cast<std::uint8_t>(event.index());
+  Writer out(bytes_);
+  out.byte(kind);
+  out.byte(version_of(kind, upcasts()));
+  out.signed_number(at.us - last_.us);
+  out.number(fields_.size());
+  out.raw(fields_);
+  last_ = at;
+  ++count_;
+}
+
+void EventWriter::clear() {
+  bytes_.clear();
+  last_ = Time();
+  count_ = 0;
+}
+
+Result<> read_events(std::string_view bytes, std::uint64_t first,
+                     const std::function<void(Time, const Event&)>& visit,
+                     std::span<const Upcast> known) {
+  Reader reader(bytes);
+  Time at;
+  Event event;
+  for (auto number = first; !reader.at_end(); ++number) {
+    const auto kind = reader.byte();
+    const auto version = reader.byte();
+    at = at + base::Duration(reader.signed_number());
+    const auto fields = reader.raw(reader.number());
+    if (!reader.ok()) return damaged(number, "its bytes end too early");
+    SOUK_TRY(decode(kind, version, fields, number, known, event));
+    visit(at, event);
+  }
+  return {};
+}
+
+}  // namespace souk::codec

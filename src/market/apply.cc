@@ -1,0 +1,364 @@
+#include <algorithm>
+#include <array>
+
+#include "market/limits.h"
+#include "market/state.h"
+
+namespace souk::market {
+namespace {
+
+using ledger::Transfer;
+
+constexpr std::ptrdiff_t kMergedLines = 64;  // How far back a lease's line is looked for.
+
+// What each event does. One overload each; nothing here can fail or look at a clock.
+struct Applier {
+  State& s;
+  Time at;
+
+  void line(AccountId account, StatementLine l) {
+    if (account == ledger::kPlatform) return;
+    auto& lines = s.statements[account.value - 1];
+    l.at = at;
+    // A lease's payments are one line each way, kept at its first place.
+    const auto recent = lines.rbegin() + std::min<std::ptrdiff_t>(lines.size(), kMergedLines);
+    for (auto it = lines.rbegin(); l.lease && it != recent; ++it) {
+      if (it->lease == l.lease && it->kind == l.kind) {
+        it->amount += l.amount;
+        it->at = at;
+        return;
+      }
+    }
+    lines.push_back(std::move(l));
+    if (lines.size() > kStatementLines) lines.pop_front();
+  }
+
+  void operator()(const SettingsChanged& e) {
+    s.settings = e.settings;
+    s.index.rebuild(s);  // Due times follow from the settings.
+  }
+
+  void operator()(const ClassSet& e) {
+    const auto i = e.slot_class.id.value - 1;
+    CHECK(i <= s.classes.size());
+    if (i == s.classes.size()) {
+      s.classes.emplace_back();
+      s.prices.emplace_back();
+    }
+    s.classes[i] = e.slot_class;
+    s.index.class_set(e.slot_class);
+  }
+
+  void operator()(const AccountCreated& e) {
+    s.accounts.add(e.account.id, e.account);
+    s.ledger.open(e.account.id);
+    s.statements.emplace_back();
+    s.index.account_added(e.account);
+    if (e.bonus == Credits()) return;
+    s.ledger.apply({.kind = ledger::Kind::bonus, .to = e.account.id, .amount = e.bonus});
+    line(e.account.id, {.kind = LineKind::bonus, .amount = e.bonus, .memo = "sign-up bonus"});
+  }
+
+  void operator()(const PasswordChanged& e) { s.accounts.at(e.account).password = e.password; }
+
+  void operator()(const AccountFrozen& e) {
+    s.accounts.at(e.account).frozen = e.reason;
+    for (const auto m : s.index.machines_of[e.account.value]) s.index.offers_changed(s, m);
+  }
+
+  void operator()(const TokenIssued& e) {
+    s.index.token_changed(s.tokens.add(e.token.id, e.token), 1);
+  }
+
+  void operator()(const TokenRevoked& e) {
+    s.index.token_changed(s.tokens.at(e.token), -1);
+    s.tokens.erase(e.token);
+  }
+
+  void operator()(const CreditsGranted& e) {
+    s.ledger.apply({.kind = ledger::Kind::grant, .to = e.account, .amount = e.amount});
+    line(e.account, {.kind = LineKind::grant, .amount = e.amount, .memo = e.memo});
+  }
+
+  void operator()(const MachineAdded& e) {
+    s.index.machine_added(s.machines.add(e.machine.id, e.machine));
+  }
+
+  void operator()(const MachineChanged& e) {
+    auto& m = s.machines.at(e.machine);
+    m.name = e.name;
+    m.spec = e.spec;
+  }
+
+  void operator()(const MachineOnline& e) {
+    s.machines.at(e.machine).online = true;
+    s.index.offers_changed(s, e.machine);
+  }
+
+  void operator()(const MachineRemoved& e) {
+    s.index.machine_removed(s.machines.at(e.machine));
+    s.machines.erase(e.machine);
+  }
+
+  void operator()(const OfferPosted& e) {
+    s.index.offer_added(s, s.offers.add(e.offer.id, e.offer));
+  }
+
+  void operator()(const OfferChanged& e) {
+    auto& o = s.offers.at(e.offer);
+    o.terms = e.terms;
+    s.index.offer_changed(s, o, true);
+  }
+
+  void operator()(const OfferPaused& e) {
+    auto& o = s.offers.at(e.offer);
+    o.paused_until = e.until;
+    s.index.offer_changed(s, o, false);
+  }
+
+  void operator()(const OfferDraining& e) {
+    auto& o = s.offers.at(e.offer);
+    o.draining = true;
+    s.index.offer_changed(s, o, false);
+  }
+
+  void operator()(const OfferRemoved& e) {
+    s.index.offer_removed(s.offers.at(e.offer));
+    s.offers.erase(e.offer);
+  }
+
+  void operator()(const JobSubmitted& e) {
+    const auto& j = s.jobs.add(e.job.id, e.job);
+    s.ledger.apply({.kind = ledger::Kind::reserve,
+                    .from = j.owner,
+                    .hold = hold_of(j.id),
+                    .amount = j.terms.budget});
+    line(j.owner, {.kind = LineKind::reserve, .amount = -j.terms.budget, .job = j.id});
+    ++s.index.counts[j.owner.value].live_jobs;
+    s.index.job_changed(s, j);
+  }
+
+  void operator()(const JobChanged& e) {
+    auto& j = s.jobs.at(e.job);
+    const auto more = e.terms.budget - j.terms.budget;
+    if (more > Credits()) {
+      s.ledger.apply({.kind = ledger::Kind::reserve,
+                      .from = j.owner,
+                      .hold = hold_of(j.id),
+                      .amount = more});
+      line(j.owner, {.kind = LineKind::reserve, .amount = -more, .job = j.id});
+      j.warned = false;
+    } else if (more < Credits()) {
+      s.ledger.apply({.kind = ledger::Kind::release, .hold = hold_of(j.id), .amount = -more});
+      line(j.owner, {.kind = LineKind::refund, .amount = -more, .job = j.id});
+    }
+    // Forget its place under the old priority before it moves to the new one.
+    s.index.classes[j.slot_class.value - 1].wanting.erase({-j.terms.priority, j.id});
+    j.terms = e.terms;
+    s.index.job_changed(s, j);
+  }
+
+  void operator()(const JobWarned& e) { s.jobs.at(e.job).warned = true; }
+
+  void operator()(const JobPaused& e) {
+    auto& j = s.jobs.at(e.job);
+    j.state = JobState::paused;
+    j.reason = e.reason;
+    s.index.job_changed(s, j);
+  }
+
+  void operator()(const JobResumed& e) {
+    auto& j = s.jobs.at(e.job);
+    j.state = j.leases.empty() ? JobState::queued : JobState::running;
+    j.reason.clear();
+    s.index.job_changed(s, j);
+  }
+
+  void operator()(const JobEnded& e) {
+    auto& j = s.jobs.at(e.job);
+    CHECK(j.leases.empty());
+    const auto left = s.ledger.hold(hold_of(j.id))->left;
+    s.ledger.apply({.kind = ledger::Kind::close, .hold = hold_of(j.id)});
+    if (left > Credits()) line(j.owner, {.kind = LineKind::refund, .amount = left, .job = j.id});
+    j.state = e.state;
+    j.reason = e.reason;
+    j.ended = at;
+    if (e.state == JobState::succeeded && j.started > Time())
+      s.prices[j.slot_class.value - 1].ran(at - j.started);
+    --s.index.counts[j.owner.value].live_jobs;
+    s.index.job_changed(s, j);
+  }
+
+  void operator()(const JobForgotten& e) {
+    s.index.job_due.erase(e.job);
+    s.jobs.erase(e.job);
+  }
+
+  void operator()(const RoundCleared& e) {
+    auto& history = s.prices[e.slot_class.value - 1];
+    history.sampled(at, e.supply, e.demand, e.leased);
+    if (e.price) history.cleared(*e.price);
+    history.drop_before(at - s.settings.history);
+  }
+
+  void operator()(const LeaseGranted& e) {
+    const auto& l = s.leases.add(e.lease.id, e.lease);
+    auto& offer = s.offers.at(l.offer);
+    offer.leased += l.slots;
+    s.index.offer_changed(s, offer, false);
+    auto& job = s.jobs.at(l.job);
+    job.leases.push_back(l.id);
+    job.held += l.slots;
+    job.epoch = l.epoch;
+    job.state = JobState::running;
+    s.index.job_changed(s, job);
+    s.index.classes[l.slot_class.value - 1].leased += l.slots;
+    s.index.lease_changed(s, l);
+    // Trading with oneself says nothing about what others would pay.
+    if (l.borrower != l.lender) s.prices[l.slot_class.value - 1].traded(at, l.term.pays, l.slots);
+  }
+
+  void operator()(const LeaseStarted& e) {
+    auto& l = s.leases.at(e.lease);
+    l.state = LeaseState::running;
+    l.started = l.settled_until = at;
+    auto& job = s.jobs.at(l.job);
+    if (job.started == Time()) job.started = at;
+    s.index.lease_changed(s, l);
+  }
+
+  void operator()(const LeaseSettled& e) {
+    auto& l = s.leases.at(e.lease);
+    if (e.amount > Credits()) {
+      s.ledger.apply({.kind = ledger::Kind::post,
+                      .to = l.lender,
+                      .hold = hold_of(l.job),
+                      .amount = e.amount,
+                      .fee = e.fee});
+      line(l.borrower,
+           {.kind = LineKind::spend, .amount = -e.amount, .job = l.job, .lease = l.id});
+      line(l.lender,
+           {.kind = LineKind::earn, .amount = e.amount - e.fee, .job = l.job, .lease = l.id});
+    }
+    l.paid += e.amount;
+    l.earned += e.amount - e.fee;
+    l.term_paid += e.amount;
+    l.term_earned += e.amount - e.fee;
+    l.settled_until = e.until;
+    if (l.next && e.until >= l.term.until) {
+      l.term = *l.next;
+      l.next.reset();
+      l.term_paid = l.term_earned = Credits();
+    }
+    s.jobs.at(l.job).spent += e.amount;
+    s.index.lease_changed(s, l);
+  }
+
+  void operator()(const LeaseRenewed& e) {
+    auto& l = s.leases.at(e.lease);
+    l.next = e.next;
+    s.index.lease_changed(s, l);
+  }
+
+  void operator()(const LeaseDraining& e) {
+    auto& l = s.leases.at(e.lease);
+    l.state = LeaseState::draining;
+    l.term.until = std::min(l.term.until, e.until);
+    l.next.reset();
+    l.detail = e.reason;
+    s.index.lease_changed(s, l);
+  }
+
+  void operator()(const LeaseClosed& e) {
+    auto& l = s.leases.at(e.lease);
+    const bool ran = l.started > Time();
+    l.state = LeaseState::closed;
+    l.outcome = e.outcome;
+    l.detail = e.detail;
+    l.ended = at;
+    l.next.reset();
+    auto& offer = s.offers.at(l.offer);
+    offer.leased -= l.slots;
+    s.index.classes[l.slot_class.value - 1].leased -= l.slots;
+    s.index.lease_changed(s, l);
+    auto& job = s.jobs.at(l.job);
+    std::erase(job.leases, l.id);
+    job.held -= l.slots;
+    if (l.outcome == LeaseOutcome::completed) job.done += l.slots;
+    if (job.leases.empty() && job.state == JobState::running) job.state = JobState::queued;
+    avoid(job, l);
+    s.index.job_changed(s, job);
+    judge(s.machines.at(l.machine), l.outcome, ran);
+    s.index.offers_changed(s, l.machine);
+  }
+
+  // The job keeps away from a machine that failed it, twice as long each time.
+  void avoid(Job& job, const Lease& l) {
+    constexpr std::array blamed{LeaseOutcome::failed, LeaseOutcome::lost, LeaseOutcome::unstarted};
+    std::erase_if(job.avoided, [&](const Avoided& a) { return a.until <= at - base::hours(24); });
+    if (std::ranges::find(blamed, l.outcome) == blamed.end()) return;
+    auto it = std::ranges::find(job.avoided, l.machine, &Avoided::machine);
+    if (it == job.avoided.end()) {
+      if (job.avoided.size() == kAvoidedPerJob) job.avoided.erase(job.avoided.begin());
+      it = job.avoided.insert(job.avoided.end(), Avoided{.machine = l.machine});
+    }
+    it->until = at + base::minutes(5) * (std::int64_t{1} << std::min(it->times++, 8));
+  }
+
+  static void judge(Machine& m, LeaseOutcome outcome, bool ran) {
+    if (outcome == LeaseOutcome::lost || outcome == LeaseOutcome::unstarted) {
+      m.reliability_ppm -= m.reliability_ppm / 5;
+      m.online = false;
+    } else if (ran && outcome != LeaseOutcome::released) {
+      m.reliability_ppm += (1'000'000 - m.reliability_ppm) / 5;
+    }
+  }
+
+  void operator()(const LeaseForgotten& e) {
+    s.index.lease_due.erase(e.lease);
+    s.leases.erase(e.lease);
+  }
+
+  void operator()(const FeedbackGiven& e) { s.feedback.add(e.feedback.id, e.feedback); }
+
+  void operator()(const Audited& e) {
+    s.audit.push_back(e.entry);
+    if (s.audit.size() > kAuditEntries) s.audit.pop_front();
+  }
+
+  void operator()(const Answered& e) {
+    while (!s.answers.empty() &&
+           (s.answers.size() >= kAnswers || s.answers.front().at + kAnswersFor <= at)) {
+      const auto& old = s.answers.front();
+      s.index.answers.erase({old.account, old.key});
+      s.answers.pop_front();
+    }
+    s.answers.push_back(e.answer);
+    s.index.answers[{e.answer.account, e.answer.key}] = &s.answers.back();
+  }
+};
+
+template <class... E>
+constexpr std::string_view name_of(const std::variant<E...>& event) {
+  // "std::string_view ...short_name() [T = souk::market::OfferPosted]"
+  constexpr auto short_name = []<class T>() {
+    std::string_view text = __PRETTY_FUNCTION__;
+    text = text.substr(text.rfind("::") + 2);
+    return text.substr(0, text.find_first_of(" ];>"));
+  };
+  static constexpr std::array names{short_name.template operator()<E>()...};
+  return names[event.index()];
+}
+
+}  // namespace
+
+std::string_view kind_of(const Event& event) { return name_of(event); }
+
+void apply(State& state, Time at, const Event& event) {
+  CHECK(at >= state.now);
+  state.now = at;
+  ++state.events;
+  std::visit(Applier{state, at}, event);
+}
+
+}  // namespace souk::market

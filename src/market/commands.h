@@ -1,0 +1,159 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "market/types.h"
+
+// What somebody asks for. A command may be refused (decide.h), and a refused one changes nothing.
+
+namespace souk::market {
+
+// Who asks. The server has authenticated them; ownership is decide()'s business.
+struct Actor {
+  AccountId account;
+  Scope scope = Scope::user;
+  MachineId machine;  // With scope machine: the only machine it may act for.
+};
+
+// The market's own timers, and the first account of a market, act as the system.
+inline constexpr Actor kSystem{};
+
+struct ChangeSettings {
+  Settings settings;
+};
+struct SetClass {  // Adds or edits the class of this name.
+  SlotClass slot_class;
+};
+struct CreateAccount {
+  std::string name;
+  std::string password;
+  bool is_operator = false;
+};
+struct ChangePassword {
+  AccountId account;
+  std::string password;
+};
+struct FreezeAccount {
+  AccountId account;
+  std::string reason;  // Empty thaws.
+};
+struct IssueToken {
+  AccountId account;
+  Scope scope = Scope::user;
+  MachineId machine;
+  base::Digest digest;
+  std::string label;
+  Time expires = base::kNever;
+};
+struct RevokeToken {
+  TokenId token;
+};
+struct RevokeTokens {  // All of an account: "log out everywhere".
+  AccountId account;
+};
+struct GrantCredits {
+  AccountId account;  // The platform's account too: it pays the sign-up bonus.
+  Credits amount;
+  std::string memo;
+};
+struct AddMachine {
+  std::string name;
+  MachineSpec spec;
+};
+struct ChangeMachine {
+  MachineId machine;
+  std::string name;
+  MachineSpec spec;
+};
+struct RemoveMachine {
+  MachineId machine;
+};
+struct PostOffer {
+  MachineId machine;
+  ClassId slot_class;
+  OfferTerms terms;
+};
+struct ChangeOffer {
+  OfferId offer;
+  OfferTerms terms;
+};
+struct PauseOffer {
+  OfferId offer;
+  Time until;  // Not in the future: resume.
+};
+struct DrainOffer {
+  OfferId offer;
+};
+struct RemoveOffer {
+  OfferId offer;
+};
+struct SubmitJob {
+  std::string name;
+  std::string kind = "batch";
+  ClassId slot_class;
+  JobTerms terms;
+};
+struct ChangeJob {
+  JobId job;
+  JobTerms terms;
+};
+struct PauseJob {
+  JobId job;
+};
+struct ResumeJob {
+  JobId job;
+};
+struct CancelJob {
+  JobId job;
+  std::string reason;
+};
+struct StartLease {
+  LeaseId lease;
+  std::int32_t epoch = 0;
+};
+// The machine is alive and still holds these leases.
+struct Held {
+  LeaseId lease;
+  std::int32_t epoch = 0;
+};
+struct Heartbeat {
+  MachineId machine;
+  std::vector<Held> leases;
+};
+// The program ended (completed, failed), or the lender takes the slots back (released).
+struct FinishLease {
+  LeaseId lease;
+  std::int32_t epoch = 0;
+  LeaseOutcome outcome = LeaseOutcome::completed;
+  std::string detail;
+};
+struct ExpireLease {  // Silent for too long (liveness.h).
+  LeaseId lease;
+};
+struct Clear {  // One round of one class.
+  ClassId slot_class;
+  std::uint64_t seed = 0;
+};
+struct Tick {};  // Whatever is due by now: ends of terms, deadlines, retention.
+struct GiveFeedback {
+  FeedbackCategory category = FeedbackCategory::question;
+  std::string text;
+};
+
+using Command =
+    std::variant<ChangeSettings, SetClass, CreateAccount, ChangePassword, FreezeAccount, IssueToken,
+                 RevokeToken, RevokeTokens, GrantCredits, AddMachine, ChangeMachine, RemoveMachine,
+                 PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
+                 PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
+                 Clear, Tick, GiveFeedback>;
+
+struct Request {
+  Time now;
+  Actor actor;
+  Command command;
+};
+
+}  // namespace souk::market

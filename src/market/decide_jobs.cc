@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "market/decider.h"
+
+namespace souk::market {
+namespace {
+
+using base::Code;
+using base::fail;
+
+base::Failure bad(std::string message, std::string hint, std::string field) {
+  return fail(Code::invalid, std::move(message), std::move(hint), std::move(field));
+}
+
+Result<> need_live(const Job& j) {
+  if (!is_final(j.state)) return {};
+  return fail(Code::conflict, fmt::format("job {} has ended: {}", to_string(j.id), to_string(j.state)),
+              "submit a new one");
+}
+
+}  // namespace
+
+Result<> Decider::check_constraints(const Constraints& c) const {
+  const std::initializer_list<std::pair<std::string_view, std::size_t>> sizes{
+      {"packages", c.packages.size()},
+      {"regions", c.regions.size()},
+      {"lenders_allowed", c.lenders_allowed.size()},
+      {"lenders_refused", c.lenders_refused.size()},
+      {"providers_allowed", c.providers_allowed.size()},
+      {"providers_refused", c.providers_refused.size()}};
+  for (const auto& [name, size] : sizes)
+    if (size > kListMax)
+      return bad(fmt::format("{} names in '{}'", size, name), fmt::format("{} at most", kListMax),
+                 fmt::format("constraints.{}", name));
+  if (c.max_rtt_ms < 0)
+    return bad(fmt::format("a round-trip time of {} ms", c.max_rtt_ms), "use 0 or more",
+               "constraints.max_rtt_ms");
+  if (c.min_reliability_ppm < 0 || c.min_reliability_ppm > 1'000'000)
+    return bad("a reliability outside 0 to 1", "use for example 0.9", "constraints.min_reliability");
+  return {};
+}
+
+Result<> Decider::check_terms(const JobTerms& t) const {
+  if (t.workers.min < 1 || t.workers.max < t.workers.min || t.workers.max > kSlotsMax)
+    return bad(fmt::format("{} to {} workers", t.workers.min, t.workers.max),
+               fmt::format("use 1 to {}, the least first", kSlotsMax), "workers");
+  if (t.limit < Credits() || t.limit > base::kMostCredits)
+    return bad(fmt::format("a limit price of {}", to_string(t.limit)),
+               "use 0 or more credits per slot-hour", "limit");
+  if (t.budget <= Credits() || t.budget > base::kMostCredits)
+    return bad(fmt::format("a budget of {}", to_string(t.budget)), "use more than 0 credits", "budget");
+  if (t.deadline <= now)
+    return bad(fmt::format("a deadline of {}", to_string(t.deadline)), "use a time in the future", "deadline");
+  if (t.priority < -100 || t.priority > 100)
+    return bad(fmt::format("a priority of {}", t.priority), "use -100 to 100", "priority");
+  if (const auto least = least_budget(t.limit, t.workers.min, s.settings);
+      t.budget < least)
+    return bad(fmt::format("a budget of {} does not pay {} workers for {} at the limit price",
+                           to_string(t.budget), t.workers.min, to_string(s.settings.shortest_term)),
+               fmt::format("use a budget of at least {}", to_string(least)), "budget");
+  return check_constraints(t.constraints);
+}
+
+Result<> Decider::operator()(const SubmitJob& c) {
+  if (actor_.scope == Scope::machine || is_system())
+    return fail(Code::forbidden, "a machine cannot submit jobs", "use your own token");
+  SOUK_TRY(need_active(actor_.account));
+  if (c.name.size() > kNameMax)
+    return bad("the name is too long", fmt::format("{} characters at most", kNameMax), "name");
+  if (c.kind != "batch" && c.kind != "train")
+    return bad(fmt::format("'{}' is not a kind of job", c.kind.substr(0, 80)), "use batch or train", "kind");
+  if (const auto& k = s.slot_class(c.slot_class); k.retired)
+    return bad(fmt::format("class '{}' is retired", k.name), "choose another class", "class");
+  SOUK_TRY(check_terms(c.terms));
+  if (s.index.counts[actor_.account.value].live_jobs >= static_cast<int>(kLiveJobsPerAccount))
+    return fail(Code::exhausted, fmt::format("you have {} live jobs", kLiveJobsPerAccount),
+                "wait for one to end, or cancel one");
+  const Job job{.id = s.jobs.next(),
+                .owner = actor_.account,
+                .name = c.name,
+                .kind = c.kind,
+                .slot_class = c.slot_class,
+                .terms = c.terms,
+                .created = now};
+  SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,
+                           .from = job.owner,
+                           .hold = hold_of(job.id),
+                           .amount = c.terms.budget}));
+  out.push_back(JobSubmitted{job});
+  return {};
+}
+
+Result<> Decider::operator()(const ChangeJob& c) {
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  SOUK_TRY(need_live(*job));
+  SOUK_TRY(need_active(job->owner));
+  SOUK_TRY(check_terms(c.terms));
+  if (c.terms == job->terms) return {};
+  const auto more = c.terms.budget - job->terms.budget;
+  if (more > Credits())
+    SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,
+                             .from = job->owner,
+                             .hold = hold_of(job->id),
+                             .amount = more}));
+  if (const auto free = s.free_budget(*job); more + free < Credits())
+    return bad(fmt::format("{} of the budget is spent or promised to running workers",
+                           to_string(job->terms.budget - free)),
+               fmt::format("use a budget of at least {}", to_string(job->terms.budget - free)),
+               "budget");
+  out.push_back(JobChanged{c.job, c.terms});
+  // More workers than it now wants: the newest leave, with notice.
+  auto surplus = job->held + job->done - c.terms.workers.max;
+  for (auto it = job->leases.rbegin(); it != job->leases.rend() && surplus > 0; ++it) {
+    const auto& l = s.leases.at(*it);
+    drain(l, "the job wants fewer workers");
+    surplus -= l.slots;
+  }
+  return {};
+}
+
+void Decider::pause_job(const Job& j, std::string reason) {
+  for (const auto id : j.leases) close(s.leases.at(id), LeaseOutcome::job, reason);
+  out.push_back(JobPaused{j.id, std::move(reason)});
+}
+
+Result<> Decider::operator()(const PauseJob& c) {
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  SOUK_TRY(need_live(*job));
+  if (job->state != JobState::paused) pause_job(*job, "by its owner");
+  return {};
+}
+
+Result<> Decider::operator()(const ResumeJob& c) {
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  SOUK_TRY(need_live(*job));
+  SOUK_TRY(need_active(job->owner));
+  if (job->state == JobState::paused) out.push_back(JobResumed{c.job});
+  return {};
+}
+
+void Decider::end_job(const Job& j, JobState state, std::string reason) {
+  for (const auto id : j.leases) close(s.leases.at(id), LeaseOutcome::job, reason);
+  out.push_back(JobEnded{j.id, state, std::move(reason)});
+}
+
+Result<> Decider::operator()(const CancelJob& c) {
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  if (c.reason.size() > kTextMax)
+    return bad("the reason is too long", fmt::format("{} characters at most", kTextMax), "reason");
+  SOUK_TRY(need_live(*job));
+  end_job(*job, JobState::cancelled, c.reason.empty() ? "by its owner" : c.reason);
+  if (job->owner != actor_.account) audit("cancel job", to_string(c.job), c.reason);
+  return {};
+}
+
+}  // namespace souk::market

@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "base/random.h"
+#include "market/decider.h"
+#include "market/eligible.h"
+#include "mechanism/mechanism.h"
+
+// One clearing of one slot class.
+//
+// A mechanism knows nothing of packages, regions or lenders: it sees a plain book of bids and asks.
+// So bids are grouped by what they demand of a machine, and each group gets a book of its own with
+// the asks that meet its demands. The group with the fewest such slots goes first, because it has
+// the fewest other chances; what it takes is gone for the next. Jobs without demands, usually all of
+// them, are one group, and within a group every property of the mechanism holds.
+
+namespace souk::market {
+namespace {
+
+struct Supply {
+  const SupplyRow* row;
+  std::int32_t free;
+};
+
+struct Wish {
+  const Job* job;
+  std::int32_t units;
+  std::int32_t gang;
+};
+
+struct Grant {
+  const Job* job;
+  const SupplyRow* row;
+  std::int32_t slots;
+  Credits pays, gets;
+};
+
+std::vector<Supply> open_supply(const State& s, ClassId c, Time now) {
+  std::vector<Supply> out;
+  const auto& rows = s.index.classes[c.value - 1].supply;
+  out.reserve(rows.size());
+  for (const auto& row : rows) {
+    if (!row.usable || row.free <= 0 || row.paused_until > now) continue;
+    // The memo answers for most rows without touching the offer itself.
+    if (!row.open_known || (row.open && row.open->until <= now))
+      opening_of(row, s.offers.at(row.offer), now);
+    if (row.open && row.open->contains(now) && row.open->until - now >= s.settings.shortest_term)
+      out.push_back({&row, row.free});
+  }
+  return out;
+}
+
+// A wish is as large as the job's free budget can pay for the shortest term at its limit price.
+Wish wish_of(const State& s, const Job& job) {
+  const auto affordable =
+      s.free_budget(job).micro / least_budget(job.terms.limit, 1, s.settings).micro;
+  const auto units = std::min<std::int64_t>(wanted_workers(job), affordable);
+  return {&job, static_cast<std::int32_t>(units), least_workers(job)};
+}
+
+using Groups = std::map<Demands, std::vector<Wish>>;
+
+struct OrderedGroup {
+  std::int64_t slots;  // That meet its demands.
+  const Demands* demands;
+  const std::vector<Wish>* wishes;
+};
+
+std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
+                                       const std::vector<Supply>& supply) {
+  std::vector<OrderedGroup> out;
+  for (const auto& [demands, wishes] : groups) {
+    std::int64_t slots = 0;
+    for (const auto& ask : supply)
+      if (demands.none() || meets(demands, s.machines.at(ask.row->machine))) slots += ask.free;
+    out.push_back({slots, &demands, &wishes});
+  }
+  std::ranges::sort(out, {},
+                    [](const auto& g) { return std::pair(g.slots, g.wishes->front().job->id); });
+  return out;
+}
+
+// Clears one group's book and takes what it trades from `supply`.
+void clear_group(const State& s, const OrderedGroup& group, const mechanism::Mechanism& rule,
+                 Credits reference, base::Random& random, std::vector<Supply>& supply,
+                 std::vector<Grant>& grants) {
+  mechanism::Book book{.reference = reference};
+  std::vector<std::uint32_t> place;  // Of each ask in `supply`.
+  book.asks.reserve(supply.size());
+  place.reserve(supply.size());
+  for (std::uint32_t i = 0; i < supply.size(); ++i) {
+    const auto& [row, free] = supply[i];
+    if (free <= 0) continue;
+    if (!group.demands->none() && !meets(*group.demands, s.machines.at(row->machine))) continue;
+    book.asks.push_back({row->offer.value, row->reserve, free, row->rank});
+    place.push_back(i);
+  }
+  for (const auto& w : *group.wishes)
+    book.bids.push_back({w.job->id.value, w.job->terms.limit, w.units, w.gang});
+  const auto outcome = rule.clear(book, random);
+  CHECK(mechanism::verify(book, outcome));
+  for (const auto& t : outcome.trades) {
+    auto& ask = supply[place[t.ask]];
+    ask.free -= t.units;
+    grants.push_back({(*group.wishes)[t.bid].job, ask.row, t.units, t.pays, t.gets});
+  }
+}
+
+// A job's leases all end when its budget would, at the highest price among them.
+Time budget_end(const State& s, std::span<const Grant> grants, const Job& job, Time now) {
+  std::int64_t slots = 0;
+  Credits price;
+  for (const auto& g : grants) {
+    slots += g.slots;
+    price = std::max(price, g.pays);
+  }
+  return now + base::affordable(price, slots, s.free_budget(job));
+}
+
+void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grants, Events& out) {
+  std::ranges::sort(grants, {},
+                    [](const Grant& g) { return std::pair(g.job->id, g.row->offer); });
+  __int128 paid = 0;
+  for (const auto& g : grants) {
+    round.traded += g.slots;
+    paid += static_cast<__int128>(g.pays.micro) * g.slots;
+  }
+  if (round.traded > 0) round.price = Credits(static_cast<std::int64_t>(paid / round.traded));
+  out.push_back(round);
+  auto id = s.leases.next().value;
+  for (std::size_t begin = 0, end = 0; begin < grants.size(); begin = end) {
+    const auto& job = *grants[begin].job;
+    while (end < grants.size() && grants[end].job == &job) ++end;
+    const std::span mine(grants.begin() + begin, grants.begin() + end);
+    const auto budget = budget_end(s, mine, job, now);
+    auto epoch = job.epoch;
+    for (const auto& g : mine) {
+      const auto& offer = s.offers.at(g.row->offer);
+      const auto until = std::min({now + s.settings.term, g.row->open->until, job.terms.deadline,
+                                   now + offer.terms.longest_lease, budget});
+      out.push_back(LeaseGranted{{.id = LeaseId(id++),
+                                  .job = job.id,
+                                  .offer = offer.id,
+                                  .machine = offer.machine,
+                                  .borrower = job.owner,
+                                  .lender = offer.owner,
+                                  .slot_class = round.slot_class,
+                                  .slots = g.slots,
+                                  .epoch = ++epoch,
+                                  .term = {g.pays, g.gets, now, until},
+                                  .granted = now}});
+    }
+  }
+}
+
+}  // namespace
+
+Result<> Decider::operator()(const Clear& c) {
+  SOUK_TRY(need_operator("clear a round"));
+  const auto& slot_class = s.slot_class(c.slot_class);
+  const auto& index = s.index.classes[c.slot_class.value - 1];
+  auto supply = open_supply(s, c.slot_class, now);
+
+  Groups groups;
+  RoundCleared round{.slot_class = c.slot_class, .mechanism = slot_class.mechanism, .seed = c.seed};
+  for (const auto& [priority, id] : index.wanting) {
+    const auto& job = s.jobs.at(id);
+    if (job.terms.deadline - now < s.settings.shortest_term) continue;
+    const auto wish = wish_of(s, job);
+    if (wish.units < wish.gang) {
+      if (job.held == 0) out.push_back(JobPaused{id, std::string(kBudgetUsedUp)});
+      continue;
+    }
+    round.demand += wish.units;
+    auto demands = demands_of(job, now);
+    if (groups.size() >= kConstraintSets && !groups.contains(demands)) continue;
+    groups[std::move(demands)].push_back(wish);
+  }
+  Pressure pressure{.leased = index.leased, .queued = round.demand};
+  for (const auto& ask : supply) pressure.free += ask.free;
+  round.supply = static_cast<std::int32_t>(pressure.free);
+  round.leased = static_cast<std::int32_t>(index.leased);
+  const auto& history = s.prices[c.slot_class.value - 1];
+  round.reference = suggested_price(history, slot_class.price, pressure, now, now);
+
+  std::vector<Grant> grants;
+  if (!supply.empty() && !groups.empty()) {
+    SOUK_ASSIGN(const auto rule, mechanism::make(slot_class.mechanism, {slot_class.params.begin(),
+                                                                        slot_class.params.end()}));
+    base::Random random(c.seed);
+    for (const auto& group : fewest_first(s, groups, supply))
+      clear_group(s, group, *rule, round.reference, random, supply, grants);
+  }
+  constexpr auto sample_every = base::minutes(5);
+  const bool something = round.supply + round.demand + round.leased > 0;
+  if (grants.empty() && (!something || now - history.sampled_at() < sample_every)) return {};
+  emit(s, now, std::move(round), std::move(grants), out);
+  return {};
+}
+
+}  // namespace souk::market

@@ -1,0 +1,63 @@
+#include "market/eligible.h"
+
+#include <algorithm>
+
+namespace souk::market {
+namespace {
+
+template <class T>
+bool contains(const std::vector<T>& list, const T& item) {
+  return std::ranges::find(list, item) != list.end();
+}
+
+// Calls found(obstacle) for each demand that is not met, until it returns false.
+template <class Found>
+void for_each_unmet(const Demands& d, const Machine& m, Found&& found) {
+  const auto& c = d.constraints;
+  const auto refused = [](const auto& allowed, const auto& refused_list, const auto& item) {
+    return (!allowed.empty() && !contains(allowed, item)) || contains(refused_list, item);
+  };
+  const auto lacks = [&](const std::string& p) { return !has_package(m.spec.packages, p); };
+  if (std::ranges::any_of(c.packages, lacks) && !found(Obstacle::packages)) return;
+  if (!c.regions.empty() && !contains(c.regions, m.spec.region) && !found(Obstacle::region)) return;
+  if (c.max_rtt_ms > 0 && m.spec.rtt_ms > c.max_rtt_ms && !found(Obstacle::rtt)) return;
+  if (m.reliability_ppm < c.min_reliability_ppm && !found(Obstacle::reliability)) return;
+  if (refused(c.lenders_allowed, c.lenders_refused, m.owner) && !found(Obstacle::lender)) return;
+  if (refused(c.providers_allowed, c.providers_refused, m.spec.provider) &&
+      !found(Obstacle::provider))
+    return;
+  if (contains(d.avoided, m.id)) found(Obstacle::avoided);
+}
+
+}  // namespace
+
+bool has_package(const std::vector<std::string>& installed, std::string_view wanted) {
+  return std::ranges::any_of(installed, [&](std::string_view p) {
+    return p == wanted || p.substr(0, p.find("==")) == wanted;
+  });
+}
+
+Demands demands_of(const Job& job, Time now) {
+  Demands d{job.terms.constraints, {}};
+  for (const auto& a : job.avoided)
+    if (a.until > now) d.avoided.push_back(a.machine);
+  std::ranges::sort(d.avoided);
+  return d;
+}
+
+std::vector<Obstacle> unmet(const Demands& d, const Machine& m) {
+  std::vector<Obstacle> out;
+  for_each_unmet(d, m, [&](Obstacle o) {
+    out.push_back(o);
+    return true;
+  });
+  return out;
+}
+
+bool meets(const Demands& d, const Machine& m) {
+  bool ok = true;
+  for_each_unmet(d, m, [&](Obstacle) { return ok = false; });
+  return ok;
+}
+
+}  // namespace souk::market

@@ -1,0 +1,204 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "market/types.h"
+
+// What has happened. Events are facts: apply() never refuses one, and once in the journal they are
+// never edited. A new field goes to the end of its list, a new event to the end of Event (both are
+// format); anything else is a new version with an upcast (codec/events.h).
+
+namespace souk::market {
+
+struct SettingsChanged {
+  Settings settings;
+  SOUK_FIELDS(SettingsChanged, settings)
+};
+struct ClassSet {
+  SlotClass slot_class;
+  SOUK_FIELDS(ClassSet, slot_class)
+};
+struct AccountCreated {
+  Account account;
+  Credits bonus;
+  SOUK_FIELDS(AccountCreated, account, bonus)
+};
+struct PasswordChanged {
+  AccountId account;
+  std::string password;
+  SOUK_FIELDS(PasswordChanged, account, password)
+};
+struct AccountFrozen {  // Or thawed, when `reason` is empty.
+  AccountId account;
+  std::string reason;
+  SOUK_FIELDS(AccountFrozen, account, reason)
+};
+struct TokenIssued {
+  Token token;
+  SOUK_FIELDS(TokenIssued, token)
+};
+struct TokenRevoked {
+  TokenId token;
+  SOUK_FIELDS(TokenRevoked, token)
+};
+struct CreditsGranted {
+  AccountId account;  // The platform's too.
+  Credits amount;
+  std::string memo;
+  SOUK_FIELDS(CreditsGranted, account, amount, memo)
+};
+struct MachineAdded {
+  Machine machine;
+  SOUK_FIELDS(MachineAdded, machine)
+};
+struct MachineChanged {
+  MachineId machine;
+  std::string name;
+  MachineSpec spec;
+  SOUK_FIELDS(MachineChanged, machine, name, spec)
+};
+struct MachineOnline {  // Heard again after it had broken a lease by silence.
+  MachineId machine;
+  SOUK_FIELDS(MachineOnline, machine)
+};
+struct MachineRemoved {
+  MachineId machine;
+  SOUK_FIELDS(MachineRemoved, machine)
+};
+struct OfferPosted {
+  Offer offer;
+  SOUK_FIELDS(OfferPosted, offer)
+};
+struct OfferChanged {
+  OfferId offer;
+  OfferTerms terms;
+  SOUK_FIELDS(OfferChanged, offer, terms)
+};
+struct OfferPaused {  // Or resumed, when `until` is not in the future.
+  OfferId offer;
+  Time until;
+  SOUK_FIELDS(OfferPaused, offer, until)
+};
+struct OfferDraining {
+  OfferId offer;
+  SOUK_FIELDS(OfferDraining, offer)
+};
+struct OfferRemoved {
+  OfferId offer;
+  SOUK_FIELDS(OfferRemoved, offer)
+};
+struct JobSubmitted {
+  Job job;
+  SOUK_FIELDS(JobSubmitted, job)
+};
+struct JobChanged {
+  JobId job;
+  JobTerms terms;
+  SOUK_FIELDS(JobChanged, job, terms)
+};
+struct JobWarned {  // Its escrow runs low.
+  JobId job;
+  SOUK_FIELDS(JobWarned, job)
+};
+struct JobPaused {
+  JobId job;
+  std::string reason;
+  SOUK_FIELDS(JobPaused, job, reason)
+};
+struct JobResumed {
+  JobId job;
+  SOUK_FIELDS(JobResumed, job)
+};
+struct JobEnded {
+  JobId job;
+  JobState state = JobState::succeeded;
+  std::string reason;
+  SOUK_FIELDS(JobEnded, job, state, reason)
+};
+struct JobForgotten {
+  JobId job;
+  SOUK_FIELDS(JobForgotten, job)
+};
+// One clearing of one class, or, without trades, a sample of supply and demand.
+struct RoundCleared {
+  ClassId slot_class;
+  std::string mechanism;
+  std::uint64_t seed = 0;       // Of every draw in this round.
+  Credits reference;            // The suggested price at the time.
+  std::optional<Credits> price; // Mean price of what was traded.
+  std::int32_t traded = 0;      // Slots.
+  std::int32_t supply = 0;      // Free slots on offer.
+  std::int32_t demand = 0;      // Slots wanted.
+  std::int32_t leased = 0;      // Slots under lease before the round.
+  SOUK_FIELDS(RoundCleared, slot_class, mechanism, seed, reference, price, traded, supply, demand,
+              leased)
+};
+struct LeaseGranted {
+  Lease lease;
+  SOUK_FIELDS(LeaseGranted, lease)
+};
+struct LeaseStarted {
+  LeaseId lease;
+  SOUK_FIELDS(LeaseStarted, lease)
+};
+// The borrower pays `amount` for the time up to `until`; `fee` of it goes to the platform.
+struct LeaseSettled {
+  LeaseId lease;
+  Time until;
+  Credits amount;
+  Credits fee;
+  SOUK_FIELDS(LeaseSettled, lease, until, amount, fee)
+};
+struct LeaseRenewed {
+  LeaseId lease;
+  Term next;
+  SOUK_FIELDS(LeaseRenewed, lease, next)
+};
+struct LeaseDraining {
+  LeaseId lease;
+  Time until;  // The term now ends here at the latest.
+  std::string reason;
+  SOUK_FIELDS(LeaseDraining, lease, until, reason)
+};
+struct LeaseClosed {
+  LeaseId lease;
+  LeaseOutcome outcome = LeaseOutcome::none;
+  std::string detail;
+  SOUK_FIELDS(LeaseClosed, lease, outcome, detail)
+};
+struct LeaseForgotten {
+  LeaseId lease;
+  SOUK_FIELDS(LeaseForgotten, lease)
+};
+struct FeedbackGiven {
+  Feedback feedback;
+  SOUK_FIELDS(FeedbackGiven, feedback)
+};
+struct Audited {
+  AuditEntry entry;
+  SOUK_FIELDS(Audited, entry)
+};
+struct Answered {
+  Answer answer;
+  SOUK_FIELDS(Answered, answer)
+};
+
+using Event =
+    std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
+                 TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
+                 MachineOnline, MachineRemoved, OfferPosted, OfferChanged, OfferPaused,
+                 OfferDraining, OfferRemoved, JobSubmitted, JobChanged, JobWarned, JobPaused,
+                 JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
+                 LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
+                 FeedbackGiven, Audited, Answered>;
+
+using Events = std::vector<Event>;
+
+// "OfferPosted": the kind of an event, as the API and `souk journal dump` show it.
+std::string_view kind_of(const Event& event);
+
+}  // namespace souk::market

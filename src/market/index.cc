@@ -1,0 +1,157 @@
+#include "market/index.h"
+
+#include <algorithm>
+
+#include "market/state.h"
+
+namespace souk::market {
+namespace {
+
+// Grows `v` so that it has a place for `id`.
+template <class T, class I>
+T& place(std::vector<T>& v, I id) {
+  if (v.size() <= id.value) v.resize(id.value + 1);
+  return v[id.value];
+}
+
+// When the lease next needs Tick's attention.
+Time due(const Settings& settings, const Lease& l) {
+  switch (l.state) {
+    case LeaseState::granted:
+      return std::min(l.granted + settings.setup, l.term.until);
+    case LeaseState::running: {
+      if (l.next) return l.next->until;  // Settling past `until` moves it on.
+      const auto notice = std::min(settings.drain, (l.term.until - l.term.from) / 4);
+      return l.term.until - notice;
+    }
+    case LeaseState::draining:
+      return l.term.until + settings.silence;  // Its last report may come a little late.
+    case LeaseState::closed:
+      return l.ended + settings.retention;
+  }
+  CHECK(false);
+}
+
+}  // namespace
+
+std::int32_t wanted_workers(const Job& j) {
+  if (j.state != JobState::queued && j.state != JobState::running) return 0;
+  return std::max(0, j.terms.workers.max - j.held - j.done);
+}
+
+const std::optional<Interval>& opening_of(const SupplyRow& row, const Offer& offer, Time now) {
+  if (!row.open_known || (row.open && row.open->until <= now)) {
+    row.open = opening(offer.terms.availability, now);
+    row.open_known = true;
+  }
+  return row.open;
+}
+
+void Index::account_added(const Account& a) {
+  account_by_name[a.name] = a.id;
+  place(counts, a.id);
+  place(machines_of, a.id);
+}
+
+void Index::class_set(const SlotClass& c) {
+  if (classes.size() < c.id.value) classes.resize(c.id.value);
+}
+
+void Index::token_changed(const Token& t, int by) {
+  if (by > 0) {
+    token_by_digest[t.digest] = t.id;
+  } else {
+    token_by_digest.erase(t.digest);
+  }
+  counts[t.account.value].tokens += by;
+}
+
+void Index::machine_added(const Machine& m) {
+  ++counts[m.owner.value].machines;
+  machines_of[m.owner.value].push_back(m.id);
+  place(offers_of, m.id);
+}
+
+void Index::machine_removed(const Machine& m) {
+  --counts[m.owner.value].machines;
+  std::erase(machines_of[m.owner.value], m.id);
+}
+
+SupplyRow* Index::row(const Offer& o) {
+  return &classes[o.slot_class.value - 1].supply[row_of_offer[o.id.value]];
+}
+
+void Index::offer_added(const State& s, const Offer& o) {
+  auto& rows = classes[o.slot_class.value - 1].supply;
+  place(row_of_offer, o.id) = static_cast<std::uint32_t>(rows.size());
+  rows.push_back({.offer = o.id, .machine = o.machine, .lender = o.owner});
+  offers_of[o.machine.value].push_back(o.id);
+  offer_changed(s, o, true);
+}
+
+void Index::offer_changed(const State& s, const Offer& o, bool terms) {
+  auto& r = *row(o);
+  const auto& machine = s.machines.at(o.machine);
+  r.reserve = o.terms.reserve.value_or(Credits());
+  r.free = std::max(0, o.terms.slots - o.leased);
+  r.rank = (1'000'000 - machine.reliability_ppm) / 50'000;
+  r.usable = !o.draining && machine.online && s.accounts.at(o.owner).frozen.empty();
+  r.paused_until = o.paused_until;
+  if (terms) r.open_known = false;
+}
+
+void Index::offer_removed(const Offer& o) {
+  auto& c = classes[o.slot_class.value - 1];
+  row(o)->offer = OfferId{};
+  row(o)->usable = false;
+  std::erase(offers_of[o.machine.value], o.id);
+  if (++c.dead * 2 <= c.supply.size() || c.dead < 64) return;
+  std::erase_if(c.supply, [](const SupplyRow& r) { return !r.offer; });
+  c.dead = 0;
+  for (std::size_t i = 0; i < c.supply.size(); ++i)
+    row_of_offer[c.supply[i].offer.value] = static_cast<std::uint32_t>(i);
+}
+
+void Index::offers_changed(const State& s, MachineId m) {
+  for (const auto id : offers_of[m.value]) offer_changed(s, s.offers.at(id), false);
+}
+
+void Index::job_changed(const State& s, const Job& j) {
+  auto& c = classes[j.slot_class.value - 1];
+  const auto now_wanted = wanted_workers(j);
+  auto& was_wanted = wanted[j.id];
+  c.wanted += now_wanted - was_wanted;
+  was_wanted = now_wanted;
+  const std::pair key{-j.terms.priority, j.id};
+  if (now_wanted > 0) {
+    c.wanting.insert(key);
+  } else {
+    c.wanting.erase(key);
+    wanted.erase(j.id);
+  }
+  job_due.set(j.id, is_final(j.state) ? j.ended + s.settings.retention : j.terms.deadline);
+}
+
+void Index::lease_changed(const State& s, const Lease& l) {
+  lease_due.set(l.id, due(s.settings, l));
+}
+
+void Index::rebuild(const State& s) {
+  *this = Index();
+  for (const auto& c : s.classes) class_set(c);
+  s.accounts.for_each([&](const Account& a) { account_added(a); });
+  s.tokens.for_each([&](const Token& t) { token_changed(t, 1); });
+  s.machines.for_each([&](const Machine& m) { machine_added(m); });
+  s.offers.for_each([&](const Offer& o) { offer_added(s, o); });
+  s.jobs.for_each([&](const Job& j) {
+    job_changed(s, j);
+    if (!is_final(j.state)) ++counts[j.owner.value].live_jobs;
+  });
+  s.leases.for_each([&](const Lease& l) {
+    lease_changed(s, l);
+    if (l.state != LeaseState::closed) classes[l.slot_class.value - 1].leased += l.slots;
+  });
+  for (const auto& a : s.answers) answers[{a.account, a.key}] = &a;
+}
+
+}  // namespace souk::market

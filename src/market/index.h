@@ -1,0 +1,111 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/hash.h"
+#include "market/types.h"
+
+namespace souk::market {
+
+struct State;
+
+// The times at which things need attention, soonest first.
+template <class I>
+class DueSet {
+ public:
+  void set(I id, Time when) {
+    erase(id);
+    if (when == base::kNever) return;
+    when_[id] = when;
+    order_.insert({when, id});
+  }
+  void erase(I id) {
+    const auto it = when_.find(id);
+    if (it == when_.end()) return;
+    order_.erase({it->second, id});
+    when_.erase(it);
+  }
+  [[nodiscard]] const std::set<std::pair<Time, I>>& order() const { return order_; }
+
+ private:
+  std::unordered_map<I, Time> when_;  // Looked up, never iterated.
+  std::set<std::pair<Time, I>> order_;
+};
+
+// What a round must know of one offer, packed so that a hundred thousand of them are read in a
+// millisecond. Rows stay in order of offer id.
+struct SupplyRow {
+  OfferId offer;  // None: a removed offer's place.
+  MachineId machine;
+  AccountId lender;
+  Credits reserve;
+  std::int32_t free = 0;
+  std::int32_t rank = 0;  // Lower first: more reliable machines.
+  bool usable = false;    // Not draining, machine heard, owner not frozen.
+  Time paused_until;
+  // Memo of opening(availability, now): the opening around or after the time it was last asked
+  // for. A pure function's result, so filling it in does not change the state.
+  mutable std::optional<Interval> open = {};
+  mutable bool open_known = false;
+};
+
+struct ClassIndex {
+  std::vector<SupplyRow> supply;
+  std::size_t dead = 0;                              // Rows of removed offers.
+  std::set<std::pair<std::int32_t, JobId>> wanting;  // Jobs that bid: (-priority, id).
+  std::int64_t leased = 0;                           // Slots under lease.
+  std::int64_t wanted = 0;                           // Slots `wanting` asks for.
+};
+
+// How many things an account has, for the limits in limits.h.
+struct Counts {
+  std::int32_t machines = 0;
+  std::int32_t live_jobs = 0;
+  std::int32_t tokens = 0;
+};
+
+// Everything that can be recomputed from the rest of the state and exists for speed only. Not part
+// of snapshots or of the state hash; rebuild() makes it anew.
+struct Index {
+  std::map<std::string, AccountId, std::less<>> account_by_name;
+  std::map<base::Digest, TokenId> token_by_digest;
+  std::map<std::pair<AccountId, std::string>, const Answer*> answers;
+  std::vector<ClassIndex> classes;                // By class id - 1.
+  std::vector<Counts> counts;                     // By account id.
+  std::vector<std::uint32_t> row_of_offer;        // By offer id: its row in its class.
+  std::vector<std::vector<OfferId>> offers_of;    // By machine id.
+  std::vector<std::vector<MachineId>> machines_of;// By account id.
+  std::unordered_map<JobId, std::int32_t> wanted; // Looked up, never iterated.
+  DueSet<LeaseId> lease_due;
+  DueSet<JobId> job_due;
+
+  // Called by apply() after it changed the thing.
+  void account_added(const Account& a);
+  void class_set(const SlotClass& c);
+  void token_changed(const Token& t, int by);
+  void machine_added(const Machine& m);
+  void machine_removed(const Machine& m);
+  void offer_added(const State& s, const Offer& o);
+  void offer_changed(const State& s, const Offer& o, bool terms);
+  void offer_removed(const Offer& o);
+  void offers_changed(const State& s, MachineId m);  // Of one machine.
+  void job_changed(const State& s, const Job& j);
+  void lease_changed(const State& s, const Lease& l);
+
+  void rebuild(const State& s);
+
+ private:
+  SupplyRow* row(const Offer& o);
+};
+
+// How many more workers the job asks the market for: none unless it is queued or running.
+std::int32_t wanted_workers(const Job& j);
+
+// The opening of this offer around `now`, or the next one.
+const std::optional<Interval>& opening_of(const SupplyRow& row, const Offer& offer, Time now);
+
+}  // namespace souk::market

@@ -1,0 +1,93 @@
+#include "market/invariants.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace souk::market {
+namespace {
+
+using Problems = std::vector<std::string>;
+
+void check_ledger(const State& s, Problems& out) {
+  if (s.ledger.sum() != Credits()) out.push_back("the ledger does not sum to zero");
+  std::map<AccountId, Credits> held;
+  for (const auto& [id, hold] : s.ledger.holds()) {
+    held[hold.owner] += hold.left;
+    if (hold.left < Credits() || hold.bonus < Credits() || hold.bonus > hold.left)
+      out.push_back(fmt::format("hold {} is out of range", to_string(id)));
+    const auto* job = s.jobs.find(JobId(id.value));
+    if (job == nullptr || is_final(job->state))
+      out.push_back(fmt::format("hold {} outlived its job", to_string(id)));
+  }
+  for (std::uint64_t i = 0; i <= s.ledger.accounts(); ++i) {
+    const auto& b = s.ledger.balance(AccountId(i));
+    if (b.available < Credits() || b.bonus < Credits() || b.escrow < Credits())
+      out.push_back(fmt::format("account a{} has a balance below zero", i));
+    if (b.escrow != held[AccountId(i)])
+      out.push_back(fmt::format("account a{}: escrow is not the sum of its holds", i));
+  }
+}
+
+void check_jobs(const State& s, Problems& out) {
+  s.jobs.for_each([&](const Job& j) {
+    const auto name = to_string(j.id);
+    const auto* hold = s.ledger.hold(hold_of(j.id));
+    if (is_final(j.state)) {
+      if (!j.leases.empty()) out.push_back(fmt::format("job {} ended with open leases", name));
+      return;
+    }
+    if (hold == nullptr) return out.push_back(fmt::format("job {} has no escrow", name));
+    if (j.spent + hold->left != j.terms.budget)
+      out.push_back(fmt::format("job {}: spent + escrow is not its budget", name));
+    if (s.free_budget(j) < Credits())
+      out.push_back(fmt::format("job {} has promised more than its escrow", name));
+    std::int32_t held = 0;
+    for (const auto id : j.leases) {
+      const auto* l = s.leases.find(id);
+      if (l == nullptr || l->job != j.id || l->state == LeaseState::closed)
+        return out.push_back(fmt::format("job {} lists lease {} wrongly", name, to_string(id)));
+      held += l->slots;
+    }
+    if (held != j.held) out.push_back(fmt::format("job {} miscounts its slots", name));
+    if ((j.state == JobState::running) != (j.held > 0))
+      out.push_back(fmt::format("job {} is {} with {} slots", name, to_string(j.state), j.held));
+  });
+}
+
+void check_leases(const State& s, Problems& out) {
+  std::map<OfferId, std::int32_t> leased;
+  s.leases.for_each([&](const Lease& l) {
+    const auto name = to_string(l.id);
+    if (l.paid > Credits() && l.started == Time())
+      out.push_back(fmt::format("lease {} was paid before it ran", name));
+    if (l.earned > l.paid) out.push_back(fmt::format("lease {} earned more than was paid", name));
+    if (l.state == LeaseState::closed) return;
+    leased[l.offer] += l.slots;
+    const auto* offer = s.offers.find(l.offer);
+    if (offer == nullptr) return out.push_back(fmt::format("lease {} has no offer", name));
+    const auto& end = l.next ? l.next->until : l.term.until;
+    const auto window = opening(offer->terms.availability, l.term.from);
+    if (!window || !window->contains(l.term.from) || end > window->until)
+      out.push_back(fmt::format("lease {} lies outside its offer's window", name));
+    if (l.settled_until > l.term.until)
+      out.push_back(fmt::format("lease {} was settled beyond its term", name));
+  });
+  s.offers.for_each([&](const Offer& o) {
+    if (leased[o.id] != o.leased || o.leased > o.terms.slots)
+      out.push_back(fmt::format("offer {} has {} of {} slots leased, {} counted", to_string(o.id),
+                                leased[o.id], o.terms.slots, o.leased));
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> broken_invariants(const State& s) {
+  Problems out;
+  check_ledger(s, out);
+  check_jobs(s, out);
+  check_leases(s, out);
+  return out;
+}
+
+}  // namespace souk::market

@@ -1,0 +1,147 @@
+#include "market/prices.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace souk::market {
+namespace {
+
+constexpr std::int64_t kOne = 1'000'000;  // Shares are in millionths.
+
+std::int64_t hour_of(Time t) { return t.us / base::hours(1).us; }
+int hour_of_day(std::int64_t hour) { return static_cast<int>(hour % 24); }
+
+// Is `hour` at `wanted` o'clock, or the hour before or after?
+bool near(std::int64_t hour, int wanted) {
+  const int d = (hour_of_day(hour) - wanted + 24) % 24;
+  return d <= 1 || d == 23;
+}
+
+struct Mean {
+  __int128 sum = 0;
+  std::int64_t slots = 0;
+
+  void add(const HourBucket& b) {
+    for (const auto& [price, n] : b.traded) {
+      sum += static_cast<__int128>(price.micro) * n;
+      slots += n;
+    }
+  }
+  [[nodiscard]] std::optional<Credits> value() const {
+    if (slots == 0) return std::nullopt;
+    return Credits(static_cast<std::int64_t>(sum / slots));
+  }
+};
+
+// The smallest price with at least `ppm` of the volume at or below it.
+Credits quantile(const std::map<Credits, std::int64_t>& prices, std::int64_t volume,
+                 std::int64_t ppm) {
+  const auto target = std::max<std::int64_t>(1, (volume * ppm + kOne - 1) / kOne);
+  std::int64_t seen = 0;
+  for (const auto& [price, slots] : prices)
+    if ((seen += slots) >= target) return price;
+  CHECK(false);
+}
+
+}  // namespace
+
+HourBucket& PriceHistory::bucket(Time at) {
+  const auto hour = hour_of(at);
+  if (hours_.empty() || hours_.back().hour < hour) hours_.push_back({.hour = hour});
+  return hours_.back();  // Time never runs backwards in the core.
+}
+
+void PriceHistory::traded(Time at, Credits price, std::int64_t slots) {
+  auto& prices = bucket(at).traded;
+  auto it = prices.lower_bound(price);
+  // Full: count it at the nearest known price above, or the highest.
+  if (prices.size() >= kPricesPerHour && (it == prices.end() || it->first != price))
+    price = it == prices.end() ? prices.rbegin()->first : it->first;
+  prices[price] += slots;
+}
+
+void PriceHistory::sampled(Time at, std::int64_t supply, std::int64_t demand,
+                           std::int64_t leased) {
+  sampled_at_ = at;
+  auto& b = bucket(at);
+  b.supply += supply;
+  b.demand += demand;
+  b.leased += leased;
+  ++b.samples;
+}
+
+void PriceHistory::ran(Duration run_time) {
+  run_times_.push_back(run_time);
+  if (run_times_.size() > kRunTimesKept) run_times_.pop_front();
+}
+
+void PriceHistory::drop_before(Time at) {
+  while (!hours_.empty() && hours_.front().hour < hour_of(at)) hours_.pop_front();
+}
+
+PriceSummary PriceHistory::summary(Time from, Time until) const {
+  std::map<Credits, std::int64_t> prices;
+  Mean mean;
+  for (const auto& b : hours_) {
+    if (b.hour < hour_of(from) || b.hour > hour_of(until - Duration(1))) continue;
+    for (const auto& [price, slots] : b.traded) prices[price] += slots;
+    mean.add(b);
+  }
+  PriceSummary out;
+  out.volume = mean.slots;
+  if (mean.slots == 0) return out;
+  out.average = mean.value();
+  out.low = prices.begin()->first;
+  out.quartile1 = quantile(prices, mean.slots, 250'000);
+  out.median = quantile(prices, mean.slots, 500'000);
+  out.quartile3 = quantile(prices, mean.slots, 750'000);
+  out.high = prices.rbegin()->first;
+  return out;
+}
+
+std::optional<Credits> PriceHistory::anchor(int hour) const {
+  Mean here, anywhere;
+  for (const auto& b : hours_) {
+    anywhere.add(b);
+    if (near(b.hour, hour)) here.add(b);
+  }
+  return here.slots > 0 ? here.value() : anywhere.value();
+}
+
+std::optional<std::int64_t> PriceHistory::utilisation_ppm(int hour) const {
+  std::int64_t used = 0, all = 0;
+  for (const auto& b : hours_) {
+    if (hour_of_day(b.hour) != hour) continue;
+    used += b.leased;
+    all += b.leased + b.supply;
+  }
+  if (all == 0) return std::nullopt;
+  return static_cast<std::int64_t>(static_cast<__int128>(used) * kOne / all);
+}
+
+std::optional<Duration> PriceHistory::median_run_time() const {
+  if (run_times_.empty()) return std::nullopt;
+  std::vector<Duration> sorted(run_times_.begin(), run_times_.end());
+  std::ranges::nth_element(sorted, sorted.begin() + sorted.size() / 2);
+  return sorted[sorted.size() / 2];
+}
+
+Credits suggested_price(const PriceHistory& history, Credits class_price, const Pressure& pressure,
+                        Time now, Time slot) {
+  const int hour = hour_of_day(hour_of(slot));
+  const auto anchor = history.anchor(hour).value_or(class_price);
+
+  const auto run = history.median_run_time().value_or(base::hours(1));
+  const auto r = std::clamp<std::int64_t>(run.us * kOne / base::hours(1).us, 0, kOne);
+  const auto capacity = pressure.leased + pressure.free;
+  // Wanted but not on offer at all counts as twice the supply, the most the clamp can express.
+  auto x = pressure.queued > 0 ? 2 * kOne : 0;
+  if (capacity > 0) x = (pressure.leased * kOne + pressure.queued * r) / capacity;
+  if (hour_of(slot) != hour_of(now)) x = history.utilisation_ppm(hour).value_or(x);
+
+  const auto factor = std::clamp<std::int64_t>(kOne + x - 700'000, 500'000, 2 * kOne);
+  return Credits(static_cast<std::int64_t>(static_cast<__int128>(anchor.micro) * factor / kOne));
+}
+
+}  // namespace souk::market

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/credits.h"
+#include "base/time.h"
+
+namespace souk::market {
+
+using base::Credits;
+using base::Duration;
+using base::Time;
+
+// What happened to one slot class in one hour.
+struct HourBucket {
+  std::int64_t hour = 0;                    // Hours since 1970.
+  std::map<Credits, std::int64_t> traded;   // Price -> slots; at most kPricesPerHour prices.
+  std::int64_t supply = 0;                  // Sums over the hour's samples, in slots.
+  std::int64_t demand = 0;
+  std::int64_t leased = 0;
+  std::int64_t samples = 0;
+
+  SOUK_FIELDS(HourBucket, hour, traded, supply, demand, leased, samples)
+};
+
+inline constexpr std::size_t kPricesPerHour = 256;
+inline constexpr std::size_t kRunTimesKept = 64;
+
+struct PriceSummary {
+  std::int64_t volume = 0;  // Slots traded.
+  std::optional<Credits> average, low, quartile1, median, quartile3, high;
+
+  SOUK_FIELDS(PriceSummary, volume, average, low, quartile1, median, quartile3, high)
+};
+
+// Recent prices, supply and use of one slot class: what people look at to choose a price. Bounded:
+// hours older than the operator's `history` are dropped. Pure.
+class PriceHistory {
+ public:
+  void traded(Time at, Credits price, std::int64_t slots);
+  void sampled(Time at, std::int64_t supply, std::int64_t demand, std::int64_t leased);
+  void cleared(Credits price) { last_ = price; }
+  void ran(Duration run_time);
+  void drop_before(Time at);
+
+  // Prices paid in [from, until), hour by hour resolution.
+  [[nodiscard]] PriceSummary summary(Time from, Time until) const;
+  // Volume-weighted mean of the hours whose hour of the day is `hour_of_day` or a neighbour of it,
+  // else of all hours; nothing when nothing was traded.
+  [[nodiscard]] std::optional<Credits> anchor(int hour_of_day) const;
+  // leased / (leased + supply) over the samples at this hour of the day, in millionths.
+  [[nodiscard]] std::optional<std::int64_t> utilisation_ppm(int hour_of_day) const;
+  [[nodiscard]] std::optional<Duration> median_run_time() const;
+  // The price of the last round that traded.
+  [[nodiscard]] std::optional<Credits> last() const { return last_; }
+  [[nodiscard]] Time sampled_at() const { return sampled_at_; }
+  [[nodiscard]] const std::deque<HourBucket>& hours() const { return hours_; }
+
+  SOUK_FIELDS(PriceHistory, hours_, run_times_, last_, sampled_at_)
+
+ private:
+  HourBucket& bucket(Time at);
+
+  std::deque<HourBucket> hours_;       // Oldest first.
+  std::deque<Duration> run_times_;     // Of jobs that succeeded, oldest first.
+  std::optional<Credits> last_;
+  Time sampled_at_;
+};
+
+// What the suggestion is made from.
+struct Pressure {
+  std::int64_t leased = 0;  // Slots in use now.
+  std::int64_t free = 0;    // Slots on offer now.
+  std::int64_t queued = 0;  // Slots wanted and not had.
+};
+
+// The suggested price per slot-hour for the hour that contains `slot`:
+//
+//   anchor x clamp(1 + x - 0.7, 0.5, 2)
+//
+// anchor: the mean price recently paid at this hour of the day (or at any hour, or the class's own
+//   default price when nothing was traded yet).
+// x, the expected use of the supply: for the current hour (leased + queued x r) / (leased + free)
+//   with r = the share of an hour a typical recent job runs (at most 1; 1 when unknown); for later
+//   hours the utilisation measured at that hour of the day, else the current use.
+//
+// At 70% use the price stays; an idle market halves it at most, a crowded one doubles it at most.
+[[nodiscard]] Credits suggested_price(const PriceHistory& history, Credits class_price,
+                                      const Pressure& pressure, Time now, Time slot);
+
+}  // namespace souk::market

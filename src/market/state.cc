@@ -1,0 +1,92 @@
+#include "market/state.h"
+
+#include <algorithm>
+
+namespace souk::market {
+
+const SlotClass* State::find_class(std::string_view name) const {
+  const auto it = std::ranges::find(classes, name, &SlotClass::name);
+  return it == classes.end() ? nullptr : &*it;
+}
+
+const Account* State::find_account(std::string_view name) const {
+  const auto it = index.account_by_name.find(name);
+  return it == index.account_by_name.end() ? nullptr : accounts.find(it->second);
+}
+
+const Token* State::find_token(const base::Digest& digest, Time at) const {
+  const auto it = index.token_by_digest.find(digest);
+  if (it == index.token_by_digest.end()) return nullptr;
+  const Token* token = tokens.find(it->second);
+  return token->expires > at ? token : nullptr;
+}
+
+const Answer* State::find_answer(AccountId account, const std::string& key) const {
+  const auto it = index.answers.find({account, key});
+  return it == index.answers.end() ? nullptr : it->second;
+}
+
+Credits State::free_budget(const Job& j) const {
+  const auto* hold = ledger.hold(hold_of(j.id));
+  if (hold == nullptr) return {};
+  auto left = hold->left;
+  for (const auto id : j.leases) left -= committed(leases.at(id));
+  return left;
+}
+
+Credits State::suggested(ClassId c, Time at, Time slot) const {
+  const auto& index_of_class = index.classes[c.value - 1];
+  Pressure pressure{.leased = index_of_class.leased, .queued = index_of_class.wanted};
+  for (const auto& row : index_of_class.supply) {
+    if (!row.usable || row.free <= 0 || row.paused_until > at) continue;
+    const auto& open = opening_of(row, offers.at(row.offer), at);
+    if (open && open->contains(at)) pressure.free += row.free;
+  }
+  return suggested_price(prices[c.value - 1], slot_class(c).price, pressure, at, slot);
+}
+
+Credits committed(const Lease& l) {
+  if (l.state == LeaseState::closed) return {};
+  const auto begin = std::max(l.term.from, l.started);
+  auto sum = base::cost(l.term.pays, l.slots, l.term.until - begin) - l.term_paid;
+  if (l.next) sum += base::cost(l.next->pays, l.slots, l.next->until - l.next->from);
+  return sum;
+}
+
+Credits least_budget(Credits limit, std::int32_t workers, const Settings& settings) {
+  const auto each = base::cost(limit, 1, settings.shortest_term) + Credits(1);
+  return Credits(each.micro * workers);
+}
+
+std::int32_t least_workers(const Job& j) {
+  return j.held > 0 ? 1 : std::max(1, j.terms.workers.min - j.done);
+}
+
+Events founding_events() {
+  struct Row {
+    const char* name;
+    int cores;
+    int memory_gib, gpus, gpu_memory_gib;
+    int milli_credits;  // Suggested price per slot-hour.
+  };
+  // One credit is about what a lender's four plain cores are worth for an hour and a quarter.
+  constexpr Row rows[] = {
+      {"c1", 1, 2, 0, 0, 200},     {"c2", 2, 4, 0, 0, 400},      {"c4", 4, 8, 0, 0, 800},
+      {"c8", 8, 16, 0, 0, 1600},   {"c16", 16, 32, 0, 0, 3200},  {"c32", 32, 64, 0, 0, 6400},
+      {"g1", 4, 16, 1, 8, 4000},   {"g1-24", 4, 16, 1, 24, 8000}, {"g1-80", 8, 64, 1, 80, 24000},
+      {"g4", 16, 64, 4, 8, 16000}, {"g8-80", 64, 512, 8, 80, 192000},
+  };
+  Events out{SettingsChanged{}};
+  for (std::uint64_t id = 1; const auto& row : rows) {
+    out.push_back(ClassSet{{.id = ClassId(id++),
+                            .name = row.name,
+                            .cores = row.cores,
+                            .memory_mib = row.memory_gib * 1024,
+                            .gpus = row.gpus,
+                            .gpu_memory_mib = row.gpu_memory_gib * 1024,
+                            .price = Credits(row.milli_credits * 1000)}});
+  }
+  return out;
+}
+
+}  // namespace souk::market

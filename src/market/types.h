@@ -1,0 +1,333 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/credits.h"
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/id.h"
+#include "base/time.h"
+#include "market/window.h"
+
+// The things a market is made of. All plain values: what may be done with them is in decide.h, what
+// an event does to them in state.h. Field lists are part of the journal's format: append only.
+
+namespace souk::market {
+
+using base::AccountId;
+using base::Credits;
+using base::FeedbackId;
+using base::JobId;
+using base::LeaseId;
+using base::MachineId;
+using base::OfferId;
+using base::TokenId;
+
+struct ClassIdTag {
+  static constexpr char prefix = 'k';
+  static constexpr std::string_view noun = "slot class";
+};
+using ClassId = base::Id<ClassIdTag>;
+
+struct Account {
+  AccountId id;
+  std::string name;
+  std::string password;  // Argon2id, in its usual text form.
+  bool is_operator = false;
+  std::string frozen;  // Why, or empty.
+  Time created;
+
+  SOUK_FIELDS(Account, id, name, password, is_operator, frozen, created)
+};
+
+// What a token may do: everything its account may, only what one machine's agent needs, or also
+// what an operator may.
+SOUK_ENUM(Scope, user, machine, operator_)
+
+struct Token {
+  TokenId id;
+  AccountId account;
+  Scope scope = Scope::user;
+  MachineId machine;  // With scope machine.
+  base::Digest digest;
+  std::string label;
+  Time created;
+  Time expires = base::kNever;
+
+  SOUK_FIELDS(Token, id, account, scope, machine, digest, label, created, expires)
+};
+
+// A commodity: what one slot of this class guarantees at least.
+struct SlotClass {
+  ClassId id;
+  std::string name;
+  std::int32_t cores = 1;
+  std::int64_t memory_mib = 0;
+  std::int32_t gpus = 0;
+  std::int64_t gpu_memory_mib = 0;
+  Credits price;         // The suggested price before there is any history.
+  std::string mechanism = "k-double";
+  std::map<std::string, std::string> params;  // The mechanism's parameters.
+  bool retired = false;  // Takes no new offers or jobs.
+
+  SOUK_FIELDS(SlotClass, id, name, cores, memory_mib, gpus, gpu_memory_mib, price, mechanism,
+              params, retired)
+};
+
+struct MachineSpec {
+  std::int32_t cores = 1;
+  std::int64_t memory_mib = 1024;
+  std::int64_t disk_mib = 0;
+  std::int32_t gpus = 0;
+  std::int64_t gpu_memory_mib = 0;
+  std::string gpu;
+  std::string cpu;
+  std::string os;
+  std::string region;
+  std::string provider = "community";
+  std::vector<std::string> packages;  // "python3-torch", "numpy==1.24.2"
+  std::int32_t rtt_ms = 0;            // To the server, as the agent measured it.
+
+  bool operator==(const MachineSpec&) const = default;
+  SOUK_FIELDS(MachineSpec, cores, memory_mib, disk_mib, gpus, gpu_memory_mib, gpu, cpu, os, region,
+              provider, packages, rtt_ms)
+};
+
+struct Machine {
+  MachineId id;
+  AccountId owner;
+  std::string name;
+  MachineSpec spec;
+  // Share of leases kept, in millionths: 20% of what is missing is regained with each lease kept,
+  // and a fifth is lost with each lease broken.
+  std::int32_t reliability_ppm = 900'000;
+  bool online = true;  // False after it broke a lease by silence, until it is heard again.
+  Time created;
+
+  SOUK_FIELDS(Machine, id, owner, name, spec, reliability_ppm, online, created)
+};
+
+// The part of an offer its lender can edit.
+struct OfferTerms {
+  std::int32_t slots = 1;
+  std::optional<Credits> reserve;  // Least price per slot-hour; empty for "market".
+  Availability availability;
+  Duration longest_lease = base::hours(24);
+
+  bool operator==(const OfferTerms&) const = default;
+  SOUK_FIELDS(OfferTerms, slots, reserve, availability, longest_lease)
+};
+
+struct Offer {
+  OfferId id;
+  MachineId machine;
+  AccountId owner;
+  ClassId slot_class;
+  OfferTerms terms;
+  Time paused_until;      // In the past: not paused.
+  bool draining = false;  // Takes no new leases, renews none.
+  std::int32_t leased = 0;
+  Time created;
+
+  SOUK_FIELDS(Offer, id, machine, owner, slot_class, terms, paused_until, draining, leased, created)
+};
+
+// Where a job's code and data may go. Empty means anywhere.
+struct Constraints {
+  std::vector<std::string> packages;
+  std::vector<std::string> regions;
+  std::int32_t max_rtt_ms = 0;           // 0: any
+  std::int32_t min_reliability_ppm = 0;  // 0: any
+  std::vector<AccountId> lenders_allowed;
+  std::vector<AccountId> lenders_refused;
+  std::vector<std::string> providers_allowed;
+  std::vector<std::string> providers_refused;
+
+  auto operator<=>(const Constraints&) const = default;
+  SOUK_FIELDS(Constraints, packages, regions, max_rtt_ms, min_reliability_ppm, lenders_allowed,
+              lenders_refused, providers_allowed, providers_refused)
+};
+
+struct Workers {
+  std::int32_t min = 1;
+  std::int32_t max = 1;
+
+  bool operator==(const Workers&) const = default;
+  SOUK_FIELDS(Workers, min, max)
+};
+
+// The part of a job its owner can edit while it lives.
+struct JobTerms {
+  Workers workers;
+  Credits limit;   // The most it pays per slot-hour.
+  Credits budget;  // The most it pays in all; in escrow from the start.
+  Time deadline = base::kNever;
+  std::int32_t priority = 0;  // -100..100; breaks ties between equal limits.
+  Constraints constraints;
+
+  bool operator==(const JobTerms&) const = default;
+  SOUK_FIELDS(JobTerms, workers, limit, budget, deadline, priority, constraints)
+};
+
+// queued: wants its first workers. running: holds at least one. paused: by its owner or for lack of
+// budget; keeps its escrow. The others are final.
+SOUK_ENUM(JobState, queued, running, paused, succeeded, failed, cancelled, expired)
+
+constexpr bool is_final(JobState s) { return s >= JobState::succeeded; }
+
+// A machine this job stays away from for a while, because it failed the job.
+struct Avoided {
+  MachineId machine;
+  std::int32_t times = 0;
+  Time until;
+
+  auto operator<=>(const Avoided&) const = default;
+  SOUK_FIELDS(Avoided, machine, times, until)
+};
+
+struct Job {
+  JobId id;
+  AccountId owner;
+  std::string name;
+  std::string kind = "batch";
+  ClassId slot_class;
+  JobTerms terms;
+  JobState state = JobState::queued;
+  std::string reason;           // Why it is paused or how it ended.
+  Credits spent;
+  std::int32_t epoch = 0;       // Leases granted so far; fences late reports.
+  std::int32_t done = 0;        // Workers that finished their part.
+  std::int32_t held = 0;        // Slots of its open leases.
+  std::vector<LeaseId> leases;  // Open ones.
+  std::vector<Avoided> avoided;
+  bool warned = false;          // That its escrow runs low.
+  Time created;
+  Time started;                 // First worker running.
+  Time ended;
+
+  SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
+              held, leases, avoided, warned, created, started, ended)
+};
+
+// granted: the machine prepares, unbilled. running: billed. draining: billed, told to finish before
+// `term_end`. closed: see outcome.
+SOUK_ENUM(LeaseState, granted, running, draining, closed)
+
+// completed/failed: the program ended by itself, well or not. released: the lender took the slots
+// back. term: the term ended and was not renewed. lost: silent. unstarted: never ran. job: the job
+// ended or paused.
+SOUK_ENUM(LeaseOutcome, none, completed, failed, released, term, lost, unstarted, job)
+
+// A price for a length of time. Buyer pays, seller gets, per slot-hour.
+struct Term {
+  Credits pays;
+  Credits gets;
+  Time from;
+  Time until;
+
+  bool operator==(const Term&) const = default;
+  SOUK_FIELDS(Term, pays, gets, from, until)
+};
+
+struct Lease {
+  LeaseId id;
+  JobId job;
+  OfferId offer;
+  MachineId machine;
+  AccountId borrower;
+  AccountId lender;
+  ClassId slot_class;
+  std::int32_t slots = 1;
+  std::int32_t epoch = 0;
+  Term term;                 // The term in force. Its price never changes.
+  std::optional<Term> next;  // Agreed, begins when `term` ends.
+  LeaseState state = LeaseState::granted;
+  LeaseOutcome outcome = LeaseOutcome::none;
+  std::string detail;  // Exit code, reason to drain.
+  Time granted;
+  Time started;        // Billing began.
+  Time settled_until;  // Billing is paid up to here.
+  Credits paid;        // By the borrower, over all terms.
+  Credits earned;      // By the lender, after fees.
+  Credits term_paid;   // By the borrower in the term in force.
+  Credits term_earned;
+  Time ended;
+
+  SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, slot_class, slots, epoch, term,
+              next, state, outcome, detail, granted, started, settled_until, paid, earned,
+              term_paid, term_earned, ended)
+};
+
+SOUK_ENUM(FeedbackCategory, question, problem, idea, praise)
+
+struct Feedback {
+  FeedbackId id;
+  AccountId account;
+  FeedbackCategory category = FeedbackCategory::question;
+  std::string text;
+  Time at;
+
+  SOUK_FIELDS(Feedback, id, account, category, text, at)
+};
+
+// What the operator can set for the whole market.
+struct Settings {
+  std::int32_t fee_ppm = 0;
+  Credits signup_bonus;         // From the platform's account, while it has any.
+  bool signup_open = true;
+  Duration term = base::hours(1);              // Of a lease.
+  Duration shortest_term = base::minutes(1);   // Below this a lease is not worth granting.
+  Duration drain = base::minutes(2);           // Notice before a term ends without renewal.
+  Duration settle_every = base::minutes(1);
+  Duration silence = base::seconds(45);        // A lease is lost after this much silence.
+  Duration setup = base::minutes(10);          // A lease must be running after this long.
+  Duration low_escrow = base::minutes(10);     // Warn when this much runway is left.
+  Duration history = base::days(7);            // Price history kept.
+  Duration retention = base::days(30);         // Ended jobs and leases kept.
+
+  bool operator==(const Settings&) const = default;
+  SOUK_FIELDS(Settings, fee_ppm, signup_bonus, signup_open, term, shortest_term, drain,
+              settle_every, silence, setup, low_escrow, history, retention)
+};
+
+// One movement of one account's credits, with its reason. Payments of one lease are one line.
+SOUK_ENUM(LineKind, grant, bonus, reserve, refund, spend, earn)
+
+struct StatementLine {
+  Time at;
+  LineKind kind = LineKind::grant;
+  Credits amount;
+  JobId job;
+  LeaseId lease;
+  std::string memo;
+
+  SOUK_FIELDS(StatementLine, at, kind, amount, job, lease, memo)
+};
+
+struct AuditEntry {
+  Time at;
+  AccountId who;
+  std::string action;   // "grant", "freeze", "settings"
+  std::string subject;  // What it was done to.
+  std::string detail;
+
+  SOUK_FIELDS(AuditEntry, at, who, action, subject, detail)
+};
+
+// The first answer to a request with an idempotency key; a repeat gets it again.
+struct Answer {
+  AccountId account;
+  std::string key;
+  std::uint64_t fingerprint = 0;  // Of method, path and body.
+  std::int32_t status = 0;
+  std::string body;
+  Time at;
+
+  SOUK_FIELDS(Answer, account, key, fingerprint, status, body, at)
+};
+
+}  // namespace souk::market

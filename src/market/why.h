@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "market/eligible.h"
+#include "market/state.h"
+
+namespace souk::market {
+
+// Offers of the job's class that the same obstacles keep away.
+struct Excluded {
+  std::vector<Obstacle> obstacles;
+  std::int64_t offers = 0;
+  std::int64_t slots = 0;
+  OfferId example;
+};
+
+// price: pay more. workers: start with fewer. slot_class: take another class. wait: until windows
+// open, slots come free or a pause ends. budget: add credits. The others: drop that constraint.
+SOUK_ENUM(RelaxKind, wait, workers, packages, region, rtt, reliability, lender, provider, price,
+          slot_class, budget)
+
+// One change that alone would let the job start.
+struct Relaxation {
+  RelaxKind kind = RelaxKind::wait;
+  std::string change;      // "raise the limit price to 0.6"
+  std::int64_t slots = 0;  // That would match then.
+  Credits extra;           // More per hour than now, for the workers it needs.
+  std::string flag;        // What to type: "--limit 0.6"
+};
+
+struct Why {
+  std::string summary;          // One sentence.
+  std::int64_t needed = 0;      // Slots it needs to go on.
+  std::int64_t matching = 0;    // Slots that would do right now.
+  std::vector<Excluded> groups; // Most slots first.
+  std::vector<Relaxation> relaxations;  // Cheapest first.
+};
+
+// Why this job does not run, or does not have all the workers it wants, and what would help.
+[[nodiscard]] Why why(const State& s, const Job& job, Time now);
+
+}  // namespace souk::market

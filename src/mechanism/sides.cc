@@ -1,0 +1,209 @@
+#include "mechanism/sides.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace souk::mechanism {
+namespace {
+
+// What a side is sorted by, by price and then rank. Sorting these touches no book.
+struct Key {
+  std::uint64_t price = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t index = 0;
+};
+using Keys = std::vector<Key>;
+
+constexpr Credits kLowest{std::numeric_limits<std::int64_t>::min()};
+constexpr Credits kHighest{std::numeric_limits<std::int64_t>::max()};
+
+// Maps to unsigned so that the order is kept.
+constexpr std::uint64_t ascending(Credits c) {
+  return static_cast<std::uint64_t>(c.micro) ^ std::uint64_t{1} << 63;
+}
+constexpr std::uint64_t descending(Credits c) { return ~ascending(c); }
+
+constexpr Key key(std::uint64_t price, std::int32_t rank, std::size_t index) {
+  return {price, static_cast<std::uint32_t>(rank) ^ std::uint32_t{1} << 31,
+          static_cast<std::uint32_t>(index)};
+}
+
+// Stable radix sort by one member, least byte first. Skips the bytes all keys share: the prices of
+// one class lie close together, so three or four of eight remain.
+template <class Member>
+void sort_by(Keys& keys, Keys& spare, Member Key::* member) {
+  Member varying = 0;
+  for (const auto& k : keys) varying |= k.*member ^ keys.front().*member;
+  for (unsigned shift = 0; shift < 8 * sizeof(Member); shift += 8) {
+    if ((varying >> shift & 0xff) == 0) continue;
+    const auto digit = [&](const Key& k) { return k.*member >> shift & 0xff; };
+    std::array<std::uint32_t, 256> place{};
+    for (const auto& k : keys) ++place[digit(k)];
+    std::exclusive_scan(place.begin(), place.end(), place.begin(), std::uint32_t{0});
+    for (const auto& k : keys) spare[place[digit(k)]++] = k;
+    keys.swap(spare);
+  }
+}
+
+// Equal keys stay in order of position.
+void sort(Keys& keys) {
+  Keys spare(keys.size());
+  sort_by(keys, spare, &Key::rank);
+  sort_by(keys, spare, &Key::price);
+}
+
+bool can_trade(const Bid& bid) { return bid.units > 0 && bid.gang <= bid.units; }
+
+// The asks that accept `price`, sorted by `price_key` of their reserve, then by (rank, position).
+template <class PriceKey>
+Lots sorted_asks(const Book& book, Credits price, PriceKey&& price_key) {
+  CHECK(book.asks.size() <= std::numeric_limits<std::uint32_t>::max());
+  Keys keys;
+  keys.reserve(book.asks.size());
+  for (std::size_t i = 0; i < book.asks.size(); ++i)
+    if (const auto& ask = book.asks[i]; ask.units > 0 && ask.reserve <= price)
+      keys.push_back(key(price_key(ask.reserve), ask.rank, i));
+  sort(keys);
+  Lots lots;
+  lots.reserve(keys.size());
+  for (const auto& k : keys)
+    lots.push_back({book.asks[k.index].reserve, k.index, book.asks[k.index].units});
+  return lots;
+}
+
+// The lowest reserve above `price`.
+std::optional<Credits> cheapest_above(const Book& book, Credits price) {
+  std::optional<Credits> cheapest;
+  for (const auto& ask : book.asks)
+    if (ask.units > 0 && ask.reserve > price && (!cheapest || ask.reserve < *cheapest))
+      cheapest = ask.reserve;
+  return cheapest;
+}
+
+// Fills in s_k and s_{k+1}, given that the first `c.units` units of `c.asks` trade.
+void set_ask_margin(Crossing& c, std::optional<Credits> beyond) {
+  c.next_ask = beyond;
+  auto left = c.units;
+  for (const auto& ask : c.asks) {
+    if (left > 0) c.last_ask = ask.price;
+    if (left < ask.units) {
+      c.next_ask = ask.price;
+      return;
+    }
+    left -= ask.units;
+  }
+}
+
+}  // namespace
+
+Lots bids_by_limit(const Book& book) {
+  CHECK(book.bids.size() <= std::numeric_limits<std::uint32_t>::max());
+  Keys keys;
+  keys.reserve(book.bids.size());
+  for (std::size_t i = 0; i < book.bids.size(); ++i)
+    if (can_trade(book.bids[i])) keys.push_back(key(descending(book.bids[i].limit), 0, i));
+  sort(keys);
+  Lots lots;
+  lots.reserve(keys.size());
+  for (const auto& k : keys)
+    lots.push_back({book.bids[k.index].limit, k.index, book.bids[k.index].units});
+  return lots;
+}
+
+Lots asks_by_reserve(const Book& book) { return sorted_asks(book, kHighest, ascending); }
+
+Lots asks_by_rank(const Book& book, Credits price) {
+  return sorted_asks(book, price, [](Credits) { return 0; });
+}
+
+std::int64_t total_units(std::span<const Lot> lots) {
+  std::int64_t total = 0;
+  for (const auto& lot : lots) total += lot.units;
+  return total;
+}
+
+Credits Crossing::low() const {
+  CHECK(units > 0);
+  return next_bid ? std::max(last_ask, *next_bid) : last_ask;
+}
+
+Credits Crossing::high() const {
+  CHECK(units > 0);
+  return next_ask ? std::min(last_bid, *next_ask) : last_bid;
+}
+
+Crossing cross(const Book& book) {
+  Crossing c;
+  const auto wanted = bids_by_limit(book);
+  const auto best = wanted.empty() ? kLowest : wanted.front().price;
+  c.asks = sorted_asks(book, best, ascending);
+
+  // As the limit falls, the dearest asks drop out: `supply` units of asks[0, end) accept it.
+  auto supply = total_units(c.asks);
+  auto end = c.asks.size();
+  for (const auto& bid : wanted) {
+    while (end > 0 && c.asks[end - 1].price > bid.price) supply -= c.asks[--end].units;
+    const auto free = supply - c.units;
+    const auto needed = least(book.bids[bid.index]);
+    if (free < needed && needed > 1) continue;
+    const auto got = std::clamp<std::int64_t>(free, 0, bid.units);
+    if (got > 0) {
+      c.bids.push_back({bid.price, bid.index, static_cast<std::int32_t>(got)});
+      c.units += got;
+      c.last_bid = bid.price;
+    }
+    if (got < bid.units) {
+      c.next_bid = bid.price;
+      break;
+    }
+  }
+  set_ask_margin(c, cheapest_above(book, best));
+  return c;
+}
+
+std::vector<Trade> pair_up(std::span<const Lot> bids, std::span<const Lot> asks, Credits pays,
+                           Credits gets) {
+  // Each bid's trades are made in one run; the runs are then laid out by position of the bid.
+  struct Run {
+    std::uint32_t bid;
+    std::uint32_t first, count;
+  };
+  std::vector<Trade> made;
+  std::vector<Run> runs;
+  made.reserve(bids.size() + std::min(asks.size(), bids.size()));
+  runs.reserve(bids.size());
+  std::size_t at = 0;
+  std::int32_t used = 0;  // Units of asks[at] already handed out.
+  for (const auto& bid : bids) {
+    const auto first = made.size();
+    for (auto left = bid.units; left > 0;) {
+      CHECK(at < asks.size());
+      const auto n = std::min(left, asks[at].units - used);
+      made.push_back({bid.index, asks[at].index, n, pays, gets});
+      left -= n;
+      used += n;
+      if (used == asks[at].units) {
+        ++at;
+        used = 0;
+      }
+    }
+    runs.push_back({bid.index, static_cast<std::uint32_t>(first),
+                    static_cast<std::uint32_t>(made.size() - first)});
+  }
+  std::ranges::sort(runs, {}, &Run::bid);
+  std::vector<Trade> trades;
+  trades.reserve(made.size());
+  for (const auto& run : runs) {
+    const auto begin = made.begin() + run.first;
+    std::sort(begin, begin + run.count,
+              [](const Trade& a, const Trade& b) { return a.ask < b.ask; });
+    trades.insert(trades.end(), begin, begin + run.count);
+  }
+  return trades;
+}
+
+}  // namespace souk::mechanism

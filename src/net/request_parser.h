@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/http.h"
+
+namespace souk::net {
+
+struct ParserLimits {
+  std::size_t header_bytes;
+  std::size_t body_bytes;
+};
+
+// Reads one request from bytes cut anywhere (Beast underneath). Bodies come by Content-Length or
+// chunked; a message whose length two readers could understand differently is refused. Internal to
+// src/net.
+class RequestParser {
+ public:
+  explicit RequestParser(ParserLimits limits);
+  ~RequestParser();
+
+  // Takes bytes from the front of `data` and returns how many. Those not taken must be the front
+  // of the next call's data. Takes none beyond the end of the request.
+  std::size_t feed(std::string_view data);
+
+  bool done() const;
+  // The peer waits for "100 Continue" before it sends the body. True once.
+  bool wants_continue();
+  // 0, or the status to refuse the request with: 400, 413, 431.
+  int failure() const;
+  const std::string& failure_message() const;
+
+  // Once done():
+  bool keep_alive() const;
+  bool http_1_1() const;
+  Request take();  // Without peer.
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace souk::net

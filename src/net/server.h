@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "net/http.h"
+
+// An HTTP/1.1 server. Requests arrive whole, with their body, on I/O threads; answers may be given
+// at once or later, from any thread. One request of a connection is in a handler at a time, so
+// pipelined requests are answered in order.
+
+namespace souk::net {
+
+class StreamState;
+
+// One end of a response body without a known length (server-sent events). A cheap handle: copies
+// name the same stream, and any thread may use them, also after the server is gone.
+// A default-made Stream is closed.
+class Stream {
+ public:
+  Stream() = default;
+  explicit Stream(std::shared_ptr<StreamState> state) : state_(std::move(state)) {}
+
+  // Queues `data`, shared rather than copied, so one buffer can go to any number of streams. Never
+  // blocks. False when the stream is closed, or when its queue would pass ServerOptions'
+  // stream_queue_* limits: then the peer is too slow and its connection is cut. An empty or null
+  // buffer only asks whether the stream is open.
+  bool write(std::shared_ptr<const std::string> data) const;
+  // Sends what is queued, then ends the body.
+  void close() const;
+  bool open() const;
+  // `fn` runs once, when the stream has ended for whatever reason: on an I/O thread, or here and
+  // now if it has already ended. It must not block. Several may be added.
+  void on_close(std::function<void()> fn) const;
+
+ private:
+  std::shared_ptr<StreamState> state_;
+};
+
+// Where a Reply goes: a connection, or a fake in a test. Each Reply makes exactly one call.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual void answer(Response response) = 0;
+  virtual Stream stream(Response head) = 0;
+  virtual void dropped() = 0;  // The reply was destroyed unanswered.
+};
+
+// The right, and the duty, to answer one request. Exactly one of send and stream is called, once,
+// from any thread, at any later time; a Reply destroyed unanswered sends 500. A peer that leaves
+// meanwhile is noticed when the answer is written; answering is then harmless.
+class Reply {
+ public:
+  explicit Reply(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
+  Reply(Reply&&) noexcept = default;
+  Reply& operator=(Reply&&) = delete;
+  ~Reply();
+
+  void send(Response response);
+  // Begins an unbounded body; head.body must be empty. A HEAD request gets the head only, and a
+  // stream that is already closed.
+  Stream stream(Response head);
+
+ private:
+  std::shared_ptr<Exchange> exchange_;
+};
+
+// Called on I/O threads, several at once when there are several. Must not block. An exception that
+// escapes drops the reply, so the peer gets 500.
+using Handler = std::function<void(Request, Reply)>;
+
+struct ServerTls {
+  std::string certificate_pem;  // The server's certificate, then any intermediates.
+  std::string key_pem;
+};
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";  // An IPv4 or IPv6 address; "0.0.0.0" or "::" for all.
+  std::uint16_t port = 0;             // 0: any free one, see Server::port().
+  int threads = 1;                    // I/O threads, 1 to 256.
+  std::optional<ServerTls> tls = {};
+
+  std::size_t max_header_bytes = 16 * 1024;  // Request line and headers together; else 431.
+  std::size_t max_body_bytes = 1024 * 1024;  // Else 413.
+  std::size_t max_connections = 20'000;      // Else 503 with Retry-After.
+  // Connections of one IPv4 address or IPv6 /64, else 503 with Retry-After; 0: no limit.
+  std::size_t max_connections_per_address = 0;
+  std::size_t stream_queue_bytes = 1024 * 1024;  // Unsent bytes of one stream.
+  std::size_t stream_queue_count = 1024;         // Unsent writes of one stream.
+
+  // Zero or less is refused by start().
+  base::Duration idle_timeout = base::seconds(75);  // Between requests. Then closed silently.
+  base::Duration read_timeout = base::seconds(30);  // From a request's first byte to its last; 408.
+  base::Duration write_timeout = base::seconds(30);  // Without the peer taking a single byte.
+
+  // Makes the body of the answers that the server itself gives (400, 408, 413, 431, 500, 503), on
+  // an I/O thread. The server sets the status and the connection headers. Default: plain text.
+  std::function<Response(int status, std::string_view message)> error_body = {};
+};
+
+struct ServerCounters {
+  std::uint64_t open = 0;      // Connections now, streams included.
+  std::uint64_t accepted = 0;  // Since the start, as are those below.
+  std::uint64_t refused = 0;   // Over a connection limit.
+  std::uint64_t requests = 0;  // Given to the handler.
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+};
+
+// Owns its threads and connections. All methods may be called from any thread but the I/O threads.
+class Server {
+ public:
+  // Listens when it returns. Invalid options and a port in use are errors.
+  static base::Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
+  ~Server();  // stop(0)
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const;
+  bool tls() const;
+  ServerCounters counters() const;
+
+  // Stops accepting, closes idle connections, ends streams once their queues are sent, waits up to
+  // `grace` for requests to be answered, then closes what is left. The handler is not called after
+  // it returns. Calls after the first do nothing.
+  void stop(base::Duration grace);
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace souk::net

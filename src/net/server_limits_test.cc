@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "net/client.h"
+#include "net/server.h"
+#include "net/testing/raw_socket.h"
+
+// Every limit of ServerOptions is hit here, through real sockets.
+
+namespace souk::net {
+namespace {
+
+using testing::eventually;
+using testing::RawSocket;
+
+std::unique_ptr<Server> serve(ServerOptions options, Handler handler = nullptr) {
+  if (!handler) handler = [](Request request, Reply reply) { reply.send({.body = request.body}); };
+  auto server = Server::start(std::move(options), std::move(handler));
+  EXPECT_TRUE(server) << server.error().message;
+  return *std::move(server);
+}
+
+std::string ask(const Server& server, std::string_view request) {
+  RawSocket raw(server.port());
+  raw.send(request);
+  return raw.read_to_end();
+}
+
+bool works(const Server& server) {
+  return ask(server, "GET / HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 200 ");
+}
+
+TEST(ServerLimits, WhatIsNotHttpIsAnswered400AndClosed) {
+  const auto server = serve({});
+  const std::vector<std::string> bad = {
+      "nonsense\r\n\r\n",
+      "\x16\x03\x01 a TLS hello\r\n\r\n",
+      "GET / HTTP/9.9\r\n\r\n",
+      "GET /?a=%zz HTTP/1.1\r\n\r\n",
+      "GET / HTTP/1.1\r\nbad header\r\n\r\n",
+      "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+      "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+      // Requests that two servers could cut at different places.
+      "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+      "POST / HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+      "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n",
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+  };
+  for (const std::string& request : bad) {
+    const std::string got = ask(*server, request);
+    EXPECT_TRUE(got.starts_with("HTTP/1.1 400 ")) << request << got;
+    EXPECT_NE(got.find("Connection: close"), got.npos);
+  }
+  EXPECT_EQ(server->counters().requests, 0U);
+  EXPECT_TRUE(works(*server));
+}
+
+TEST(ServerLimits, LongHeadersAreAnswered431HoweverTheyAreSent) {
+  const auto server = serve({.max_header_bytes = 1000});
+  const std::string x(990, 'x');
+  EXPECT_TRUE(ask(*server, "GET /" + x + x + " HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 431 "));
+  EXPECT_TRUE(
+      ask(*server, "GET / HTTP/1.1\r\nA: " + x + x + "\r\n\r\n").starts_with("HTTP/1.1 431 "));
+  std::string many = "GET / HTTP/1.1\r\n";
+  for (int i = 0; i < 300; ++i) many += "A: b\r\n";
+  EXPECT_TRUE(ask(*server, many + "\r\n").starts_with("HTTP/1.1 431 "));
+  RawSocket dribble(server->port());
+  dribble.send("GET / HTTP/1.1\r\n");
+  for (int i = 0; i < 300; ++i) dribble.send("A: b\r\n");
+  EXPECT_TRUE(dribble.read_to_end().starts_with("HTTP/1.1 431 "));
+  const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_TRUE(ask(*server, chunked + "1;" + x + x + x).starts_with("HTTP/1.1 4"));
+  EXPECT_TRUE(ask(*server, chunked + "0\r\nA: " + x + x).starts_with("HTTP/1.1 431 "));
+  EXPECT_TRUE(works(*server));
+}
+
+TEST(ServerLimits, LongBodiesAreAnswered413EvenWhileStillBeingSent) {
+  const auto server = serve({.max_body_bytes = 1000});
+  const std::string body(1001, 'x');
+  EXPECT_TRUE(ask(*server, "POST / HTTP/1.1\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n" +
+                               body.substr(1))
+                  .starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(ask(*server, "POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n" + body)
+                  .starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(ask(*server,
+                  "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  "1f4\r\n" +
+                      body.substr(501) + "\r\n1f5\r\n" + body.substr(500))
+                  .starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(ask(*server, "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n")
+                  .starts_with("HTTP/1.1 4"));
+  // A client that does not wait for the answer must still be able to read it.
+  auto client = *Client::make({.base_url = "http://127.0.0.1:" + std::to_string(server->port())});
+  const auto got = client.send("POST", "/", {{"Expect", ""}}, std::string(500'000, 'x'));
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->status, 413);
+}
+
+TEST(ServerLimits, ErrorsUseTheProductsFormat) {
+  const auto server = serve({.max_body_bytes = 1, .error_body = [](int status, std::string_view) {
+                               return Response{.content_type = "application/problem+json",
+                                               .body = std::to_string(status)};
+                             }});
+  const std::string got = ask(*server, "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nxx");
+  EXPECT_NE(got.find("Content-Type: application/problem+json"), got.npos);
+  EXPECT_TRUE(got.ends_with("\r\n\r\n413"));
+}
+
+TEST(ServerLimits, ConnectionsOverTheLimitAreTold503AndRoomReturns) {
+  const auto server = serve({.max_connections = 2});
+  {
+    RawSocket a(server->port());
+    RawSocket b(server->port());
+    ASSERT_TRUE(eventually([&] { return server->counters().open == 2; }));
+    const std::string got = ask(*server, "GET / HTTP/1.1\r\n\r\n");
+    EXPECT_TRUE(got.starts_with("HTTP/1.1 503 ")) << got;
+    EXPECT_NE(got.find("Retry-After: "), got.npos);
+    EXPECT_EQ(server->counters().refused, 1U);
+    a.send("GET / HTTP/1.1\r\n\r\n");
+    EXPECT_TRUE(a.read_response().starts_with("HTTP/1.1 200 ")) << "those inside are served";
+  }
+  ASSERT_TRUE(eventually([&] { return server->counters().open == 0; }));
+  EXPECT_TRUE(works(*server));
+}
+
+TEST(ServerLimits, AFloodOverTheLimitIsCutRatherThanHeld) {
+  const auto server = serve({.max_connections = 1});
+  std::vector<RawSocket> flood;
+  for (int i = 0; i < 400; ++i) flood.emplace_back(server->port());
+  ASSERT_TRUE(eventually([&] { return server->counters().accepted == 400; }));
+  EXPECT_LE(server->counters().open, 257U);
+  EXPECT_TRUE(eventually([&] { return server->counters().refused == 399; }));
+}
+
+TEST(ServerLimits, OneAddressCannotTakeAllConnections) {
+  const auto server = serve({.max_connections_per_address = 1});
+  RawSocket a(server->port());
+  ASSERT_TRUE(eventually([&] { return server->counters().open == 1; }));
+  EXPECT_TRUE(ask(*server, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 503 "));
+}
+
+TEST(ServerLimits, AnIdleConnectionIsClosedSilently) {
+  const auto server = serve({.idle_timeout = base::milliseconds(50)});
+  RawSocket fresh(server->port());
+  EXPECT_TRUE(fresh.ended());
+  RawSocket used(server->port());
+  used.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(used.read_response().starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(used.ended());
+}
+
+TEST(ServerLimits, ASlowlorisIsCutHoweverOftenItDribbles) {
+  const auto server = serve({.read_timeout = base::milliseconds(100)});
+  RawSocket silent(server->port());
+  silent.send("GET / HTTP/1.1\r\nA");
+  EXPECT_TRUE(silent.read_to_end().starts_with("HTTP/1.1 408 "));
+  RawSocket body(server->port());
+  body.send("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n12");
+  EXPECT_TRUE(body.read_to_end().starts_with("HTTP/1.1 408 "));
+  RawSocket dribbling(server->port());
+  dribbling.send("GET / HTTP/1.1\r\nA: ");
+  EXPECT_TRUE(eventually([&] { return server->counters().bytes_in > 0 && !dribbling.send("x"); }));
+  EXPECT_EQ(server->counters().requests, 0U);
+}
+
+TEST(ServerLimits, APeerThatDoesNotReadItsAnswerIsCut) {
+  const auto server = serve({.write_timeout = base::milliseconds(100)}, [](Request, Reply reply) {
+    reply.send({.body = std::string(20'000'000, 'x')});
+  });
+  RawSocket raw(server->port(), 4096);
+  raw.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(eventually([&] { return server->counters().requests == 1; }));
+  EXPECT_TRUE(eventually([&] { return server->counters().open == 0; }));
+}
+
+}  // namespace
+}  // namespace souk::net

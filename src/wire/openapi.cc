@@ -1,0 +1,145 @@
+#include "wire/openapi.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <cctype>
+#include <set>
+
+#include "base/check.h"
+
+namespace souk::wire {
+namespace {
+
+namespace json = boost::json;
+
+json::object ref(std::string_view kind, std::string_view name) {
+  return {{"$ref", "#/components/" + std::string(kind) + "/" + std::string(name)}};
+}
+
+json::object json_content(std::string_view media, std::string_view schema) {
+  return {{media, {{"schema", ref("schemas", schema)}}}};
+}
+
+std::vector<std::string> path_names(std::string_view path) {
+  std::vector<std::string> names;
+  while (true) {
+    const auto open = path.find('{');
+    if (open == std::string_view::npos) return names;
+    const auto close = path.find('}', open);
+    CHECK(close != std::string_view::npos && close > open + 1);
+    names.emplace_back(path.substr(open + 1, close - open - 1));
+    path.remove_prefix(close + 1);
+  }
+}
+
+json::array parameters(const Operation& op) {
+  json::array out;
+  for (const auto& name : path_names(op.path))
+    out.push_back(
+        {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
+  for (const auto& q : op.query)
+    out.push_back({{"name", q.name},
+                   {"in", "query"},
+                   {"required", q.required},
+                   {"description", q.description},
+                   {"schema", {{"type", q.type}}}});
+  if (op.idempotency_key) out.push_back(ref("parameters", "IdempotencyKey"));
+  return out;
+}
+
+json::object success(const Operation& op) {
+  json::object out{{"description", op.summary}};
+  if (!op.media.empty())
+    out["content"] = {{op.media, {{"schema", {{"type", "string"}}}}}};
+  else if (!op.response.empty())
+    out["content"] = json_content("application/json", op.response);
+  return out;
+}
+
+json::object describe(const Operation& op) {
+  json::object out{{"operationId", op.id}, {"summary", op.summary}};
+  if (!op.description.empty()) out["description"] = op.description;
+  if (!op.tags.empty()) out["tags"] = json::array(op.tags.begin(), op.tags.end());
+  if (auto list = parameters(op); !list.empty()) out["parameters"] = std::move(list);
+  if (op.request)
+    out["requestBody"] = {{"required", true},
+                          {"content", json_content("application/json", *op.request)}};
+  out["responses"] = {{std::to_string(op.status), success(op)},
+                      {"default", ref("responses", "Problem")}};
+  json::array security;
+  if (op.scope != "public") {
+    json::array scopes;
+    scopes.emplace_back(op.scope);
+    security.push_back(json::object{{"bearer", std::move(scopes)}});
+  }
+  out["security"] = std::move(security);
+  return out;
+}
+
+void check_names(std::span<const Operation> operations, const Schemas& schemas) {
+  std::set<std::string> ids, routes;
+  const auto known = [&](const std::string& name) { return schemas.components().contains(name); };
+  for (const auto& op : operations) {
+    CHECK(ids.insert(op.id).second);
+    CHECK(routes.insert(op.method + " " + op.path).second);
+    CHECK(!op.request || known(*op.request));
+    CHECK(op.response.empty() || known(op.response));
+  }
+}
+
+json::object components(const Schemas& schemas) {
+  json::object named;
+  for (const auto& [name, text] : schemas.components()) {
+    auto parsed = parse(text);
+    CHECK(parsed.has_value());
+    named[name] = std::move(*parsed);
+  }
+  return {
+      {"schemas", std::move(named)},
+      {"responses",
+       {{"Problem",
+         {{"description", "The request was refused or failed; the body says why."},
+          {"content", json_content("application/problem+json", "Problem")}}}}},
+      {"parameters",
+       {{"IdempotencyKey",
+         {{"name", "Idempotency-Key"},
+          {"in", "header"},
+          {"required", true},
+          {"description",
+           "Any text that is new for every new request. Sending a request again with the same key "
+           "gives the first answer again and changes nothing twice."},
+          {"schema", {{"type", "string"}}}}}}},
+      {"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
+  };
+}
+
+}  // namespace
+
+std::string openapi(const ApiInfo& info, std::span<const Operation> operations, Schemas schemas) {
+  schemas.of<Problem>();
+  check_names(operations, schemas);
+  json::object paths;
+  for (const auto& op : operations) {
+    auto method = op.method;
+    std::ranges::transform(method, method.begin(), [](unsigned char c) { return std::tolower(c); });
+    auto& at = paths[op.path];
+    if (!at.is_object()) at = json::object{};
+    at.get_object()[method] = describe(op);
+  }
+  json::array servers;
+  servers.push_back(json::object{{"url", info.server}});
+  const json::value document = {
+      {"openapi", "3.1.0"},
+      {"info",
+       {{"title", info.title}, {"version", info.version}, {"description", info.description}}},
+      {"servers", std::move(servers)},
+      {"paths", std::move(paths)},
+      {"components", components(schemas)},
+  };
+  std::string out;
+  write_value(out, document);
+  return out;
+}
+
+}  // namespace souk::wire

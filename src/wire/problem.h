@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/fields.h"
+
+namespace souk::wire {
+
+// The body of every error response: RFC 9457, application/problem+json.
+struct Problem {
+  std::string type;                  // A link that explains this kind of problem, or about:blank.
+  std::string title;                 // The same words for every problem of this kind.
+  std::int32_t status = 500;         // The HTTP status, for those who see only the body.
+  std::string code;                  // base::Code: what programs should branch on.
+  std::string detail;                // What happened this time.
+  std::optional<std::string> field;  // The path of the offending input field.
+  std::optional<std::string> hint;   // What would be accepted.
+
+  bool operator==(const Problem&) const = default;
+  SOUK_FIELDS(Problem, type, title, status, code, detail, field, hint)
+};
+
+}  // namespace souk::wire
