@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/credits.h"
@@ -109,7 +110,8 @@ class Writer {
 // sense, ok() is false and everything reads as nothing.
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  explicit Reader(std::string_view bytes)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()), gaps_left_(65'536 + 64 * bytes.size()) {}
 
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return at_ == end_; }
@@ -145,9 +147,9 @@ class Reader {
     v = b == 1;
   }
   template <std::unsigned_integral T>
-  void get(T& v) { v = static_cast<T>(number()); }
+  void get(T& v) { narrow(number(), v); }
   template <std::signed_integral T>
-  void get(T& v) { v = static_cast<T>(signed_number()); }
+  void get(T& v) { narrow(signed_number(), v); }
   template <base::NamedEnum E>
   void get(E& v) {
     const auto b = byte();
@@ -197,9 +199,12 @@ class Reader {
       get(item);
       if (!ok_ || item.id < v.next() || item.id >= next) return fail();
       const auto id = item.id;
+      if (v.size() > 0 && !skip(id.value - v.next().value)) return;
       v.restore(id, std::move(item));
     }
-    if (ok_) v.finish(next);
+    if (!ok_ || next < v.next() || (v.size() > 0 && !skip(next.value - v.next().value)))
+      return fail();
+    v.finish(next);
   }
   template <base::Described T>
   void get(T& v) {
@@ -214,6 +219,19 @@ class Reader {
     at_ = end_;
   }
 
+  template <class From, class To>
+  void narrow(From from, To& to) {
+    if (!std::in_range<To>(from)) return fail();
+    to = static_cast<To>(from);
+  }
+
+  // Forgotten ids take memory in a table but no bytes here, so their number is bounded apart.
+  bool skip(std::uint64_t ids) {
+    if (ids > gaps_left_) return fail(), false;
+    gaps_left_ -= ids;
+    return true;
+  }
+
   template <class Sequence>
   void items(Sequence& v) {
     v.clear();
@@ -224,6 +242,7 @@ class Reader {
 
   const char* at_;
   const char* end_;
+  std::uint64_t gaps_left_;
   bool ok_ = true;
 };
 

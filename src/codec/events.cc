@@ -37,6 +37,7 @@ base::Failure damaged(std::uint64_t number, std::string what, std::string hint =
 Result<> decode(std::uint8_t kind, std::uint8_t version, std::string_view fields,
                 std::uint64_t number, std::span<const Upcast> known, Event& out) {
   const auto current = version_of(kind, known);
+  if (version == 0) return damaged(number, "its version is 0");
   if (kind >= kKinds || version > current)
     return damaged(number, fmt::format("kind {} version {} is unknown", kind, version),
                    "it was written by a newer souk: use that one");
@@ -44,6 +45,7 @@ Result<> decode(std::uint8_t kind, std::uint8_t version, std::string_view fields
   for (auto v = version; v < current; ++v) {
     const auto it = std::ranges::find_if(
         known, [&](const Upcast& u) { return u.kind == kind && u.from == v; });
+    CHECK(it != known.end());
     converted = it->convert(fields);
     fields = converted;
   }
@@ -84,9 +86,10 @@ Result<> read_events(std::string_view bytes, std::uint64_t first,
   for (auto number = first; !reader.at_end(); ++number) {
     const auto kind = reader.byte();
     const auto version = reader.byte();
-    at = at + base::Duration(reader.signed_number());
+    const auto since = reader.signed_number();
     const auto fields = reader.raw(reader.number());
     if (!reader.ok()) return damaged(number, "its bytes end too early");
+    if (__builtin_add_overflow(at.us, since, &at.us)) return damaged(number, "its time is absurd");
     SOUK_TRY(decode(kind, version, fields, number, known, event));
     visit(at, event);
   }

@@ -65,7 +65,8 @@ Death run_child(const std::string& path, const std::vector<testing::Sample>& sen
 // Everything acknowledged is there and intact, and at most one batch that was not.
 void expect_kept(const std::string& path, const std::vector<testing::Sample>& sent,
                  std::size_t acked) {
-  auto opened = SqliteJournal::open(path);
+  testing::fault_plan() = {.skip_sync = true};
+  auto opened = SqliteJournal::open(path, faulty());
   ASSERT_TRUE(opened) << opened.error().message;
   const auto found = testing::all(*opened->journal);
   ASSERT_TRUE(found) << found.error().message;
@@ -113,8 +114,7 @@ TEST(Crash, KeepsEveryAcknowledgedEventWhenKilledInTheMiddleOfAnyWrite) {
 }
 
 TEST(Crash, KeepsEveryAcknowledgedEventWhenThePowerFailsAndUnsyncedWritesAreLostAtRandom) {
-  for (const std::uint64_t seed : {4, 5, 6, 7})
-    die_everywhere(Action::power_cut, Operations::both, seed);
+  for (const std::uint64_t seed : {4, 5}) die_everywhere(Action::power_cut, Operations::both, seed);
 }
 
 struct DiskError {
@@ -167,6 +167,27 @@ TEST(Crash, AFailedWriteIsAnError) {
 
 TEST(Crash, AFullDiskIsAnErrorThatSaysSo) {
   fail_everywhere({Action::fail_full, Operations::writes, base::Code::exhausted});
+}
+
+TEST(Crash, AFailedReadHaltsTheReplayWithTheLastGoodEvent) {
+  const testing::Folder folder;
+  testing::fault_plan() = {.skip_sync = true};
+  {
+    auto opened = SqliteJournal::open(folder / "journal.db", faulty());
+    for (const auto& s : testing::samples(400)) ASSERT_TRUE(opened->journal->append(s.batch()));
+  }
+  auto opened = SqliteJournal::open(folder / "journal.db", faulty());
+  testing::fault_plan() = {.action = Action::fail_io, .of = Operations::reads, .at = 20};
+  std::uint64_t good = 0;
+  const auto result = opened->journal->replay(1, [&](const Batch& b) -> base::Result<> {
+    good = b.end() - 1;
+    return {};
+  });
+  testing::fault_plan() = {};
+  ASSERT_FALSE(result);
+  EXPECT_GT(good, 0u);
+  EXPECT_EQ(result.error().code, base::Code::damaged);
+  EXPECT_THAT(result.error().message, HasSubstr("the last good event is " + std::to_string(good)));
 }
 
 TEST(Crash, AfterAFailedAppendTheNextIsRefused) {

@@ -76,7 +76,8 @@ Outcome look(const testing::Folder& folder, const SqliteOptions& options,
   auto opened = SqliteJournal::open(folder / kDb, options);
   const auto found = opened ? testing::all(*opened->journal) : std::unexpected(opened.error());
   if (!found) {
-    EXPECT_THAT(found.error().code, AnyOf(base::Code::damaged, base::Code::invalid))
+    EXPECT_THAT(found.error().code,
+                AnyOf(base::Code::damaged, base::Code::invalid, base::Code::unavailable))
         << found.error().message;
     EXPECT_THAT(found.error().message, HasSubstr(folder / kDb));
     return {found.error().message, {}, 0};
@@ -92,19 +93,21 @@ Outcome survey(const Files& files, const std::vector<testing::Sample>& sent) {
   static const testing::Folder folder;
   testing::put(folder.path(), files);
   const auto reader = look(folder, {.read_only = true}, sent);
-  EXPECT_EQ(testing::contents(folder.path()), files) << "a reader changed something";
+  EXPECT_TRUE(testing::contents(folder.path()) == files) << "a reader changed something";
   const auto writer = look(folder, fast(), sent);
-  EXPECT_EQ(reader.error.empty(), writer.error.empty()) << reader.error << " / " << writer.error;
+  if (!writer.error.empty()) return writer;  // It may halt where reading alone goes well.
+  EXPECT_EQ(reader.error, "");
   EXPECT_EQ(reader.batches, writer.batches);
   EXPECT_EQ(reader.note.empty(), writer.note.empty()) << reader.note << " / " << writer.note;
-  if (!writer.error.empty()) return writer;
   // What it was cut to is sound: no second note, and it can go on.
   auto again = SqliteJournal::open(folder / kDb, fast());
   EXPECT_TRUE(again) << again.error().message;
   if (again) {
     EXPECT_EQ(again->note, "");
     EXPECT_TRUE(again->journal->append({again->journal->next(), 1, "afterwards"}));
-    EXPECT_EQ(testing::all(*again->journal)->size(), writer.batches + 1);
+    const auto all = testing::all(*again->journal);
+    EXPECT_TRUE(all) << all.error().message;
+    if (all) EXPECT_EQ(all->size(), writer.batches + 1);
   }
   return writer;
 }
@@ -200,7 +203,7 @@ TEST(Damage, ALogWithoutItsDatabaseHalts) {
   const auto opened = SqliteJournal::open(folder / kDb, fast());
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, base::Code::damaged);
-  EXPECT_EQ(testing::slurp(folder / kLog), files.at(kLog));
+  EXPECT_TRUE(testing::slurp(folder / kLog) == files.at(kLog));
 }
 
 // Known answers: the same batch hit where it lies, in the middle and at the end.

@@ -17,7 +17,10 @@ base::Failure failure(sqlite3* db, int code) {
   auto kind = base::Code::unavailable;
   // SQLITE_ERROR can only mean a table or column is not there: our statements are constants.
   if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_ERROR ||
-      primary == SQLITE_FORMAT || code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ)
+      primary == SQLITE_FORMAT)
+    kind = base::Code::damaged;
+  if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ || code == SQLITE_IOERR_DATA ||
+      code == SQLITE_IOERR_CORRUPTFS)
     kind = base::Code::damaged;
   if (primary == SQLITE_FULL) kind = base::Code::exhausted;
   const char* name = db != nullptr ? sqlite3_db_filename(db, "main") : nullptr;
@@ -115,6 +118,8 @@ base::Result<std::string> Database::text(std::string_view sql) {
   SOUK_ASSIGN(const bool row, statement.step());
   return row ? std::string(statement.bytes(0)) : std::string();
 }
+
+bool Database::writable() const { return sqlite3_db_readonly(db_.get(), "main") == 0; }
 
 void Database::checkpoint_on_close(bool yes) {
   sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, yes ? 0 : 1, nullptr);

@@ -55,6 +55,9 @@ class Database {
   [[nodiscard]] base::Result<std::int64_t> integer(std::string_view sql);
   [[nodiscard]] base::Result<std::string> text(std::string_view sql);
 
+  // Can it be written to? SQLite opens read-only, without an error, what it must not write.
+  [[nodiscard]] bool writable() const;
+
   // Whether closing moves the log into the database (SQLite's default). Not after a failed write,
   // nor when nothing may change.
   void checkpoint_on_close(bool yes);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -53,6 +54,8 @@ constexpr std::int64_t kApplicationId = 0x536f756b;  // "Souk", for file(1) and 
 // A damaged page holds up to about this many of the smallest rows. More bad rows than this are no
 // tail, whatever follows them.
 constexpr std::size_t kMostRowsCut = 128;
+// Enough small rows to fill more than a page, so that a rehearsal also takes a new one.
+constexpr std::size_t kRehearsedRows = 100;
 constexpr std::string_view kRestore =
     "nothing was changed; restore the folder from a backup, or keep the events before the damage "
     "with a read-only export";
@@ -111,7 +114,6 @@ base::Result<> set_up(Database& db, const SqliteOptions& options) {
                       "use a local disk: WAL needs shared memory between processes");
   SOUK_TRY(db.exec("PRAGMA synchronous=FULL"));
   SOUK_TRY(db.exec("PRAGMA trusted_schema=OFF"));
-  SOUK_TRY(db.exec("PRAGMA cell_size_check=ON"));
   SOUK_TRY(db.exec(fmt::format("PRAGMA wal_autocheckpoint={}", options.checkpoint_pages).c_str()));
   // A reader that stays long keeps the log from being reused; when it leaves, give the space back.
   return db.exec(
@@ -204,10 +206,14 @@ base::Result<SqliteJournal::Opened> SqliteJournal::open_writer(const std::string
   std::unique_ptr<SqliteJournal> journal(new SqliteJournal(path, std::move(db), std::move(lock)));
   // Until everything is in order, closing must not write either.
   journal->db_.checkpoint_on_close(false);
-  SOUK_TRY(set_up(journal->db_, options));
   SOUK_TRY(journal->check_format());
+  if (!journal->db_.writable())
+    return base::fail(Code::unavailable, fmt::format("{} can only be read", path),
+                      "give this user the right to write it; if it has that, the file is damaged");
+  SOUK_TRY(set_up(journal->db_, options));
   SOUK_ASSIGN(auto note, journal->settle_tail());
   SOUK_TRY(journal->prepare_append());
+  SOUK_TRY(journal->rehearse());
   journal->db_.checkpoint_on_close(true);
   note = join_notes(log_note(path, log, journal->next_, false), note);
   return Opened{std::move(journal), std::move(note)};
@@ -227,7 +233,6 @@ base::Result<SqliteJournal::Opened> SqliteJournal::open_reader(const std::string
   std::unique_ptr<SqliteJournal> journal(new SqliteJournal(path, std::move(db), {}));
   journal->read_only_ = true;
   journal->beside_writer_ = beside_writer;
-  SOUK_TRY(journal->db_.exec("PRAGMA cell_size_check=ON"));
   SOUK_TRY(journal->unless_writer_came(journal->check_format()));
   SOUK_ASSIGN(auto note, journal->unless_writer_came(journal->settle_tail()));
   note = join_notes(log_note(path, log, journal->next_, true), note);
@@ -245,6 +250,7 @@ base::Result<T> SqliteJournal::unless_writer_came(base::Result<T> result) const 
 }
 
 base::Result<> SqliteJournal::check_format() {
+  SOUK_TRY(db_.exec("PRAGMA cell_size_check=ON"));  // Before any page is read.
   const auto id = db_.integer("PRAGMA application_id");
   if (!id) return unreadable(id.error());
   if (*id != kApplicationId)
@@ -323,24 +329,25 @@ base::Result<SqliteJournal::Tail> SqliteJournal::read_tail() {
 
 // Is this a tail that may be cut, or damage that must halt?
 base::Result<> SqliteJournal::judge_tail(const Tail& tail) {
-  const auto event = tail.good.next;
+  const auto halt = [&](std::string why) { return unreadable({Code::damaged, std::move(why)}); };
   if (tail.bad.size() > kMostRowsCut)
-    return unreadable({Code::damaged, fmt::format("more than {} rows at its end do not match their "
-                                                  "digests",
-                                                  kMostRowsCut)});
+    return halt(
+        fmt::format("more than {} rows at its end do not match their digests", kMostRowsCut));
   if (tail.bad.empty()) {
     // The rows are good; then one wrong half of the record is the record's own damage.
-    if (tail.recorded.next == event || tail.recorded.key == tail.good.key) return {};
-    return damaged(event, fmt::format("its rows end there, its record says before event {}",
-                                      tail.recorded.next));
+    if (tail.recorded.next == tail.good.next || tail.recorded.key == tail.good.key) return {};
+    return halt(fmt::format("its rows end before event {}, its record says before event {}",
+                            tail.good.next, tail.recorded.next));
   }
-  // A row whose own digest was hit makes its successor look bad as well. Under the digest that it
-  // should have, the successor is good: then this is the middle.
   auto at = tail.good;
   for (const auto& row : tail.bad) {
+    // Rows that a crash left half done still follow each other.
+    if (row.first != at.next)
+      return halt(fmt::format("where event {} should be there is event {}", at.next, row.first));
+    // A row whose own digest was hit makes its successor look bad as well. Under the digest that it
+    // should have, the successor is good: then this is the middle.
     const auto expected = link(row.batch(), at.key);
-    if (row.first == at.next && row.chain == expected)
-      return damaged(event, "a row does not match its digest, and a later one does");
+    if (row.chain == expected) return halt("a row does not match its digest, and a later one does");
     at = {row.batch().end(), expected};
   }
   return {};
@@ -359,6 +366,26 @@ base::Result<> SqliteJournal::cut(const Cursor& end) {
     return damaged(end.next, "the rows from there on cannot be cut");
   }
   return db_.exec("COMMIT");
+}
+
+// A page whose list of free space is damaged reads well, and destroys rows when it is written to.
+// So write to the last pages, look at the rows on them, and take it back. All of it in memory.
+base::Result<> SqliteJournal::rehearse() {
+  SOUK_TRY(begin_.run());
+  const std::string filler(64, '\0');
+  for (std::size_t i = 0; i < kRehearsedRows; ++i) {
+    insert_.bind(1, static_cast<std::int64_t>(next_ + i)).bind(2, std::int64_t{1});
+    if (auto done = insert_.bind(3, filler).bind(4, filler).run(); !done)
+      return unreadable(done.error());
+  }
+  SOUK_ASSIGN(auto start, db_.prepare("SELECT first FROM batch WHERE first < ? "
+                                      "ORDER BY first DESC LIMIT 1 OFFSET ?"));
+  start.bind(1, static_cast<std::int64_t>(next_)).bind(2, std::int64_t{kMostRowsCut});
+  SOUK_ASSIGN(const bool many, start.step());
+  SOUK_ASSIGN(auto at, seek(many ? static_cast<std::uint64_t>(start.integer(0)) : 1));
+  start.reset();
+  SOUK_TRY(scan(at, next_, [](const Batch&) { return base::Result<>(); }));
+  return db_.exec("ROLLBACK");
 }
 
 base::Result<> SqliteJournal::prepare_append() {
@@ -428,6 +455,7 @@ base::Result<> SqliteJournal::scan(Cursor& at, std::uint64_t until, const Visit&
   rows.bind(1, static_cast<std::int64_t>(at.next));
   while (at.next < until) {
     const auto more = rows.step();
+    if (!more && more.error().code != Code::damaged) return std::unexpected(more.error());
     if (!more) return damaged(at.next, more.error().message);
     if (!*more)
       return damaged(at.next, fmt::format("it ends there, and should end before event {}", until));
@@ -444,11 +472,10 @@ base::Result<> SqliteJournal::scan(Cursor& at, std::uint64_t until, const Visit&
 }
 
 Digest SqliteJournal::link(const Batch& batch, const Digest& key) {
-  scratch_.clear();
-  for (int shift = 0; shift < 64; shift += 8)
-    scratch_ += static_cast<char>(batch.first >> shift & 0xff);
-  for (int shift = 0; shift < 32; shift += 8)
-    scratch_ += static_cast<char>(batch.count >> shift & 0xff);
+  std::array<char, 12> numbers{};
+  for (std::size_t i = 0; i < 8; ++i) numbers[i] = static_cast<char>(batch.first >> 8 * i);
+  for (std::size_t i = 0; i < 4; ++i) numbers[8 + i] = static_cast<char>(batch.count >> 8 * i);
+  scratch_.assign(numbers.data(), numbers.size());
   scratch_ += batch.bytes;
   return base::blake2b(scratch_, key);
 }
@@ -460,10 +487,10 @@ base::Failure SqliteJournal::damaged(std::uint64_t event, std::string_view what)
                     std::string(kRestore));
 }
 
-// SQLite could not read something before any row was looked at: says how far the rows can be read.
+// The end of the file is damaged: says how far the rows are good.
 base::Failure SqliteJournal::unreadable(const base::Error& why) {
-  if (why.code == Code::exhausted) return base::Failure(why);
-  std::ignore = db_.exec("ROLLBACK");  // read_tail() may have left its transaction open.
+  if (why.code != Code::damaged) return base::Failure(why);
+  std::ignore = db_.exec("ROLLBACK");  // The caller may have left a transaction open.
   Cursor at{1, root()};
   std::ignore = scan(at, std::numeric_limits<std::int64_t>::max(),
                      [](const Batch&) { return base::Result<>(); });

@@ -31,7 +31,7 @@ struct SqliteOptions {
 // - A torn, short or bit-flipped tail is cut when a writer opens, and the note says so. A read-only
 //   journal ends before it, and the note says what a writer would cut.
 // - Damage anywhere else is Error{damaged} naming the event and the file. Nothing is changed then.
-// Work is not done twice: open() checks the tail (its cost does not grow with the journal) and
+// Work is not done twice: open() checks the last rows (its cost does not grow with the journal) and
 // replay() checks every row it passes, so replay(1) is a full verification, and replay(n) vouches
 // for the batches from event n on.
 // Not detectable from here: the file and its log replaced by an older copy, or the log deleted.
@@ -77,6 +77,7 @@ class SqliteJournal final : public Journal {
   base::Result<Tail> read_tail();
   base::Result<> judge_tail(const Tail& tail);
   base::Result<> cut(const Cursor& end);
+  base::Result<> rehearse();
   base::Result<> prepare_append();
   base::Result<> write(const Batch& batch, const base::Digest& chain);
 

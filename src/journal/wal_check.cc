@@ -29,7 +29,7 @@
 // so the usual end of a log is the end of the file or a stale frame: other salts and, as its
 // checksum continued from something else, a wrong checksum. SQLite takes every bad frame for that
 // end. To tell damage from it we read on: a later frame can be checked from the checksum stored in
-// the frame before it, which is why one bad frame does not blind us.
+// the frame before it or computed from its content, which is why one bad frame does not blind us.
 //
 // Each transaction is synced before the next begins. So a crash leaves at most one transaction
 // incomplete, with any of its frames missing, at the end: a whole transaction after a bad one
@@ -95,17 +95,21 @@ std::unique_ptr<Header> parse_header(std::string_view bytes) {
 // Takes the frames one by one and keeps what the verdict needs.
 class Scan {
  public:
-  explicit Scan(const Header& header) : header_(header), previous_(header.sum) {}
+  explicit Scan(const Header& header)
+      : header_(header), stored_(header.sum), computed_(header.sum) {}
 
   void take(std::string_view frame) {
     ++frames_;
     const bool commits = big(frame.data() + 4) != 0;
     const bool current = salts_match(frame);
     const Sum stored{big(frame.data() + 16), big(frame.data() + 20)};
-    const auto sum = extend(extend(previous_, frame.substr(0, 8), header_.big_words),
-                            frame.substr(kFrameHeader), header_.big_words);
-    const bool sums = sum == stored && big(frame.data()) != 0;
-    previous_ = stored;
+    const auto sum = extend_by(stored_, frame);
+    // After a bad frame, its stored checksum may be the bad part: try what it should have been.
+    const bool sums =
+        big(frame.data()) != 0 &&
+        (sum == stored || (computed_ != stored_ && extend_by(computed_, frame) == stored));
+    computed_ = sums ? stored : sum;
+    stored_ = stored;
     if (current && sums) {
       if (first_bad_ == 0) {
         good_ = frames_;
@@ -150,8 +154,14 @@ class Scan {
     return big(frame.data() + 8) == header_.salt_a && big(frame.data() + 12) == header_.salt_b;
   }
 
+  [[nodiscard]] Sum extend_by(Sum sum, std::string_view frame) const {
+    sum = extend(sum, frame.substr(0, 8), header_.big_words);
+    return extend(sum, frame.substr(kFrameHeader), header_.big_words);
+  }
+
   Header header_;
-  Sum previous_;  // As stored in the frame before, right or wrong.
+  Sum stored_;    // In the frame before, right or wrong...
+  Sum computed_;  // ... and what its content gives.
   std::uint64_t frames_ = 0;
   std::uint64_t good_ = 0;           // Frames before the first bad one.
   std::uint64_t good_commit_ = 0;    // The last of them that ends a transaction.

@@ -319,7 +319,10 @@ struct Applier {
     s.leases.erase(e.lease);
   }
 
-  void operator()(const FeedbackGiven& e) { s.feedback.add(e.feedback.id, e.feedback); }
+  void operator()(const FeedbackGiven& e) {
+    s.feedback.add(e.feedback.id, e.feedback);
+    if (s.feedback.size() > kFeedback) s.feedback.erase(s.feedback.after({}));
+  }
 
   void operator()(const Audited& e) {
     s.audit.push_back(e.entry);

@@ -15,11 +15,11 @@ namespace souk::market {
 struct Actor {
   AccountId account;
   Scope scope = Scope::user;
-  MachineId machine;  // With scope machine: the only machine it may act for.
+  MachineId machine;    // With scope machine: the only machine it may act for.
+  bool system = false;  // The market itself: its timers, its first account.
 };
 
-// The market's own timers, and the first account of a market, act as the system.
-inline constexpr Actor kSystem{};
+inline constexpr Actor kSystem{.system = true};
 
 struct ChangeSettings {
   Settings settings;

@@ -36,9 +36,27 @@ Result<> Decider::need_active(AccountId account) const {
               "ask the operator of this market");
 }
 
+Result<> Decider::need_person(std::string_view what) const {
+  if (actor_.scope == Scope::machine || s.accounts.find(actor_.account) == nullptr)
+    return fail(Code::forbidden, fmt::format("only people may {}", what), "use your own token");
+  return need_active(actor_.account);
+}
+
 void Decider::audit(std::string action, std::string subject, std::string detail) {
   out.push_back(
       Audited{{now, actor_.account, std::move(action), std::move(subject), std::move(detail)}});
+}
+
+void Decider::audit_other(AccountId owner, std::string action, std::string subject,
+                          std::string detail) {
+  if (actor_.account != owner)
+    audit(std::move(action), std::move(subject), std::move(detail));
+}
+
+Result<const SlotClass*> Decider::find_class(ClassId id) const {
+  if (id.value >= 1 && id.value <= s.classes.size()) return &s.slot_class(id);
+  return fail(Code::not_found, fmt::format("there is no slot class {}", to_string(id)), "",
+              "class");
 }
 
 Result<Decision> decide(const State& state, const Request& request) {

@@ -75,8 +75,8 @@ Result<> Decider::operator()(const SetClass& c) {
   if (v.gpus < 0 || v.gpus > 1024) return bad("gpus must be 0 to 1024", "gpus");
   if (v.gpu_memory_mib < 0 || v.gpu_memory_mib > 1 << 26)
     return bad("gpu memory must be 0 to 64 TiB", "gpu_memory_mib");
-  if (v.price <= Credits() || v.price > base::kMostCredits)
-    return bad("the default price must be more than 0", "price");
+  if (v.price <= Credits() || v.price > kMostPrice)
+    return bad(fmt::format("the default price must be more than 0 and at most {}", to_string(kMostPrice)), "price");
   SOUK_TRY(mechanism::make(v.mechanism, {v.params.begin(), v.params.end()}));
   if (const auto* old = s.find_class(v.name)) {
     const bool resized = old->cores != v.cores || old->memory_mib != v.memory_mib ||
@@ -124,7 +124,7 @@ Result<> Decider::operator()(const ChangePassword& c) {
   SOUK_ASSIGN(const auto* account, find(s.accounts, c.account));
   SOUK_TRY(need_owner(c.account, fmt::format("account '{}'", account->name)));
   out.push_back(PasswordChanged{c.account, c.password});
-  if (actor_.account != c.account) audit("change password", account->name);
+  audit_other(c.account, "change password", account->name);
   return {};
 }
 
@@ -152,6 +152,8 @@ Result<> Decider::operator()(const IssueToken& c) {
   if (c.scope == Scope::operator_ && !account->is_operator)
     return fail(Code::forbidden, fmt::format("account '{}' is not an operator's", account->name),
                 "ask for a user token", "scope");
+  // No token makes a stronger one: an operator's is issued at login, by the system.
+  if (c.scope == Scope::operator_) SOUK_TRY(need_operator("issue an operator's token"));
   if (c.scope == Scope::machine) {
     SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
     SOUK_TRY(need_owner(machine->owner, fmt::format("machine {}", to_string(c.machine))));
@@ -160,6 +162,8 @@ Result<> Decider::operator()(const IssueToken& c) {
     return fail(Code::invalid, "the token would have expired already", "", "expires");
   if (c.label.size() > kNameMax)
     return fail(Code::invalid, "the label is too long", fmt::format("{} characters at most", kNameMax), "label");
+  if (s.index.token_by_digest.contains(c.digest))
+    return fail(Code::conflict, "there is a token with this digest already", "draw another", "digest");
   // Bounded without locking anybody out: expired ones go first, then the oldest login ends.
   auto excess = s.index.counts[c.account.value].tokens + 1 - static_cast<int>(kTokensPerAccount);
   if (excess > 0) {
@@ -182,6 +186,9 @@ Result<> Decider::operator()(const IssueToken& c) {
                              .label = c.label,
                              .created = now,
                              .expires = c.expires}});
+  // The system issues tokens when people log in; anyone else's doing is on record.
+  if (!is_system())
+    audit_other(c.account, "issue token", account->name, std::string(to_string(c.scope)));
   return {};
 }
 
@@ -191,8 +198,8 @@ Result<> Decider::operator()(const RevokeToken& c) {
   if (!need_owner(token->account, "")) 
     return fail(Code::not_found, fmt::format("there is no token {}", to_string(c.token)));
   out.push_back(TokenRevoked{c.token});
-  if (actor_.account != token->account)
-    audit("revoke token", s.accounts.at(token->account).name, to_string(c.token));
+  audit_other(token->account, "revoke token", s.accounts.at(token->account).name,
+              to_string(c.token));
   return {};
 }
 
@@ -202,7 +209,7 @@ Result<> Decider::operator()(const RevokeTokens& c) {
   s.tokens.for_each([&](const Token& t) {
     if (t.account == c.account) out.push_back(TokenRevoked{t.id});
   });
-  if (actor_.account != c.account) audit("revoke tokens", account->name);
+  audit_other(c.account, "revoke tokens", account->name);
   return {};
 }
 
@@ -223,6 +230,8 @@ Result<> Decider::operator()(const GrantCredits& c) {
 }
 
 Result<> Decider::operator()(const GiveFeedback& c) {
+  if (s.accounts.find(actor_.account) == nullptr)
+    return fail(Code::forbidden, "only people may give feedback", "use your own token");
   if (c.text.empty() || c.text.size() > kTextMax)
     return fail(Code::invalid, fmt::format("a comment of {} characters", c.text.size()),
                 fmt::format("write 1 to {} characters", kTextMax), "text");

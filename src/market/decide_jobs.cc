@@ -46,9 +46,9 @@ Result<> Decider::check_terms(const JobTerms& t) const {
   if (t.workers.min < 1 || t.workers.max < t.workers.min || t.workers.max > kSlotsMax)
     return bad(fmt::format("{} to {} workers", t.workers.min, t.workers.max),
                fmt::format("use 1 to {}, the least first", kSlotsMax), "workers");
-  if (t.limit < Credits() || t.limit > base::kMostCredits)
+  if (t.limit < Credits() || t.limit > kMostPrice)
     return bad(fmt::format("a limit price of {}", to_string(t.limit)),
-               "use 0 or more credits per slot-hour", "limit");
+               fmt::format("use 0 to {} credits per slot-hour", to_string(kMostPrice)), "limit");
   if (t.budget <= Credits() || t.budget > base::kMostCredits)
     return bad(fmt::format("a budget of {}", to_string(t.budget)), "use more than 0 credits", "budget");
   if (t.deadline <= now)
@@ -64,15 +64,15 @@ Result<> Decider::check_terms(const JobTerms& t) const {
 }
 
 Result<> Decider::operator()(const SubmitJob& c) {
-  if (actor_.scope == Scope::machine || is_system())
-    return fail(Code::forbidden, "a machine cannot submit jobs", "use your own token");
-  SOUK_TRY(need_active(actor_.account));
+  SOUK_TRY(need_person("submit jobs"));
   if (c.name.size() > kNameMax)
     return bad("the name is too long", fmt::format("{} characters at most", kNameMax), "name");
   if (c.kind != "batch" && c.kind != "train")
     return bad(fmt::format("'{}' is not a kind of job", c.kind.substr(0, 80)), "use batch or train", "kind");
-  if (const auto& k = s.slot_class(c.slot_class); k.retired)
-    return bad(fmt::format("class '{}' is retired", k.name), "choose another class", "class");
+  SOUK_ASSIGN(const auto* slot_class, find_class(c.slot_class));
+  if (slot_class->retired)
+    return bad(fmt::format("class '{}' is retired", slot_class->name), "choose another class",
+               "class");
   SOUK_TRY(check_terms(c.terms));
   if (s.index.counts[actor_.account.value].live_jobs >= static_cast<int>(kLiveJobsPerAccount))
     return fail(Code::exhausted, fmt::format("you have {} live jobs", kLiveJobsPerAccount),
@@ -118,6 +118,7 @@ Result<> Decider::operator()(const ChangeJob& c) {
     drain(l, "the job wants fewer workers");
     surplus -= l.slots;
   }
+  audit_other(job->owner, "change job", to_string(c.job));
   return {};
 }
 
@@ -130,7 +131,9 @@ Result<> Decider::operator()(const PauseJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
   SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
   SOUK_TRY(need_live(*job));
-  if (job->state != JobState::paused) pause_job(*job, "by its owner");
+  if (job->state == JobState::paused) return {};
+  pause_job(*job, job->owner == actor_.account ? "by its owner" : "by an operator");
+  audit_other(job->owner, "pause job", to_string(c.job));
   return {};
 }
 
@@ -139,7 +142,9 @@ Result<> Decider::operator()(const ResumeJob& c) {
   SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
   SOUK_TRY(need_live(*job));
   SOUK_TRY(need_active(job->owner));
-  if (job->state == JobState::paused) out.push_back(JobResumed{c.job});
+  if (job->state != JobState::paused) return {};
+  out.push_back(JobResumed{c.job});
+  audit_other(job->owner, "resume job", to_string(c.job));
   return {};
 }
 
@@ -154,8 +159,9 @@ Result<> Decider::operator()(const CancelJob& c) {
   if (c.reason.size() > kTextMax)
     return bad("the reason is too long", fmt::format("{} characters at most", kTextMax), "reason");
   SOUK_TRY(need_live(*job));
-  end_job(*job, JobState::cancelled, c.reason.empty() ? "by its owner" : c.reason);
-  if (job->owner != actor_.account) audit("cancel job", to_string(c.job), c.reason);
+  const auto by = job->owner == actor_.account ? "by its owner" : "by an operator";
+  end_job(*job, JobState::cancelled, c.reason.empty() ? by : c.reason);
+  audit_other(job->owner, "cancel job", to_string(c.job), c.reason);
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "market/decider.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 using base::Code;
 using base::fail;
+
+constexpr std::string_view kAllFinished = "all workers finished";
 
 }  // namespace
 
@@ -34,7 +37,7 @@ void Decider::settle(const Lease& l, Time until) {
   const auto bill = [&](const Term& term, Time begin, Time end, Credits paid, Credits earned) {
     const auto pays = base::cost(term.pays, l.slots, end - begin) - paid;
     const auto gross = base::cost(term.gets, l.slots, end - begin);
-    const auto net = gross - base::share(gross, s.settings.fee_ppm) - earned;
+    const auto net = gross - base::share(gross, term.fee_ppm) - earned;
     out.push_back(LeaseSettled{l.id, end, pays, pays - std::clamp(net, Credits(), pays)});
   };
   const auto end = std::min(until, l.term.until);
@@ -63,17 +66,24 @@ void Decider::drain(const Lease& l, std::string reason) {
 
 void Decider::warn_if_low(const Job& j, Credits about_to_pay) {
   if (j.warned || is_final(j.state)) return;
-  Credits burn;
+  __int128 burn = 0;  // Per hour. Wide, because nothing bounds what a long runway would cost.
   for (const auto id : j.leases) {
     const auto& l = s.leases.at(id);
-    burn += base::cost(l.term.pays, l.slots, s.settings.low_escrow);
+    burn += static_cast<__int128>(l.term.pays.micro) * l.slots;
   }
-  if (s.ledger.hold(hold_of(j.id))->left - about_to_pay < burn) out.push_back(JobWarned{j.id});
+  const auto left = s.ledger.hold(hold_of(j.id))->left - about_to_pay;
+  if (static_cast<__int128>(left.micro) * base::hours(1).us < burn * s.settings.low_escrow.us)
+    out.push_back(JobWarned{j.id});
 }
 
 Result<> Decider::operator()(const StartLease& c) {
   SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
-  if (lease->state == LeaseState::granted) out.push_back(LeaseStarted{c.lease});
+  if (lease->state != LeaseState::granted) return {};
+  if (now >= lease->term.until)
+    return fail(Code::conflict, fmt::format("the term of lease {} is over", to_string(c.lease)),
+                "stop this work: it would not be paid");
+  out.push_back(LeaseStarted{c.lease});
+  audit_other(lease->lender, "start lease", to_string(c.lease));
   return {};
 }
 
@@ -81,18 +91,23 @@ Result<> Decider::operator()(const Heartbeat& c) {
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
   SOUK_TRY(need_agent(*machine));
   if (!machine->online) out.push_back(MachineOnline{c.machine});
+  std::set<LeaseId> seen;  // A lease named twice is paid once.
+  std::map<JobId, Credits> paid;
   for (const auto& held : c.leases) {
     const auto* l = s.leases.find(held.lease);
     // The answer tells the agent which of its leases still stand; a stale one is not an error.
     if (l == nullptr || l->machine != c.machine || l->epoch != held.epoch) continue;
     if (l->state != LeaseState::running && l->state != LeaseState::draining) continue;
-    if (now - l->settled_until < s.settings.settle_every) continue;
+    if (!seen.insert(l->id).second) continue;
+    const bool term_over = now >= l->term.until && l->settled_until < l->term.until;
+    if (now - l->settled_until < s.settings.settle_every && !term_over) continue;
     const auto before = out.size();
     settle(*l, now);
-    Credits paid;
-    for (auto i = before; i < out.size(); ++i) paid += std::get<LeaseSettled>(out[i]).amount;
-    warn_if_low(s.jobs.at(l->job), paid);
+    for (auto i = before; i < out.size(); ++i)
+      paid[l->job] += std::get<LeaseSettled>(out[i]).amount;
   }
+  for (const auto& [job, amount] : paid) warn_if_low(s.jobs.at(job), amount);
+  if (!out.empty()) audit_other(machine->owner, "heartbeat", to_string(c.machine));
   return {};
 }
 
@@ -117,8 +132,9 @@ Result<> Decider::operator()(const FinishLease& c) {
     out.push_back(JobEnded{job.id, JobState::failed, c.detail});
   } else if (c.outcome == LeaseOutcome::completed && alone &&
              job.done + lease->slots >= job.terms.workers.min) {
-    out.push_back(JobEnded{job.id, JobState::succeeded, "all workers finished"});
+    out.push_back(JobEnded{job.id, JobState::succeeded, std::string(kAllFinished)});
   }
+  audit_other(lease->lender, "finish lease", to_string(c.lease), c.detail);
   return {};
 }
 
@@ -127,7 +143,29 @@ Result<> Decider::operator()(const ExpireLease& c) {
   SOUK_TRY(need_operator("expire leases"));
   if (lease->state == LeaseState::closed) return {};
   close(*lease, LeaseOutcome::lost, "the machine fell silent");
+  if (!is_system()) audit("expire lease", to_string(c.lease));
   return {};
+}
+
+// Is the lease among the workers that the job wants, its oldest first?
+bool Decider::still_wanted(const Job& job, const Lease& lease) const {
+  auto room = job.terms.workers.max - job.done;
+  for (const auto id : job.leases) {
+    const auto& l = s.leases.at(id);
+    if (l.state != LeaseState::draining) room -= l.slots;
+    if (id == lease.id) break;
+  }
+  return room >= 0;
+}
+
+// What a new term of this lease costs now.
+Credits Decider::price_in_force(const Lease& l) const {
+  const auto& slot_class = s.slot_class(l.slot_class);
+  if (slot_class.mechanism != "posted")
+    return s.prices[l.slot_class.value - 1].last().value_or(l.term.pays);
+  const auto fixed = slot_class.params.find("price");
+  if (fixed == slot_class.params.end()) return s.suggested(l.slot_class, now, now);
+  return base::parse_credits(fixed->second).value_or(l.term.pays);
 }
 
 // The next term begins when this one ends, at the price then in force, if both sides still agree.
@@ -139,10 +177,8 @@ void Decider::renew_or_drain(const Lease& l) {
   };
   if (offer.draining || offer.paused_until > now || !s.accounts.at(offer.owner).frozen.empty())
     return leave("the offer ends");
-  if (job.held > job.terms.workers.max - job.done) return leave("the job wants fewer workers");
-  const auto price = s.slot_class(l.slot_class).mechanism == "posted"
-                         ? s.suggested(l.slot_class, now, now)
-                         : s.prices[l.slot_class.value - 1].last().value_or(l.term.pays);
+  if (!still_wanted(job, l)) return leave("the job wants fewer workers");
+  const auto price = price_in_force(l);
   if (price > job.terms.limit) return leave(fmt::format("the price is {} now", to_string(price)));
   if (price < offer.terms.reserve.value_or(Credits()))
     return leave(fmt::format("the price is {} now", to_string(price)));
@@ -156,7 +192,7 @@ void Decider::renew_or_drain(const Lease& l) {
   if (until - begin < s.settings.shortest_term)
     return leave(until == budget ? "the budget runs out" : "the offer's window ends");
   promised += base::cost(price, l.slots, until - begin);
-  out.push_back(LeaseRenewed{l.id, {price, price, begin, until}});
+  out.push_back(LeaseRenewed{l.id, {price, price, begin, until, s.settings.fee_ppm}});
 }
 
 // A lease has come to a point where it needs attention (index.cc: due).
@@ -165,11 +201,14 @@ void Decider::attend(const Lease& l) {
     case LeaseState::granted:
       return close(l, LeaseOutcome::unstarted, "it did not start in time");
     case LeaseState::running:
-      if (l.next || now >= l.term.until) {  // Nobody settled past the end of the term: no reports.
+      if (l.next) {  // Nobody settled past the end of the term: no reports.
         out.push_back(LeaseClosed{l.id, LeaseOutcome::lost, "no report since its term ended"});
-        return;
+      } else if (now >= l.term.until) {  // The clock came too late to renew: not the lender's fault.
+        out.push_back(LeaseDraining{l.id, l.term.until, "its term ended"});
+      } else {
+        renew_or_drain(l);
       }
-      return renew_or_drain(l);
+      return;
     case LeaseState::draining:
       out.push_back(LeaseClosed{l.id, LeaseOutcome::term, l.detail});
       return;
@@ -186,8 +225,10 @@ Result<> Decider::operator()(const Tick&) {
     const auto& job = s.jobs.at(id);
     if (is_final(job.state)) {
       out.push_back(JobForgotten{id});
-    } else {
+    } else if (now >= job.terms.deadline) {
       end_job(job, JobState::expired, "its deadline passed");
+    } else {
+      end_job(job, JobState::succeeded, std::string(kAllFinished));
     }
   }
   const bool jobs_changed = !out.empty();

@@ -36,17 +36,22 @@ Result<> Decider::check_spec(const MachineSpec& v) const {
   return {};
 }
 
-Result<> Decider::operator()(const AddMachine& c) {
-  if (actor_.scope == Scope::machine || is_system())
-    return fail(Code::forbidden, "a machine cannot add machines", "use your own token");
-  SOUK_TRY(need_active(actor_.account));
-  if (!has_name(c.name))
+Result<> Decider::check_machine_name(AccountId owner, std::string_view name,
+                                     MachineId except) const {
+  if (!has_name(name))
     return bad("a machine needs a name", fmt::format("use 1 to {} characters", kNameMax), "name");
-  SOUK_TRY(check_spec(c.spec));
-  for (const auto id : s.index.machines_of[actor_.account.value])
-    if (s.machines.at(id).name == c.name)
-      return fail(Code::conflict, fmt::format("you have a machine '{}' already: {}", c.name, to_string(id)),
+  for (const auto id : s.index.machines_of[owner.value])
+    if (id != except && s.machines.at(id).name == name)
+      return fail(Code::conflict,
+                  fmt::format("you have a machine '{}' already: {}", name, to_string(id)),
                   "choose another name, or use that one", "name");
+  return {};
+}
+
+Result<> Decider::operator()(const AddMachine& c) {
+  SOUK_TRY(need_person("add machines"));
+  SOUK_TRY(check_spec(c.spec));
+  SOUK_TRY(check_machine_name(actor_.account, c.name, {}));
   if (s.index.counts[actor_.account.value].machines >= static_cast<int>(kMachinesPerAccount))
     return fail(Code::exhausted, fmt::format("you have {} machines", kMachinesPerAccount),
                 "remove one first");
@@ -61,9 +66,8 @@ Result<> Decider::operator()(const AddMachine& c) {
 Result<> Decider::operator()(const ChangeMachine& c) {
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
   SOUK_TRY(need_agent(*machine));
-  if (!has_name(c.name))
-    return bad("a machine needs a name", fmt::format("use 1 to {} characters", kNameMax), "name");
   SOUK_TRY(check_spec(c.spec));
+  SOUK_TRY(check_machine_name(machine->owner, c.name, c.machine));
   auto changed = *machine;
   changed.spec = c.spec;
   for (const auto id : s.index.offers_of[c.machine.value]) {
@@ -72,6 +76,7 @@ Result<> Decider::operator()(const ChangeMachine& c) {
   }
   if (machine->name == c.name && machine->spec == c.spec) return {};
   out.push_back(MachineChanged{c.machine, c.name, c.spec});
+  audit_other(machine->owner, "change machine", to_string(c.machine));
   return {};
 }
 
@@ -86,25 +91,38 @@ Result<> Decider::operator()(const RemoveMachine& c) {
     if (t.scope == Scope::machine && t.machine == c.machine) out.push_back(TokenRevoked{t.id});
   });
   out.push_back(MachineRemoved{c.machine});
-  if (machine->owner != actor_.account) audit("remove machine", to_string(c.machine), machine->name);
+  audit_other(machine->owner, "remove machine", to_string(c.machine), machine->name);
   return {};
 }
 
 Result<> Decider::check_terms(const OfferTerms& t) const {
   if (t.slots < 1 || t.slots > kSlotsMax)
     return bad(fmt::format("an offer of {} slots", t.slots), fmt::format("use 1 to {}", kSlotsMax), "slots");
-  if (t.reserve && (*t.reserve < Credits() || *t.reserve > base::kMostCredits))
+  if (t.reserve && (*t.reserve < Credits() || *t.reserve > kMostPrice))
     return bad(fmt::format("a price of {}", to_string(*t.reserve)),
-               "use 0 or more credits per slot-hour, or \"market\"", "price");
-  if (t.longest_lease < s.settings.shortest_term)
+               fmt::format("use 0 to {} credits per slot-hour, or \"market\"", to_string(kMostPrice)),
+               "price");
+  if (t.longest_lease < s.settings.shortest_term || t.longest_lease > kLongestLease)
     return bad(fmt::format("a longest lease of {}", to_string(t.longest_lease)),
-               fmt::format("use at least {}", to_string(s.settings.shortest_term)), "longest_lease");
+               fmt::format("use {} to {}", to_string(s.settings.shortest_term),
+                           to_string(kLongestLease)),
+               "longest_lease");
   const auto& a = t.availability;
   if (a.once && (a.once->from >= a.once->until || a.once->until <= now))
     return bad("the offer would never be available", "let it end in the future and after it begins",
                "until");
+  if (a.once && a.once->from > now + kLongestLease)
+    return bad("the offer begins too late", fmt::format("at most {} from now", to_string(kLongestLease)),
+               "from");
   if (a.weekly.size() > kWindowsMax)
     return bad(fmt::format("{} weekly windows", a.weekly.size()), fmt::format("{} at most", kWindowsMax), "weekly");
+  for (const auto& w : a.weekly) {  // However it was made, it must be one that can be written down.
+    SOUK_ASSIGN(const auto read, parse_weekly(to_string(w)));
+    if (read != w)
+      return bad(fmt::format("'{}' is not a weekly window", to_string(w)),
+                 "use days Mon to Sun, 00:00-23:59 for the start and 00:01-24:00 for the end",
+                 "weekly");
+  }
   if (!opening(a, now) && !(a.once && a.once->from > now))
     return bad("the offer has no window in the next two weeks", "check its days and its end", "weekly");
   return {};
@@ -144,9 +162,10 @@ Result<> Decider::operator()(const PostOffer& c) {
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
   SOUK_TRY(need_agent(*machine));
   SOUK_TRY(need_active(machine->owner));
-  const auto& slot_class = s.slot_class(c.slot_class);
-  if (slot_class.retired)
-    return bad(fmt::format("class '{}' is retired", slot_class.name), "choose another class", "class");
+  SOUK_ASSIGN(const auto* slot_class, find_class(c.slot_class));
+  if (slot_class->retired)
+    return bad(fmt::format("class '{}' is retired", slot_class->name), "choose another class",
+               "class");
   SOUK_TRY(check_terms(c.terms));
   if (s.index.offers_of[c.machine.value].size() >= kOffersPerMachine)
     return fail(Code::exhausted, fmt::format("machine {} has {} offers", to_string(c.machine), kOffersPerMachine),
@@ -158,6 +177,7 @@ Result<> Decider::operator()(const PostOffer& c) {
                              .slot_class = c.slot_class,
                              .terms = c.terms,
                              .created = now}});
+  audit_other(machine->owner, "post offer", to_string(s.offers.next()));
   return {};
 }
 
@@ -178,6 +198,7 @@ Result<> Decider::operator()(const ChangeOffer& c) {
                   "drain it first, or pause it to give notice", "weekly");
   }
   out.push_back(OfferChanged{c.offer, c.terms});
+  audit_other(offer->owner, "change offer", to_string(c.offer));
   return {};
 }
 
@@ -185,6 +206,7 @@ Result<> Decider::operator()(const PauseOffer& c) {
   SOUK_ASSIGN(const auto* offer, find(s.offers, c.offer));
   SOUK_TRY(need_agent(s.machines.at(offer->machine)));
   out.push_back(OfferPaused{c.offer, c.until});
+  audit_other(offer->owner, "pause offer", to_string(c.offer));
   if (c.until <= now || offer->leased == 0) return {};
   // Owner first: whoever is on it gets notice and leaves.
   s.jobs.for_each([&](const Job& j) {
@@ -197,7 +219,9 @@ Result<> Decider::operator()(const PauseOffer& c) {
 Result<> Decider::operator()(const DrainOffer& c) {
   SOUK_ASSIGN(const auto* offer, find(s.offers, c.offer));
   SOUK_TRY(need_agent(s.machines.at(offer->machine)));
-  if (!offer->draining) out.push_back(OfferDraining{c.offer});
+  if (offer->draining) return {};
+  out.push_back(OfferDraining{c.offer});
+  audit_other(offer->owner, "drain offer", to_string(c.offer));
   return {};
 }
 
@@ -208,7 +232,7 @@ Result<> Decider::operator()(const RemoveOffer& c) {
     return fail(Code::conflict, fmt::format("{} slots of offer {} are under lease", offer->leased, to_string(c.offer)),
                 "drain it and wait, or pause it to give notice");
   out.push_back(OfferRemoved{c.offer});
-  if (offer->owner != actor_.account) audit("remove offer", to_string(c.offer));
+  audit_other(offer->owner, "remove offer", to_string(c.offer));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -45,8 +46,7 @@ std::vector<Supply> open_supply(const State& s, ClassId c, Time now) {
   for (const auto& row : rows) {
     if (!row.usable || row.free <= 0 || row.paused_until > now) continue;
     // The memo answers for most rows without touching the offer itself.
-    if (!row.open_known || (row.open && row.open->until <= now))
-      opening_of(row, s.offers.at(row.offer), now);
+    if (!row.knows(now)) opening_of(row, s.offers.at(row.offer), now);
     if (row.open && row.open->contains(now) && row.open->until - now >= s.settings.shortest_term)
       out.push_back({&row, row.free});
   }
@@ -62,6 +62,23 @@ Wish wish_of(const State& s, const Job& job) {
 }
 
 using Groups = std::map<Demands, std::vector<Wish>>;
+
+// Only so many distinct demands get a book in one round. Which ones is drawn, so that nobody can
+// keep the others out with many demands of their own; jobs without demands always have a book.
+void draw_groups(Groups& groups, base::Random& random) {
+  std::vector<Groups::iterator> drawn;
+  for (auto it = groups.begin(); it != groups.end(); ++it)
+    if (!it->first.none()) drawn.push_back(it);
+  if (drawn.size() <= kConstraintSets) return;
+  random.shuffle(drawn);
+  for (auto i = kConstraintSets; i < drawn.size(); ++i) groups.erase(drawn[i]);
+}
+
+// A number of slots as an event records it.
+std::int32_t counted(std::int64_t slots) {
+  return static_cast<std::int32_t>(
+      std::min<std::int64_t>(slots, std::numeric_limits<std::int32_t>::max()));
+}
 
 struct OrderedGroup {
   std::int64_t slots;  // That meet its demands.
@@ -150,7 +167,7 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
                                   .slot_class = round.slot_class,
                                   .slots = g.slots,
                                   .epoch = ++epoch,
-                                  .term = {g.pays, g.gets, now, until},
+                                  .term = {g.pays, g.gets, now, until, s.settings.fee_ppm},
                                   .granted = now}});
     }
   }
@@ -160,11 +177,13 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
 
 Result<> Decider::operator()(const Clear& c) {
   SOUK_TRY(need_operator("clear a round"));
-  const auto& slot_class = s.slot_class(c.slot_class);
+  SOUK_ASSIGN(const auto* found, find_class(c.slot_class));
+  const auto& slot_class = *found;
   const auto& index = s.index.classes[c.slot_class.value - 1];
   auto supply = open_supply(s, c.slot_class, now);
 
   Groups groups;
+  Pressure pressure{.leased = index.leased};
   RoundCleared round{.slot_class = c.slot_class, .mechanism = slot_class.mechanism, .seed = c.seed};
   for (const auto& [priority, id] : index.wanting) {
     const auto& job = s.jobs.at(id);
@@ -174,15 +193,13 @@ Result<> Decider::operator()(const Clear& c) {
       if (job.held == 0) out.push_back(JobPaused{id, std::string(kBudgetUsedUp)});
       continue;
     }
-    round.demand += wish.units;
-    auto demands = demands_of(job, now);
-    if (groups.size() >= kConstraintSets && !groups.contains(demands)) continue;
-    groups[std::move(demands)].push_back(wish);
+    pressure.queued += wish.units;
+    groups[demands_of(job, now)].push_back(wish);
   }
-  Pressure pressure{.leased = index.leased, .queued = round.demand};
   for (const auto& ask : supply) pressure.free += ask.free;
-  round.supply = static_cast<std::int32_t>(pressure.free);
-  round.leased = static_cast<std::int32_t>(index.leased);
+  round.supply = counted(pressure.free);
+  round.demand = counted(pressure.queued);
+  round.leased = counted(index.leased);
   const auto& history = s.prices[c.slot_class.value - 1];
   round.reference = suggested_price(history, slot_class.price, pressure, now, now);
 
@@ -191,13 +208,15 @@ Result<> Decider::operator()(const Clear& c) {
     SOUK_ASSIGN(const auto rule, mechanism::make(slot_class.mechanism, {slot_class.params.begin(),
                                                                         slot_class.params.end()}));
     base::Random random(c.seed);
+    draw_groups(groups, random);
     for (const auto& group : fewest_first(s, groups, supply))
       clear_group(s, group, *rule, round.reference, random, supply, grants);
   }
   constexpr auto sample_every = base::minutes(5);
-  const bool something = round.supply + round.demand + round.leased > 0;
+  const bool something = pressure.free + pressure.queued + pressure.leased > 0;
   if (grants.empty() && (!something || now - history.sampled_at() < sample_every)) return {};
   emit(s, now, std::move(round), std::move(grants), out);
+  if (!is_system()) audit("clear", slot_class.name, fmt::format("seed {}", c.seed));
   return {};
 }
 

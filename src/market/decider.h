@@ -55,19 +55,26 @@ class Decider {
 
  private:
   [[nodiscard]] bool is_operator() const { return actor_.scope == Scope::operator_; }
-  [[nodiscard]] bool is_system() const { return actor_.account == AccountId{}; }
+  [[nodiscard]] bool is_system() const { return actor_.system; }
   Result<> need_operator(std::string_view what) const;
   // The actor is `owner`, an operator, or the system. A machine's token is refused.
   Result<> need_owner(AccountId owner, std::string_view what) const;
   // As need_owner, or the actor is the agent of this machine.
   Result<> need_agent(const Machine& machine) const;
   Result<> need_active(AccountId account) const;  // Not frozen.
+  // The actor is a person with an account that is not frozen, not a machine, not the market.
+  Result<> need_person(std::string_view what) const;
   void audit(std::string action, std::string subject, std::string detail = {});
+  // The same, if the thing belongs to somebody other than the actor.
+  void audit_other(AccountId owner, std::string action, std::string subject,
+                   std::string detail = {});
 
   template <class I, class T>
   Result<const T*> find(const Table<I, T>& table, I id) const;
+  Result<const SlotClass*> find_class(ClassId id) const;
 
   Result<> check_spec(const MachineSpec& spec) const;
+  Result<> check_machine_name(AccountId owner, std::string_view name, MachineId except) const;
   Result<> check_terms(const OfferTerms& terms) const;
   Result<> check_fits(const Machine& m, ClassId slot_class, std::int32_t slots,
                       OfferId except) const;
@@ -82,6 +89,8 @@ class Decider {
   void end_job(const Job& j, JobState state, std::string reason);
   void pause_job(const Job& j, std::string reason);
   void warn_if_low(const Job& j, Credits about_to_pay);
+  bool still_wanted(const Job& job, const Lease& lease) const;
+  Credits price_in_force(const Lease& l) const;
   void renew_or_drain(const Lease& l);
   void attend(const Lease& l);
 

@@ -20,7 +20,7 @@ Time due(const Settings& settings, const Lease& l) {
     case LeaseState::granted:
       return std::min(l.granted + settings.setup, l.term.until);
     case LeaseState::running: {
-      if (l.next) return l.next->until;  // Settling past `until` moves it on.
+      if (l.next) return l.next->until + settings.silence;  // Settling past `until` moves it on.
       const auto notice = std::min(settings.drain, (l.term.until - l.term.from) / 4);
       return l.term.until - notice;
     }
@@ -40,9 +40,10 @@ std::int32_t wanted_workers(const Job& j) {
 }
 
 const std::optional<Interval>& opening_of(const SupplyRow& row, const Offer& offer, Time now) {
-  if (!row.open_known || (row.open && row.open->until <= now)) {
+  if (!row.knows(now)) {
     row.open = opening(offer.terms.availability, now);
     row.open_known = true;
+    row.asked = now;
   }
   return row.open;
 }
@@ -129,7 +130,11 @@ void Index::job_changed(const State& s, const Job& j) {
     c.wanting.erase(key);
     wanted.erase(j.id);
   }
-  job_due.set(j.id, is_final(j.state) ? j.ended + s.settings.retention : j.terms.deadline);
+  // As many workers have finished as it wants now: nothing but Tick is left to end it.
+  const bool complete = j.state == JobState::queued && j.done >= j.terms.workers.max;
+  job_due.set(j.id, is_final(j.state) ? j.ended + s.settings.retention
+                    : complete        ? j.created
+                                      : j.terms.deadline);
 }
 
 void Index::lease_changed(const State& s, const Lease& l) {

@@ -51,6 +51,16 @@ struct SupplyRow {
   // for. A pure function's result, so filling it in does not change the state.
   mutable std::optional<Interval> open = {};
   mutable bool open_known = false;
+  mutable Time asked = {};
+
+  // Does the memo answer for `now`? opening() looks two weeks ahead, so an opening that reaches so
+  // far may be longer than it says: it is asked for again before that can matter to a lease, whose
+  // term is a week at most.
+  [[nodiscard]] bool knows(Time now) const {
+    if (!open_known || !open) return open_known;
+    const bool cut = open->until - asked >= base::days(13);
+    return open->until > (cut ? now + base::days(8) : now);
+  }
 };
 
 struct ClassIndex {

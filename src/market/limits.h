@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/credits.h"
 #include "base/time.h"
 
 // Every bound of the market in one place. Each is hit by a test.
@@ -21,6 +22,10 @@ inline constexpr std::size_t kTokensPerAccount = 100;
 inline constexpr std::size_t kClasses = 64;
 inline constexpr std::size_t kAvoidedPerJob = 32;
 inline constexpr std::int32_t kSlotsMax = 100'000;   // Of one offer, or workers of one job.
+// Per slot-hour: keeps price x slots x time far from overflow.
+inline constexpr base::Credits kMostPrice{1'000'000'000'000};
+inline constexpr base::Duration kLongestLease = base::days(3650);
+inline constexpr std::size_t kFeedback = 10'000;     // Kept in all.
 inline constexpr std::size_t kStatementLines = 500;  // Kept per account.
 inline constexpr std::size_t kAuditEntries = 10'000;
 inline constexpr std::size_t kAnswers = 100'000;     // Kept in all,

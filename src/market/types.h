@@ -228,9 +228,10 @@ struct Term {
   Credits gets;
   Time from;
   Time until;
+  std::int32_t fee_ppm = 0;  // The platform's share of what the seller gets, fixed like the price.
 
   bool operator==(const Term&) const = default;
-  SOUK_FIELDS(Term, pays, gets, from, until)
+  SOUK_FIELDS(Term, pays, gets, from, until, fee_ppm)
 };
 
 struct Lease {

@@ -64,7 +64,7 @@ StreamState::Work StreamState::take() {
   woken_ = false;
   bytes_ = std::exchange(queued_bytes_, 0);
   count_ = queue_.size();
-  return {.buffers = std::exchange(queue_, {}), .last = closed_};
+  return {.buffers = std::exchange(queue_, {}), .last = closed_, .overflowed = overflowed_};
 }
 
 void StreamState::ended() {

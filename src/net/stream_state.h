@@ -26,11 +26,12 @@ class StreamState {
   bool open() const;
   void on_close(std::function<void()> fn);
 
-  // For the connection. Once overflowed() it must be cut.
+  // For the connection, which must be cut once overflowed(), even while it cannot write.
   bool overflowed() const;
   struct Work {
     std::vector<Buffer> buffers;
-    bool last = false;  // Close the body after these.
+    bool last = false;        // Close the body after these ...
+    bool overflowed = false;  // ... unless some were lost: then it must not seem complete.
   };
   // What came since the last take, which the connection has by now sent.
   Work take();

@@ -60,10 +60,21 @@ void write_credits(std::string& out, base::Credits value);
 void write_time(std::string& out, base::Time value);
 void write_value(std::string& out, const boost::json::value& value);
 
+void write_duration(std::string& out, base::Duration value);
+
 template <class T>
 void write_json(std::string& out, const T& value);
 
 namespace detail {
+
+// `before` and the key of a field, whose name needs no escapes.
+inline void write_key(std::string& out, char before, std::string_view name) {
+  const auto at = out.size();
+  out.append(name.size() + 4, '"');
+  out[at] = before;
+  name.copy(out.data() + at + 2, name.size());
+  out.back() = ':';
+}
 
 template <class T>
 void write_object(std::string& out, const T& value) {
@@ -71,11 +82,7 @@ void write_object(std::string& out, const T& value) {
   base::for_each_field(value, [&]<class M>(std::string_view name, const M& member) {
     if constexpr (shape_of<M> == Shape::optional)
       if (!member) return;
-    const auto key = base::spelled(name);
-    out += before;
-    out += '"';
-    out += key;
-    out += "\":";
+    write_key(out, before, base::spelled(name));
     write_json(out, member);
     before = ',';
   });
@@ -129,6 +136,8 @@ void write_json(std::string& out, const T& value) {
     write_credits(out, value);
   else if constexpr (shape == Shape::time)
     write_time(out, value);
+  else if constexpr (shape == Shape::duration)
+    write_duration(out, value);
   else if constexpr (shape == Shape::any)
     out += value.text.empty() ? "null" : value.text;
   else if constexpr (shape == Shape::list)
@@ -142,7 +151,7 @@ void write_json(std::string& out, const T& value) {
       write_json(out, *value);
     else
       out += "null";
-  } else {  // Id, Duration and enum spellings never need escapes.
+  } else {  // Id and enum spellings never need escapes.
     out += '"';
     out += to_string(value);
     out += '"';
@@ -258,12 +267,16 @@ bool read_object(const Value& value, const Path& at, T& out, Error& error) {
   if (!object) return refuse(value, at, Shape::object, "write {...}", error);
   bool good = true;
   std::size_t known = 0;
+  auto next = object->begin();
   std::string_view missing;
   Shape missing_shape{};
   base::for_each_field(out, [&]<class M>(std::string_view member_name, M& member) {
     if (!good) return;
     const auto name = base::spelled(member_name);
-    if (const auto* found = object->if_contains(name)) {
+    // Most senders keep our order, which saves the search.
+    const auto* found = next != object->end() && next->key() == name ? &(next++)->value()
+                                                                     : object->if_contains(name);
+    if (found) {
       ++known;
       good = read(*found, Path{&at, name}, member, error);
     } else if (missing.empty() && is_required<T, M>(name)) {

@@ -32,6 +32,9 @@ class Builder {
           std::pmr::memory_resource* scratch)
       : stack_({}, temp, temp_size), key_bytes_(scratch), key_ends_(scratch), frames_(scratch) {
     stack_.reset(std::move(memory));
+    key_bytes_.reserve(256);
+    key_ends_.reserve(32);
+    frames_.reserve(8);
   }
 
   json::value release() { return stack_.release(); }
@@ -42,15 +45,12 @@ class Builder {
   bool on_document_end(error_code&) { return true; }
 
   bool on_object_begin(error_code&) {
-    frames_.push_back({.first_key = key_ends_.size(), .list = false, .item = 0});
+    frames_.push_back({.first_key = key_ends_.size(), .list = false});
     return true;
   }
   bool on_object_end(std::size_t n, error_code& ec) {
     const auto first = frames_.back().first_key;
-    if (!keys_differ(first)) {
-      ec = json::error::syntax;
-      return false;
-    }
+    if (key_ends_.size() - first > kFewKeys && !many_keys_differ(first)) return stop(ec);
     stack_.push_object(n);
     key_bytes_.resize(first == 0 ? 0 : key_ends_[first - 1]);
     key_ends_.resize(first);
@@ -58,7 +58,7 @@ class Builder {
     return value_done();
   }
   bool on_array_begin(error_code&) {
-    frames_.push_back({.first_key = key_ends_.size(), .list = true, .item = 0});
+    frames_.push_back({.first_key = key_ends_.size(), .list = true});
     return true;
   }
   bool on_array_end(std::size_t n, error_code&) {
@@ -72,11 +72,11 @@ class Builder {
     key_bytes_.append(part.data(), part.size());
     return true;
   }
-  bool on_key(string_view part, std::size_t, error_code&) {
+  bool on_key(string_view part, std::size_t, error_code& ec) {
     stack_.push_key(part);
     key_bytes_.append(part.data(), part.size());
     key_ends_.push_back(key_bytes_.size());
-    return true;
+    return last_key_is_new() || stop(ec);
   }
   bool on_string_part(string_view part, std::size_t, error_code&) {
     stack_.push_chars(part);
@@ -118,11 +118,19 @@ class Builder {
   bool on_comment(string_view, error_code&) { return true; }
 
  private:
+  static constexpr std::size_t kFewKeys = 32;
+
   struct Frame {  // A list or object that is still open.
     std::size_t first_key;
     bool list;
-    std::size_t item;  // The index of the list's next item.
+    std::size_t item = 0;    // The index of the list's next item.
+    std::uint64_t seen = 0;  // One bit for each hash of a key.
   };
+
+  static bool stop(error_code& ec) {
+    ec = json::error::syntax;
+    return false;
+  }
 
   bool value_done() {
     if (!frames_.empty()) ++frames_.back().item;
@@ -134,14 +142,25 @@ class Builder {
     return std::string_view(key_bytes_).substr(begin, key_ends_[i] - begin);
   }
 
-  bool keys_differ(std::size_t first) {
-    const auto count = key_ends_.size() - first;
-    if (count <= 16) {
-      for (auto i = first + 1; i < key_ends_.size(); ++i)
-        for (auto j = first; j < i; ++j)
-          if (key(i) == key(j)) return repeats(key(i));
-      return true;
-    }
+  // Objects with few keys are checked key by key, and mostly by one bit; those with many are sorted
+  // once they are complete.
+  bool last_key_is_new() {
+    auto& frame = frames_.back();
+    const auto last = key_ends_.size() - 1;
+    const auto name = key(last);
+    std::size_t hash = name.size() * 7;
+    if (!name.empty())
+      hash += static_cast<unsigned char>(name[0]) * 31u + static_cast<unsigned char>(name.back());
+    const std::uint64_t bit = std::uint64_t{1} << (hash % 64);
+    const bool perhaps_seen = frame.seen & bit;
+    frame.seen |= bit;
+    if (!perhaps_seen || last - frame.first_key >= kFewKeys) return true;
+    for (auto i = frame.first_key; i < last; ++i)
+      if (key(i) == name) return repeats(name);
+    return true;
+  }
+
+  bool many_keys_differ(std::size_t first) {
     std::vector<std::string_view> keys;
     for (auto i = first; i < key_ends_.size(); ++i) keys.push_back(key(i));
     std::ranges::sort(keys);

@@ -42,6 +42,11 @@ std::string_view words_for(Shape shape) {
   return "a value";
 }
 
+std::string words_for_id(std::string_view noun) {
+  const bool vowel = std::string_view("aeiou").find(noun.front()) != std::string_view::npos;
+  return fmt::format("{} {} id", vowel ? "an" : "a", noun);
+}
+
 std::string printable_key(std::string_view key) {
   constexpr std::size_t longest = 64;
   std::string out(key.substr(0, longest));
@@ -126,7 +131,7 @@ bool refuse(const Value& value, const Path& at, Shape wanted, std::string hint, 
 
 bool refuse_id(const Value& value, const Path& at, char prefix, std::string_view noun,
                Error& error) {
-  return fail_at(to_string(at), fmt::format("{} is not the id of a {}", preview(value), noun),
+  return fail_at(to_string(at), fmt::format("{} is not {}", preview(value), words_for_id(noun)),
                  fmt::format("write it as \"{}17\"", prefix), error);
 }
 

@@ -167,6 +167,25 @@ void write_time(std::string& out, base::Time value) {
   out.append(buffer, end);
 }
 
+void write_duration(std::string& out, base::Duration value) {
+  // Whole minutes and seconds below a day are what prices and terms are made of.
+  const auto second = value.us / 1'000'000;
+  if (value.us <= 0 || value.us % 1'000'000 != 0 || second >= 86'400) {
+    write_text(out, to_string(value));
+    return;
+  }
+  out += '"';
+  const auto part = [&](std::int64_t n, char unit) {
+    if (n == 0) return;
+    write_signed(out, n);
+    out += unit;
+  };
+  part(second / 3600, 'h');
+  part(second / 60 % 60, 'm');
+  part(second % 60, 's');
+  out += '"';
+}
+
 void write_value(std::string& out, const boost::json::value& value) {
   using boost::json::kind;
   char before = value.is_object() ? '{' : '[';

@@ -70,7 +70,7 @@ std::string integer_schema(std::int64_t least, std::uint64_t most) {
 
 std::string id_schema(char prefix, std::string_view noun) {
   return fmt::format(
-      R"({{"type":"string","description":"The id of a {}.","pattern":"^{}[1-9][0-9]*$",)"
+      R"({{"type":"string","description":"Names one {}.","pattern":"^{}[1-9][0-9]*$",)"
       R"("examples":["{}17"]}})",
       noun, prefix, prefix);
 }

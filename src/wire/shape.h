@@ -52,6 +52,7 @@ enum class Shape {
 
 // "a whole number", "a list"...: for error messages.
 std::string_view words_for(Shape shape);
+std::string words_for_id(std::string_view noun);  // "an account id"
 
 namespace detail {
 

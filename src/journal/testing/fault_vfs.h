@@ -29,11 +29,11 @@ enum class Action {
   fail_full,    // The operation fails with ENOSPC, and does nothing.
   exit_before,  // The process dies just before it,
   exit_after,   // just after it,
-  exit_torn,    // or when half of the bytes are written.
+  exit_torn,    // or when half of its sectors are written.
   power_cut,    // It dies before it, and a random part of what was not yet synced is gone.
 };
 
-enum class Operations { writes, syncs, both };
+enum class Operations { writes, syncs, both, reads };  // Both: writes and syncs.
 
 struct FaultPlan {
   Action action = Action::none;
@@ -45,6 +45,7 @@ struct FaultPlan {
 };
 
 inline constexpr int kExitCode = 137;
+inline constexpr int kSector = 512;
 
 inline FaultPlan& fault_plan() {
   static FaultPlan plan;
@@ -114,10 +115,10 @@ inline void remember(File& file, const void* data, int size, sqlite3_int64 offse
 }
 
 // Counts an operation; true if the plan's fault falls on it.
-inline bool struck(bool is_sync) {
+inline bool struck(Operations kind) {
   auto& plan = fault_plan();
-  if (plan.of == (is_sync ? Operations::writes : Operations::syncs)) return false;
-  return ++plan.seen == plan.at && plan.action != Action::none;
+  const bool counts = plan.of == kind || (plan.of == Operations::both && kind != Operations::reads);
+  return counts && ++plan.seen == plan.at && plan.action != Action::none;
 }
 
 // The code an operation struck by the plan fails with; SQLITE_OK if it should go on. May not
@@ -139,11 +140,12 @@ inline int strike(int io_error) {
 }
 
 inline int write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
-  const bool hit = struck(false);
+  const bool hit = struck(Operations::writes);
   if (hit) {
     if (const int code = strike(SQLITE_IOERR_WRITE); code != SQLITE_OK) return code;
     if (fault_plan().action == Action::exit_torn) {
-      methods(file).xWrite(real(file), data, size / 2, offset);
+      const int whole = size / 2 / kSector * kSector;  // Disks do not tear a sector.
+      if (whole > 0) methods(file).xWrite(real(file), data, whole, offset);
       ::_exit(kExitCode);
     }
   }
@@ -154,7 +156,7 @@ inline int write(sqlite3_file* file, const void* data, int size, sqlite3_int64 o
 }
 
 inline int sync(sqlite3_file* file, int flags) {
-  const bool hit = struck(true);
+  const bool hit = struck(Operations::syncs);
   if (hit)
     if (const int code = strike(SQLITE_IOERR_FSYNC); code != SQLITE_OK) return code;
   const int code = fault_plan().skip_sync ? SQLITE_OK : methods(file).xSync(real(file), flags);
@@ -169,6 +171,8 @@ inline int close(sqlite3_file* file) {
   return methods(file).xClose(real(file));
 }
 inline int read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
+  if (struck(Operations::reads))
+    if (const int code = strike(SQLITE_IOERR_READ); code != SQLITE_OK) return code;
   return methods(file).xRead(real(file), into, size, offset);
 }
 inline int truncate(sqlite3_file* file, sqlite3_int64 size) {

@@ -1,0 +1,93 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace souk::cli {
+namespace {
+
+// `text` in lines of at most `width` columns, the later ones indented.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = indent;
+  for (const auto word : base::split(text, ' ')) {
+    if (word.empty()) continue;
+    const bool fresh = out.empty() || out.back() == ' ';
+    if (!out.empty() && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!fresh) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+std::string spelled(const Option& o) { return o.value.empty() ? o.name : o.name + " " + o.value; }
+
+std::string usage_line(const Command& command, std::string_view path) {
+  std::string out = fmt::format("usage: {}", path);
+  if (!command.commands.empty()) return out + " COMMAND ...";
+  for (const auto& o : command.options) {
+    if (!o.positional() && !o.required) continue;
+    auto text = spelled(o) + (o.positional() && o.repeated ? "..." : "");
+    out += o.required ? " " + text : " [" + text + "]";
+  }
+  return out + " [FLAGS]";
+}
+
+struct Row {
+  std::string left;
+  std::string right;
+};
+
+std::string section(std::string_view title, const std::vector<Row>& rows, std::size_t width,
+                    const Terminal& terminal) {
+  if (rows.empty()) return {};
+  std::size_t left = 0;
+  for (const auto& row : rows) left = std::max(left, row.left.size());
+  left = std::min<std::size_t>(left, 30);
+  std::string out = "\n" + paint(title, Tone::strong, terminal) + "\n";
+  for (const auto& row : rows)
+    out += fmt::format("  {:<{}}  {}\n", row.left, left, wrapped(row.right, left + 4, width));
+  return out;
+}
+
+std::string shown_help(const Option& o) {
+  return o.help + (o.repeated && !o.positional() ? " (may be repeated)" : "");
+}
+
+}  // namespace
+
+std::string help_text(const Command& command, std::string_view path,
+                      const std::vector<Option>& globals, const Terminal& terminal) {
+  const std::size_t width =
+      terminal.width > 0 ? std::min<std::size_t>(static_cast<std::size_t>(terminal.width), 100)
+                         : 100;
+  auto out = fmt::format("{}: {}\n\n{}\n", path, command.summary, usage_line(command, path));
+  if (!command.details.empty()) out += "\n" + wrapped(command.details, 0, width) + "\n";
+  std::vector<Row> commands, arguments, flags, common;
+  for (const auto& c : command.commands) commands.push_back({c.name, c.summary});
+  for (const auto& o : command.options)
+    (o.positional() ? arguments : flags).push_back({spelled(o), shown_help(o)});
+  if (command.client && command.run)
+    for (const auto& o : globals) common.push_back({spelled(o), shown_help(o)});
+  common.push_back({"--help", "this text"});
+  out += section("commands", commands, width, terminal);
+  out += section("arguments", arguments, width, terminal);
+  out += section("flags", flags, width, terminal);
+  out += section("common flags", common, width, terminal);
+  if (!command.examples.empty()) {
+    out += "\n" + paint("examples", Tone::strong, terminal) + "\n";
+    for (const auto& e : command.examples) out += "  souk " + e + "\n";
+  }
+  return out;
+}
+
+}  // namespace souk::cli

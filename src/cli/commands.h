@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+// The table of subcommands. Each group is one file; adding one is a line here and one in
+// commands.cc.
+
+namespace souk::cli {
+
+Command serve_command();
+Command account_command();
+Command login_command();
+Command logout_command();
+Command machine_command();
+Command offer_command();
+Command offers_command();
+Command prices_command();
+Command class_command();
+Command mechanisms_command();
+Command job_command();
+Command jobs_command();
+Command lease_command();
+Command ledger_command();
+Command why_command();
+Command journal_command();
+Command settings_command();
+Command audit_command();
+Command feedback_command();
+Command faq_command();
+Command events_command();
+Command demo_command();
+Command version_command();
+
+// `souk` itself, with everything under it.
+Command root_command();
+
+// The whole program: parses, runs, reports. Returns the exit status.
+int run(const std::vector<std::string>& arguments);
+
+}  // namespace souk::cli

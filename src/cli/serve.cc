@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "server/server.h"
+
+namespace souk::cli {
+namespace {
+
+struct Serve {
+  std::string data;
+  std::string listen = "127.0.0.1:7070";
+  server::Options options;
+};
+
+// "127.0.0.1:7070", "[::1]:7070", ":7070" for all addresses.
+base::Result<> read_listen(const std::string& text, server::Options& out) {
+  const auto colon = text.rfind(':');
+  const auto bad = [&] {
+    return usage(fmt::format("--listen: '{}' is not an address and a port", printable(text)),
+                 "for example 127.0.0.1:7070 or [::]:7070");
+  };
+  if (colon == std::string::npos) return bad();
+  if (!read_value(text.substr(colon + 1), out.port)) return bad();
+  auto host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host == "localhost") host = "127.0.0.1";
+  out.address = host.empty() ? "0.0.0.0" : host;
+  return {};
+}
+
+Result<> serve(Serve& o) {
+  if (o.data.empty() && !o.options.memory)
+    return usage("`souk serve` needs --data FOLDER",
+                 "the market is kept there; --memory runs one that forgets");
+  SOUK_TRY(read_listen(o.listen, o.options));
+  o.options.data = o.data;
+  SOUK_TRY(server::serve(o.options));
+  return {};
+}
+
+}  // namespace
+
+Command serve_command() {
+  auto o = std::make_shared<Serve>();
+  Command out{.name = "serve",
+              .summary = "run a market",
+              .examples = {"serve --data ./market", "serve --data ./market --listen 0.0.0.0:7070",
+                           "serve --data ./market --tls-cert cert.pem --tls-key key.pem"}};
+  auto& s = o->options;
+  out.client = false;
+  out.options = {
+      flag("--data FOLDER", "where the journal is kept; made if absent", o->data),
+      flag("--listen ADDRESS:PORT", "default 127.0.0.1:7070; port 0: any free one", o->listen),
+      flag("--memory", "keep nothing on disk", s.memory),
+      flag("--tls-cert FILE", "certificate to serve with, PEM", s.tls_certificate),
+      flag("--tls-key FILE", "its key, PEM", s.tls_key),
+      flag("--self-signed", "make a certificate (the default off this computer)", s.self_signed),
+      flag("--plain-http", "no TLS off this computer, behind a proxy of yours", s.plain_http),
+      flag("--threads N", "for connections, default 2", s.threads),
+      flag("--round TIME", "time between clearings, default 5s", s.round),
+      flag("--snapshot-every TIME", "default 10m", s.snapshot_every),
+      flag("--log-level LEVEL", "debug, info, warning, error", s.log_level),
+      flag("--metrics-public", "answer /metrics to everybody", s.metrics_public)};
+  out.details =
+      "The first account made from this computer becomes the market's operator. SIGTERM ends it; "
+      "what was acknowledged survives any end.";
+  out.run = [o](Context&) { return serve(*o); };
+  return out;
+}
+
+}  // namespace souk::cli

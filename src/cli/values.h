@@ -1,0 +1,112 @@
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/credits.h"
+#include "base/id.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "wire/api.h"
+
+// What people type after a flag, read into the types of the API. Each read_value() leaves `out`
+// alone on an error, whose message quotes the text.
+
+namespace souk::cli {
+
+// An amount of memory in MiB, written "4G", "512M", "1.5T", "64GiB". G is 1024 M, always.
+struct Memory {
+  std::int64_t mib = 0;
+  bool operator==(const Memory&) const = default;
+};
+base::Result<Memory> parse_memory(std::string_view text);
+std::string to_string(Memory memory);
+
+// "2" or "1..4".
+base::Result<wire::Workers> parse_workers(std::string_view text);
+std::string to_string(const wire::Workers& workers);
+
+// A time (RFC 3339), or a length of time from `now` on: "3h".
+base::Result<base::Time> parse_when(std::string_view text, base::Time now);
+
+// "market", or a price.
+struct AskPrice {
+  std::optional<base::Credits> credits;
+};
+// A number with "any" for no limit.
+template <class N>
+struct OrAny {
+  std::optional<N> value;
+};
+// "l17:3": a lease and its epoch.
+base::Result<wire::Held> parse_held(std::string_view text);
+
+base::Result<> read_value(std::string_view text, std::string& out);
+base::Result<> read_value(std::string_view text, bool& out);
+base::Result<> read_value(std::string_view text, double& out);
+base::Result<> read_value(std::string_view text, base::Credits& out);
+base::Result<> read_value(std::string_view text, base::Duration& out);
+base::Result<> read_value(std::string_view text, base::Time& out);  // parse_when from now on.
+base::Result<> read_value(std::string_view text, Memory& out);
+base::Result<> read_value(std::string_view text, wire::Workers& out);
+base::Result<> read_value(std::string_view text, AskPrice& out);
+base::Result<> read_value(std::string_view text, wire::Held& out);
+base::Failure not_a_number(std::string_view text);
+base::Failure not_an_id(std::string_view text, std::string_view noun, std::string example);
+base::Result<std::pair<std::string, std::string>> split_pair(std::string_view text);
+
+template <std::integral N>
+base::Result<> read_value(std::string_view text, N& out) {
+  N n{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc{} || end != text.data() + text.size()) return not_a_number(text);
+  out = n;
+  return {};
+}
+
+template <class Tag>
+base::Result<> read_value(std::string_view text, base::Id<Tag>& out) {
+  const auto id = base::IdTraits<base::Id<Tag>>::parse(text);
+  if (!id) return not_an_id(text, Tag::noun, to_string(base::Id<Tag>(17)));
+  out = *id;
+  return {};
+}
+
+template <class T>
+base::Result<> read_value(std::string_view text, std::optional<T>& out) {
+  T value{};
+  SOUK_TRY(read_value(text, value));
+  out = std::move(value);
+  return {};
+}
+
+template <class N>
+base::Result<> read_value(std::string_view text, OrAny<N>& out) {
+  if (text == "any") return out.value.reset(), base::Result<>{};
+  return read_value(text, out.value);
+}
+
+// Several flags add up.
+template <class T>
+base::Result<> read_value(std::string_view text, std::vector<T>& out) {
+  T value{};
+  SOUK_TRY(read_value(text, value));
+  out.push_back(std::move(value));
+  return {};
+}
+
+// Names with commas between them, or several flags; "any" for none.
+struct Names {
+  std::vector<std::string> items;
+};
+base::Result<> read_value(std::string_view text, Names& out);
+
+// "key=value"; several flags add up.
+base::Result<> read_value(std::string_view text, std::map<std::string, std::string>& out);
+
+}  // namespace souk::cli

@@ -1,0 +1,495 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "market/decide.h"
+#include "market/invariants.h"
+#include "market/liveness.h"
+
+namespace souk::market::testing {
+
+// Draws the requests of a small, unruly market from a seed: every kind of command, sensible and
+// not, by the right people and the wrong ones, with time that jumps and runs backwards. It looks at
+// the state to name things that exist; the requests themselves are complete, so any part of a
+// history can be run again without it.
+class HistoryMaker {
+ public:
+  explicit HistoryMaker(std::uint64_t seed) : random_(seed), clock_(1'767'571'200'000'000) {}
+
+  Request next(const State& s) {
+    if (!pending_.empty()) {
+      auto r = std::move(pending_.front());
+      pending_.pop_front();
+      return r;
+    }
+    move_clock();
+    if (s.accounts.size() == 0) return {clock_, kSystem, CreateAccount{.name = "boss", .is_operator = true}};
+    const auto draw = random_.below(100);
+    if (draw < 30) return beat(s);
+    if (draw < 40) return start(s);
+    if (draw < 46) return finish(s);
+    if (draw < 54) return {clock_, kSystem, Clear{any_class(s), random_.next()}};
+    if (draw < 60) return clockwork(s);
+    if (draw < 72) return borrower(s);
+    if (draw < 84) return lender(s);
+    if (draw < 94) return accounts(s);
+    return operators(s);
+  }
+
+  void observe(const Event& event, Time at) { liveness_.observe(event, at); }
+
+ private:
+  static constexpr std::size_t kAccounts = 10, kMachines = 14, kOffers = 24, kLiveJobs = 24;
+
+  void move_clock() {
+    const auto draw = random_.below(1000);
+    if (draw < 700) clock_ = clock_ + Duration(random_.between(0, 4'000'000));
+    else if (draw < 960) clock_ = clock_ + base::seconds(random_.between(1, 40));
+    else if (draw < 990) clock_ = clock_ + base::minutes(random_.between(1, 8));
+    else if (draw < 994) clock_ = clock_ + base::hours(1);
+    else clock_ = clock_ - base::seconds(random_.between(1, 900));
+  }
+
+  template <class I, class T>
+  I any(const Table<I, T>& table) {
+    if (random_.chance(40)) return I(random_.below(table.next().value + 2));
+    // Somewhere among those that exist; the newest more often than not.
+    auto id = table.before(table.next());
+    for (auto back = random_.below(std::max<std::size_t>(1, table.size())); back > 0 && id; --back)
+      id = table.before(id);
+    return id;
+  }
+  AccountId any_account(const State& s) { return AccountId(1 + random_.below(s.accounts.size())); }
+  ClassId any_class(const State& s) {
+    if (random_.chance(100)) return ClassId(random_.below(s.classes.size() + 3));
+    return ClassId(1 + random_.below(2));
+  }
+
+  // Mostly the owner, else somebody.
+  Actor actor_for(const State& s, AccountId owner) {
+    const auto draw = random_.below(20);
+    if (draw == 0) return {any_account(s), Scope::user, {}};
+    if (draw == 1) return {AccountId(1), Scope::operator_, {}};
+    if (draw == 2) return {any_account(s), Scope::machine, any(s.machines)};
+    return s.accounts.find(owner) ? Actor{owner, Scope::user, {}} : kSystem;
+  }
+  Actor agent_of(const State& s, MachineId id) {
+    const auto* m = s.machines.find(id);
+    if (m == nullptr || random_.chance(40)) return {any_account(s), Scope::user, {}};
+    return {m->owner, Scope::machine, id};
+  }
+  template <class Table, class Id>
+  AccountId owner_in(const Table& table, Id id) {
+    const auto* thing = table.find(id);
+    return thing ? thing->owner : AccountId();
+  }
+
+  Credits any_price() {
+    if (random_.chance(60)) return Credits(random_.between(-5, 3));
+    if (random_.chance(200)) return Credits(random_.between(0, 2'000'000'000'000'000));
+    return Credits(random_.between(1, 40) * 20'011 + random_.between(0, 3));
+  }
+
+  LeaseId any_lease(const State& s) {
+    if (!remembered_.empty() && random_.chance(8))
+      return remembered_[random_.below(remembered_.size())];
+    const auto id = any(s.leases);
+    if (random_.chance(50)) {
+      remembered_.push_back(id);
+      if (remembered_.size() > 64) remembered_.pop_front();
+    }
+    return id;
+  }
+  std::int32_t epoch_of(const State& s, LeaseId id) {
+    const auto* l = s.leases.find(id);
+    const auto epoch = l ? l->epoch : 1;
+    return random_.chance(25) ? epoch + static_cast<std::int32_t>(random_.between(-1, 1)) : epoch;
+  }
+
+  Request beat(const State& s) {
+    const auto machine = any(s.machines);
+    Heartbeat beat{machine, {}};
+    s.leases.for_each([&](const Lease& l) {
+      if (l.machine != machine || (l.state == LeaseState::closed && !random_.chance(4))) return;
+      beat.leases.push_back({l.id, l.epoch});
+      liveness_.heard(l.id, std::max(clock_, s.now));
+      if (random_.chance(10)) beat.leases.push_back({l.id, l.epoch});
+    });
+    if (random_.chance(8)) {
+      const auto id = any_lease(s);
+      beat.leases.push_back({id, epoch_of(s, id)});
+    }
+    return {clock_, agent_of(s, machine), std::move(beat)};
+  }
+
+  Request start(const State& s) {
+    auto id = any_lease(s);
+    s.leases.for_each([&](const Lease& l) {
+      if (l.state == LeaseState::granted && random_.chance(3)) id = l.id;
+    });
+    const auto* l = s.leases.find(id);
+    return {clock_, agent_of(s, l ? l->machine : MachineId()), StartLease{id, epoch_of(s, id)}};
+  }
+
+  Request finish(const State& s) {
+    const auto id = any_lease(s);
+    const auto* l = s.leases.find(id);
+    const auto draw = random_.below(10);
+    const auto outcome = draw < 6   ? LeaseOutcome::completed
+                         : draw < 7 ? LeaseOutcome::failed
+                         : draw < 9 ? LeaseOutcome::released
+                                    : static_cast<LeaseOutcome>(random_.below(8));
+    return {clock_, agent_of(s, l ? l->machine : MachineId()),
+            FinishLease{id, epoch_of(s, id), outcome, "exit"}};
+  }
+
+  Request clockwork(const State& s) {
+    if (random_.chance(4))
+      for (const auto id : liveness_.silent(s, std::max(clock_, s.now)))
+        pending_.push_back({clock_, kSystem, ExpireLease{id}});
+    if (random_.chance(60)) return {clock_, actor_for(s, AccountId(1)), ExpireLease{any_lease(s)}};
+    return {clock_, random_.chance(30) ? actor_for(s, any_account(s)) : kSystem, Tick{}};
+  }
+
+  Constraints any_constraints(const State& s) {
+    Constraints c;
+    if (random_.below(3) > 0) return c;
+    switch (random_.below(8)) {
+      case 0: c.packages = {random_.chance(2) ? "numpy" : "torch==1.13"}; break;
+      case 1: c.regions = {random_.chance(2) ? "eu" : "us", "mars"}; break;
+      case 2: c.max_rtt_ms = static_cast<std::int32_t>(random_.between(-1, 60)); break;
+      case 3: c.min_reliability_ppm = static_cast<std::int32_t>(random_.between(0, 1'050'000)); break;
+      case 4: c.lenders_allowed = {any_account(s), any_account(s)}; break;
+      case 5: c.lenders_refused = {any_account(s)}; break;
+      case 6: c.providers_allowed = {"community"}; break;
+      default: c.providers_refused = {"ec2"}; break;
+    }
+    return c;
+  }
+
+  JobTerms any_job_terms(const State& s) {
+    JobTerms t;
+    t.workers.min = static_cast<std::int32_t>(random_.between(random_.chance(50) ? 0 : 1, 4));
+    t.workers.max = t.workers.min + static_cast<std::int32_t>(random_.between(random_.chance(50) ? -1 : 0, 4));
+    t.limit = any_price();
+    t.budget = Credits(any_price().micro * random_.between(1, 12) / 4);
+    if (random_.chance(3)) t.deadline = clock_ + base::minutes(random_.between(-2, 240));
+    t.priority = static_cast<std::int32_t>(random_.between(-2, random_.chance(50) ? 101 : 2));
+    t.constraints = any_constraints(s);
+    return t;
+  }
+
+  Request borrower(const State& s) {
+    const auto live = live_jobs(s);
+    const auto id = any(s.jobs);
+    const auto owner = owner_in(s.jobs, id);
+    const auto draw = random_.below(20);
+    if (draw < 10 && live < kLiveJobs)
+      return {clock_, actor_for(s, any_account(s)),
+              SubmitJob{"job", random_.chance(40) ? "magic" : "batch", any_class(s), any_job_terms(s)}};
+    if (draw < 14) {
+      auto terms = any_job_terms(s);
+      if (const auto* j = s.jobs.find(id); j && random_.chance(2)) {  // One change at a time.
+        const auto budget = std::exchange(terms, j->terms).budget;
+        if (random_.chance(2)) terms.budget = budget;
+        else terms.workers.max = terms.workers.min + static_cast<std::int32_t>(random_.below(3));
+      }
+      return {clock_, actor_for(s, owner), ChangeJob{id, std::move(terms)}};
+    }
+    if (draw < 15) return {clock_, actor_for(s, owner), PauseJob{id}};
+    if (draw < 17) return {clock_, actor_for(s, owner), ResumeJob{id}};
+    return {clock_, actor_for(s, owner), CancelJob{live > kLiveJobs / 2 ? oldest_live(s) : id, ""}};
+  }
+
+  static std::size_t live_jobs(const State& s) {
+    std::size_t n = 0;
+    s.jobs.for_each([&](const Job& j) { n += !is_final(j.state); });
+    return n;
+  }
+  static JobId oldest_live(const State& s) {
+    JobId oldest;
+    s.jobs.for_each([&](const Job& j) {
+      if (!oldest && !is_final(j.state)) oldest = j.id;
+    });
+    return oldest;
+  }
+
+  OfferTerms any_offer_terms() {
+    OfferTerms t;
+    t.slots = static_cast<std::int32_t>(random_.between(random_.chance(40) ? -1 : 1, 3));
+    if (!random_.chance(4)) t.reserve = Credits(any_price().micro / 2);
+    if (random_.chance(6))
+      t.availability.once = {clock_ + base::minutes(random_.between(-60, 60)),
+                             clock_ + base::minutes(random_.between(-10, 300))};
+    if (random_.chance(10)) {
+      constexpr std::array zones{"UTC", "Europe/Berlin", "America/Los_Angeles", "Mars/Olympus"};
+      t.availability.weekly.push_back(
+          {static_cast<std::uint8_t>(random_.chance(3) ? 0x7f : random_.below(128)),
+           static_cast<std::int32_t>(random_.between(0, 1439)),
+           static_cast<std::int32_t>(random_.between(1, 1440)),
+           zones[random_.below(random_.chance(10) ? 4 : 3)]});
+    }
+    t.longest_lease = base::minutes(random_.between(0, 300));
+    return t;
+  }
+
+  MachineSpec any_spec() {
+    MachineSpec v{.cores = static_cast<std::int32_t>(random_.between(0, 12)),
+                  .memory_mib = random_.between(2'000, 64'000)};
+    v.region = random_.chance(2) ? "eu" : "us";
+    v.provider = random_.chance(3) ? "ec2" : "community";
+    v.rtt_ms = static_cast<std::int32_t>(random_.between(0, 80));
+    if (random_.chance(2)) v.packages = {"numpy==1.24", "torch==1.13"};
+    return v;
+  }
+
+  Request lender(const State& s) {
+    const auto machine = any(s.machines);
+    const auto offer = any(s.offers);
+    const auto owner = owner_in(s.offers, offer);
+    const auto draw = random_.below(24);
+    const auto by = actor_for(s, owner);
+    if (draw < 4 && s.machines.size() < kMachines)
+      return {clock_, actor_for(s, any_account(s)),
+              AddMachine{"m" + std::to_string(random_.below(30)), any_spec()}};
+    if (draw < 11 && s.offers.size() < kOffers)
+      return {clock_, actor_for(s, owner_in(s.machines, machine)),
+              PostOffer{machine, any_class(s), any_offer_terms()}};
+    if (draw < 14) return {clock_, by, ChangeOffer{offer, any_offer_terms()}};
+    if (draw < 17)
+      return {clock_, by, PauseOffer{offer, clock_ + base::minutes(random_.between(-30, 30))}};
+    if (draw < 18) return {clock_, by, DrainOffer{offer}};
+    if (draw < 21) return {clock_, by, RemoveOffer{offer}};
+    if (draw < 22) return {clock_, actor_for(s, owner_in(s.machines, machine)), RemoveMachine{machine}};
+    return {clock_, actor_for(s, owner_in(s.machines, machine)),
+            ChangeMachine{machine, "m" + std::to_string(random_.below(30)), any_spec()}};
+  }
+
+  Request accounts(const State& s) {
+    const auto account = any_account(s);
+    const auto by = actor_for(s, account);
+    switch (random_.below(8)) {
+      case 0:
+      case 1:
+        if (s.accounts.size() < kAccounts)
+          return {clock_, random_.chance(2) ? kSystem : by,
+                  CreateAccount{.name = "u" + std::to_string(random_.below(20)),
+                                .is_operator = random_.chance(20)}};
+        return {clock_, by, CreateAccount{.name = "Not A Name"}};
+      case 2: return {clock_, by, ChangePassword{account, "hash"}};
+      case 3:
+      case 4: {
+        IssueToken c{.account = account, .scope = static_cast<Scope>(random_.below(3))};
+        if (c.scope == Scope::machine) c.machine = any(s.machines);
+        c.digest.bytes[0] = static_cast<unsigned char>(random_.below(200));
+        if (random_.chance(2)) c.expires = clock_ + base::minutes(random_.between(-5, 60));
+        return {clock_, by, c};
+      }
+      case 5: return {clock_, by, RevokeToken{any(s.tokens)}};
+      case 6: return {clock_, by, RevokeTokens{account}};
+      default:
+        return {clock_, by, GiveFeedback{FeedbackCategory::idea, random_.chance(4) ? "" : "nice"}};
+    }
+  }
+
+  Settings any_settings(const State& s) {
+    auto v = s.settings;
+    v.retention = base::hours(1);
+    v.history = base::days(1);
+    v.fee_ppm = static_cast<std::int32_t>(random_.chance(3) ? 0 : random_.between(0, 520'000));
+    v.signup_bonus = Credits(random_.between(-1, 5) * 100'000);
+    v.signup_open = !random_.chance(5);
+    v.term = base::minutes(random_.between(1, 90));
+    v.shortest_term = base::seconds(random_.between(0, 90));
+    v.drain = base::seconds(random_.between(1, 200));
+    v.settle_every = base::seconds(random_.between(1, 90));
+    v.silence = base::seconds(random_.between(20, 1'800));
+    v.setup = base::minutes(random_.between(1, 20));
+    v.low_escrow = base::minutes(random_.between(0, 40));
+    return v;
+  }
+
+  Request operators(const State& s) {
+    const auto by = random_.chance(10) ? actor_for(s, any_account(s)) : kBossOfHistory;
+    const auto account = any_account(s);
+    switch (random_.below(12)) {
+      case 0: return {clock_, by, ChangeSettings{any_settings(s)}};
+      case 1: return {clock_, by, FreezeAccount{account, random_.chance(2) ? "" : "checks"}};
+      case 2: return {clock_, by, FreezeAccount{account, ""}};
+      case 3: {
+        auto c = s.slot_class(ClassId(1 + random_.below(2)));
+        c.mechanism = random_.chance(2) ? "posted" : random_.chance(20) ? "magic" : "k-double";
+        c.params.clear();
+        if (c.mechanism == "posted" && random_.chance(3)) c.params["price"] = "0.21";
+        c.price = any_price();
+        if (random_.chance(10)) ++c.memory_mib;
+        c.retired = random_.chance(10);
+        return {clock_, by, SetClass{std::move(c)}};
+      }
+      case 4:
+        return {clock_, by, GrantCredits{AccountId(), any_price(), "for bonuses"}};
+      default: return {clock_, by, GrantCredits{account, any_price(), "pocket money"}};
+    }
+  }
+
+  static constexpr Actor kBossOfHistory{AccountId(1), Scope::operator_, {}};
+
+  base::Random random_;
+  Time clock_;
+  Liveness liveness_;
+  std::deque<Request> pending_;
+  std::deque<LeaseId> remembered_;  // Some of them long closed.
+};
+
+// Runs requests on a fresh market and holds every event against the invariants and against a small
+// model of the money that shares no code with the ledger.
+class CheckedRun {
+ public:
+  State state;
+  std::uint64_t accepted = 0, refused = 0;
+  std::map<std::string_view, std::uint64_t> kinds;                 // Events seen.
+  std::function<void(Time, const Event&)> on_event = [](Time, const Event&) {};
+
+  CheckedRun() {
+    for (const auto& event : founding_events()) apply_checked(Time(), event);
+  }
+
+  // What broke, in words; empty when nothing did.
+  std::string step(const Request& r) {
+    // A shortened history may name an account that was never made. No server would let it in.
+    if (r.actor.account && !state.accounts.find(r.actor.account)) return {};
+    const auto before = state.events;
+    const auto decision = decide(state, r);
+    if (!decision) {
+      ++refused;
+      if (decision.error().message.empty()) return "a refusal without a word";
+      return state.events == before ? "" : "a refused command changed the state";
+    }
+    ++accepted;
+    for (const auto& event : decision->events) {
+      apply_checked(decision->at, event);
+      if (!problem_.empty()) return fmt::format("after {}: {}", kind_of(event), problem_);
+    }
+    check_totals();
+    return problem_;
+  }
+
+ private:
+  struct Promise {
+    AccountId owner;
+    Credits budget, paid;
+    bool ended = false;
+  };
+  struct Meter {
+    JobId job;
+    AccountId lender;
+    Time until;
+    bool closed = false;
+  };
+
+  void apply_checked(Time at, const Event& event) {
+    ++kinds[kind_of(event)];
+    std::visit([&](const auto& e) { follow(e); }, event);
+    apply(state, at, event);
+    on_event(at, event);
+    if (const auto broken = broken_invariants(state); !broken.empty()) note(broken.front());
+  }
+
+  void note(std::string what) {
+    if (problem_.empty()) problem_ = std::move(what);
+  }
+
+  void follow(const auto&) {}
+  void follow(const AccountCreated& e) { worth_[e.account.id] += e.bonus, worth_[{}] -= e.bonus; }
+  void follow(const CreditsGranted& e) { worth_[e.account] += e.amount; }
+  void follow(const JobSubmitted& e) { promises_[e.job.id] = {e.job.owner, e.job.terms.budget, {}}; }
+  void follow(const JobChanged& e) { promises_[e.job].budget = e.terms.budget; }
+  void follow(const JobEnded& e) {
+    if (std::exchange(promises_[e.job].ended, true)) note("a hold was resolved twice");
+  }
+  void follow(const LeaseGranted& e) {
+    if (meters_.contains(e.lease.id)) note("a lease was granted twice");
+    auto& epoch = epochs_[e.lease.job];
+    if (e.lease.epoch <= epoch) note("an epoch was used again");
+    epoch = e.lease.epoch;
+    meters_[e.lease.id] = {e.lease.job, e.lease.lender, {}};
+  }
+  void follow(const LeaseSettled& e) {
+    auto& meter = meters_[e.lease];
+    auto& promise = promises_[meter.job];
+    if (meter.closed || promise.ended) note("a late report was paid");
+    if (e.until < meter.until) note("an interval was billed twice");
+    if (e.amount < Credits() || e.fee < Credits() || e.fee > e.amount) note("a payment below zero");
+    meter.until = e.until;
+    promise.paid += e.amount;
+    if (promise.paid > promise.budget) note("more was paid than reserved");
+    worth_[promise.owner] -= e.amount;
+    worth_[meter.lender] += e.amount - e.fee;
+    worth_[{}] += e.fee;
+  }
+  void follow(const LeaseClosed& e) {
+    if (std::exchange(meters_[e.lease].closed, true)) note("a lease was closed twice");
+  }
+
+  void check_totals() {
+    for (const auto& [account, worth] : worth_) {
+      const auto& b = state.ledger.balance(account);
+      if (b.available + b.bonus + b.escrow != worth)
+        note(fmt::format("account {} has {} and should have {}", to_string(account),
+                         to_string(b.available + b.bonus + b.escrow), to_string(worth)));
+    }
+  }
+
+  std::map<AccountId, Credits> worth_;
+  std::map<JobId, Promise> promises_;
+  std::map<LeaseId, Meter> meters_;
+  std::map<JobId, std::int32_t> epochs_;
+  std::string problem_;
+};
+
+// One line about a request, for a failing history.
+inline std::string describe(const Request& r) {
+  auto out = fmt::format("{} {}/{}", base::to_string(r.now), to_string(r.actor.account),
+                         to_string(r.actor.scope));
+  std::visit(
+      [&]<class C>(const C& c) {
+        const std::string_view name = __PRETTY_FUNCTION__;
+        const auto from = name.rfind("::") + 2;
+        out += fmt::format(" {}", name.substr(from, name.find_first_of(" ];>,", from) - from));
+        const auto add = [&](std::string_view key, const std::string& value) {
+          out += fmt::format(" {}={}", key, value);
+        };
+        if constexpr (requires { c.account; }) add("account", to_string(c.account));
+        if constexpr (requires { c.machine; }) add("machine", to_string(c.machine));
+        if constexpr (requires { c.offer; }) add("offer", to_string(c.offer));
+        if constexpr (requires { c.job; }) add("job", to_string(c.job));
+        if constexpr (requires { c.lease; }) add("lease", to_string(c.lease));
+        if constexpr (requires { c.epoch; }) add("epoch", std::to_string(c.epoch));
+        if constexpr (requires { c.outcome; }) add("outcome", std::string(to_string(c.outcome)));
+        if constexpr (requires { c.slot_class.value; }) add("class", to_string(c.slot_class));
+        if constexpr (requires { c.amount; }) add("amount", to_string(c.amount));
+        if constexpr (requires { c.terms.budget; }) {
+          add("workers", fmt::format("{}..{}", c.terms.workers.min, c.terms.workers.max));
+          add("limit", to_string(c.terms.limit));
+          add("budget", to_string(c.terms.budget));
+        }
+        if constexpr (requires { c.terms.slots; }) {
+          add("slots", std::to_string(c.terms.slots));
+          add("available", to_string(c.terms.availability));
+        }
+      },
+      r.command);
+  return out;
+}
+
+}  // namespace souk::market::testing

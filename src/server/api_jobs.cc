@@ -1,0 +1,265 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "server/router.h"
+#include "server/views.h"
+
+// Jobs, leases, and what a machine's agent needs.
+
+namespace souk::server {
+namespace {
+
+using base::Code;
+using base::Credits;
+using base::fail;
+using market::State;
+
+// The smallest class that has the resources: fewest GPUs, then cores, then memory.
+Result<market::ClassId> smallest_class(const State& s, const wire::Resources& r) {
+  const market::SlotClass* best = nullptr;
+  const auto size = [](const market::SlotClass& c) {
+    return std::tuple(c.gpus, c.gpu_memory_mib, c.cores, c.memory_mib);
+  };
+  for (const auto& c : s.classes) {
+    const bool fits = !c.retired && c.cores >= r.cores && c.memory_mib >= r.memory_mib &&
+                      c.gpus >= r.gpus && c.gpu_memory_mib >= r.gpu_memory_mib;
+    if (fits && (best == nullptr || size(c) < size(*best))) best = &c;
+  }
+  if (best != nullptr) return best->id;
+  return fail(Code::invalid, "no slot class has that much",
+              "ask for less per worker and for more workers; `souk class list` shows the classes",
+              "resources");
+}
+
+Result<market::ClassId> class_of(const State& s, const wire::NewJob& body) {
+  if (body.class_ && body.resources)
+    return fail(Code::invalid, "a job names a class or resources, not both", "drop one of them",
+                "resources");
+  if (!body.class_) return smallest_class(s, body.resources.value_or(wire::Resources{}));
+  if (const auto* c = s.find_class(*body.class_)) return c->id;
+  std::vector<std::string_view> names;
+  for (const auto& c : s.classes) names.push_back(c.name);
+  return fail(Code::invalid, fmt::format("'{}' is not a slot class", body.class_->substr(0, 40)),
+              base::suggest(*body.class_, names), "class");
+}
+
+Result<std::vector<base::AccountId>> accounts(const State& s, const std::vector<std::string>& names,
+                                              std::string_view field) {
+  std::vector<base::AccountId> out;
+  for (const auto& name : names) {
+    const auto* a = s.find_account(name);
+    if (a == nullptr)
+      return fail(Code::invalid, fmt::format("there is no account '{}'", name.substr(0, 80)), "",
+                  fmt::format("constraints.{}", field));
+    out.push_back(a->id);
+  }
+  return out;
+}
+
+Result<market::Constraints> constraints_from(const State& s, const wire::Constraints& v) {
+  market::Constraints out{.packages = v.packages,
+                          .regions = v.regions,
+                          .max_rtt_ms = v.max_rtt_ms.value_or(0),
+                          .providers_allowed = v.providers_allowed,
+                          .providers_refused = v.providers_refused};
+  if (const auto r = v.min_reliability) {
+    if (!(*r >= 0 && *r <= 1))
+      return fail(Code::invalid, fmt::format("a reliability of {}", *r), "use 0 to 1",
+                  "constraints.min_reliability");
+    out.min_reliability_ppm = static_cast<std::int32_t>(std::lround(*r * 1e6));
+  }
+  SOUK_ASSIGN(out.lenders_allowed, accounts(s, v.lenders_allowed, "lenders_allowed"));
+  SOUK_ASSIGN(out.lenders_refused, accounts(s, v.lenders_refused, "lenders_refused"));
+  return out;
+}
+
+Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
+  const auto& s = c.state();
+  SOUK_ASSIGN(const auto slot_class, class_of(s, body));
+  const auto suggested = s.suggested(slot_class, c.now(), c.now());
+  market::SubmitJob command{.name = body.name, .kind = body.kind, .slot_class = slot_class};
+  command.terms = {.workers = {body.workers.min, body.workers.max},
+                   .limit = body.limit.value_or(Credits(suggested.micro * 2)),
+                   .budget = body.budget,
+                   .deadline = body.deadline.value_or(base::kNever),
+                   .priority = body.priority};
+  SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
+  SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
+  return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));
+}
+
+Result<const market::Job*> my_job(const Context& c) {
+  SOUK_ASSIGN(const auto id, c.id<base::JobId>());
+  const auto* job = c.state().jobs.find(id);
+  if (job == nullptr || !(job->owner == c.actor.account || c.is_operator()))
+    return Context::no_such("job", c.param());
+  return job;
+}
+
+Result<wire::Job> edit_job(Context& c, const wire::JobEdit& body) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  auto terms = job->terms;
+  if (body.workers) terms.workers = {body.workers->min, body.workers->max};
+  if (body.limit) terms.limit = *body.limit;
+  if (body.budget) terms.budget = *body.budget;
+  if (body.deadline) terms.deadline = *body.deadline;
+  if (body.priority) terms.priority = *body.priority;
+  if (body.constraints) {
+    SOUK_ASSIGN(terms.constraints, constraints_from(c.state(), *body.constraints));
+  }
+  SOUK_TRY(c.execute(market::ChangeJob{job->id, std::move(terms)}));
+  // More money is what a job that ran out of it was waiting for.
+  if (job->state == market::JobState::paused && job->reason == market::kBudgetUsedUp)
+    SOUK_TRY(c.execute(market::ResumeJob{job->id}));
+  return view(c.state(), *job);
+}
+
+template <class Make>
+Result<wire::Job> on_job(Context& c, Make make) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_TRY(c.execute(make(job->id)));
+  return view(c.state(), *job);
+}
+
+Result<wire::Page<wire::Job>> list_jobs(Context& c) {
+  const auto text = c.query("state");
+  const auto wanted = base::from_string<market::JobState>(text);
+  if (!text.empty() && !wanted)
+    return fail(Code::invalid, fmt::format("'{}' is not a state of jobs", text.substr(0, 40)),
+                base::suggest(text, names_of(market::JobState{})), "state");
+  const bool all = c.flag("all") && c.is_operator();
+  return page<wire::Job>(
+      c, c.state().jobs,
+      [&](const auto& j) {
+        return (all || j.owner == c.actor.account) && (!wanted || j.state == *wanted);
+      },
+      [&](const auto& j) { return view(c.state(), j); });
+}
+
+void add_job_list_routes(Routes& routes) {
+  auto& list = paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user,
+                                &list_jobs));
+  list.doc.query.push_back({"state", "string", "Only jobs in this state.", false});
+  list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
+  routes.change<wire::NewJob>("POST", "/v1/jobs", "submitJob",
+                              "Submit a job: its budget goes into escrow", Access::user, 201,
+                              &submit);
+  routes.get("/v1/jobs/{id}", "getJob", "One of my jobs", Access::user,
+             [](Context& c) -> Result<wire::Job> {
+               SOUK_ASSIGN(const auto* job, my_job(c));
+               return view(c.state(), *job);
+             });
+  routes.change<wire::JobEdit>("PATCH", "/v1/jobs/{id}", "editJob",
+                               "Change limits, workers or constraints of a live job", Access::user,
+                               200, &edit_job);
+  routes.change("POST", "/v1/jobs/{id}/pause", "pauseJob", "Give all workers back for now",
+                Access::user, [](Context& c) {
+                  return on_job(c, [](auto id) { return market::PauseJob{id}; });
+                });
+  routes.change("POST", "/v1/jobs/{id}/resume", "resumeJob", "Bid again", Access::user,
+                [](Context& c) {
+                  return on_job(c, [](auto id) { return market::ResumeJob{id}; });
+                });
+  routes.change<wire::Cancel>("POST", "/v1/jobs/{id}/cancel", "cancelJob",
+                              "End a job; what is left of its budget returns", Access::user, 200,
+                              [](Context& c, const wire::Cancel& body) {
+                                return on_job(c, [&](auto id) {
+                                  return market::CancelJob{id, body.reason};
+                                });
+                              });
+  routes.get("/v1/jobs/{id}/why", "whyJob", "Why it does not run, and the cheapest ways out",
+             Access::user, [](Context& c) -> Result<wire::Why> {
+               SOUK_ASSIGN(const auto* job, my_job(c));
+               return why_view(c.state(), *job, c.now());
+             });
+  paged(routes.get("/v1/jobs/{id}/leases", "listJobLeases", "All leases of a job", Access::user,
+                   [](Context& c) -> Result<wire::Page<wire::Lease>> {
+                     SOUK_ASSIGN(const auto* job, my_job(c));
+                     return page<wire::Lease>(
+                         c, c.state().leases, [&](const auto& l) { return l.job == job->id; },
+                         [&](const auto& l) { return view(c.state(), l); });
+                   }));
+}
+
+// The agent was heard, whatever comes of its report.
+void hear(Context& c, base::LeaseId lease, std::int32_t epoch) {
+  const auto* l = c.state().leases.find(lease);
+  if (l != nullptr && l->epoch == epoch) c.turn().liveness().heard(lease, c.now());
+}
+
+wire::Order order_for(const State& s, base::MachineId machine, const wire::Held& held) {
+  const auto* l = s.leases.find(held.lease);
+  wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = "stop"};
+  if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
+      l->state == market::LeaseState::closed)
+    return out;
+  out.action = l->state == market::LeaseState::draining ? "drain" : "run";
+  out.until = l->next ? l->next->until : l->term.until;
+  return out;
+}
+
+Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
+  constexpr std::size_t most = 10'000;
+  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+  if (body.leases.size() > most)
+    return fail(Code::too_large, fmt::format("{} leases in one heartbeat", body.leases.size()),
+                fmt::format("send at most {}", most), "leases");
+  market::Heartbeat command{.machine = id};
+  for (const auto& held : body.leases) command.leases.push_back({held.lease, held.epoch});
+  SOUK_TRY(c.execute(std::move(command)));
+  wire::Orders out{.heartbeat_every = c.state().settings.silence / 4};
+  for (const auto& held : body.leases) {
+    hear(c, held.lease, held.epoch);
+    out.orders.push_back(order_for(c.state(), id, held));
+  }
+  return out;
+}
+
+Result<wire::Lease> start(Context& c, const wire::LeaseStart& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  SOUK_TRY(c.execute(market::StartLease{id, body.epoch}));
+  hear(c, id, body.epoch);
+  return view(c.state(), c.state().leases.at(id));
+}
+
+Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  const auto outcome = base::from_string<market::LeaseOutcome>(body.outcome);
+  if (!outcome)
+    return fail(Code::invalid, fmt::format("'{}' is not an outcome", body.outcome.substr(0, 40)),
+                "use completed, failed or released", "outcome");
+  SOUK_TRY(c.execute(market::FinishLease{id, body.epoch, *outcome, body.detail}));
+  return view(c.state(), c.state().leases.at(id));
+}
+
+}  // namespace
+
+void add_job_routes(Routes& routes) {
+  add_job_list_routes(routes);
+  paged(routes.get("/v1/leases", "listLeases", "My leases, as lender and as borrower", Access::user,
+                   [](Context& c) -> Result<wire::Page<wire::Lease>> {
+                     const auto me = c.actor.account;
+                     return page<wire::Lease>(
+                         c, c.state().leases,
+                         [&](const auto& l) { return l.lender == me || l.borrower == me; },
+                         [&](const auto& l) { return view(c.state(), l); });
+                   }));
+  routes.change<wire::LeaseStart>("POST", "/v1/leases/{id}/start", "startLease",
+                                  "The work runs: billing begins", Access::agent, 200, &start);
+  routes.change<wire::LeaseFinish>("POST", "/v1/leases/{id}/finish", "finishLease",
+                                   "The work ended, or the lender takes the slots back",
+                                   Access::agent, 200, &finish);
+  routes.change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
+                                 "The machine is alive and holds these leases", Access::agent, 200,
+                                 &heartbeat);
+  auto& work = routes.special<void, wire::Work>("GET", "/v1/machines/{id}/work", "getWork",
+                                                "The machine's open leases; waits for a change",
+                                                Access::agent, 200);
+  work.doc.query = {{"seen", "string", "The version seen last: wait while it is the same.", false},
+                    {"wait", "string", "How long to wait at most: 30s.", false}};
+}
+
+}  // namespace souk::server

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "net/rate_limit.h"
+#include "net/server.h"
+#include "server/core.h"
+#include "server/feed.h"
+#include "server/pool.h"
+#include "server/router.h"
+
+namespace souk::server {
+
+struct AppOptions {
+  std::string bootstrap;  // Makes the first account from elsewhere; empty: there is one already.
+  bool metrics_public = false;
+  int requests_per_second = 1'000;
+};
+
+// From an HTTP request to its answer: finds the route, demands a token, throttles, honours
+// idempotency keys, and runs the route's work on the core. Everything not in the route table is
+// refused, and a route says itself who may call it. Thread-safe.
+class App {
+ public:
+  App(Core& core, Feed& feed, Pool& hashers, const base::Clock& clock, AppOptions options);
+
+  // Called on I/O threads.
+  void handle(net::Request http, net::Reply reply);
+  void set_counters(std::function<net::ServerCounters()> fn) { net_counters_ = std::move(fn); }
+
+ private:
+  // A request on its way. Owned by whoever works on it next.
+  struct Call {
+    net::Request http;
+    net::Reply reply;
+    const Route* route;
+    std::vector<std::string> params;
+    std::optional<base::Digest> token;
+    std::string key;
+    std::uint64_t fingerprint = 0;
+  };
+  using CallPtr = std::unique_ptr<Call>;
+  using Serve = void (App::*)(CallPtr);
+
+  Result<> check_call(const Call& call) const;
+  Result<market::Actor> authenticate(Core::Turn& turn, const Call& call);
+  // Runs `task` on the core with the call; answers 503 when the core cannot take it.
+  template <class Task>
+  void on_core(CallPtr call, Task task);
+  net::Response answer(Core::Turn& turn, Call& call, Result<Work>& work);
+  static std::optional<Result<net::Response>> repeated(const Core::Turn& turn, const Call& call,
+                                                       base::AccountId account);
+  static void remember(Core::Turn& turn, const Call& call, base::AccountId account,
+                       const net::Response& response);
+  bool throttled(net::RateLimiter& limiter, std::string_view key, Call& call);
+
+  // The special routes (Routes::special), by id.
+  [[nodiscard]] Serve special(const Route& route) const;
+  void serve_health(CallPtr call);
+  void serve_ready(CallPtr call);
+  void serve_metrics(CallPtr call);
+  void serve_openapi(CallPtr call);
+  void serve_sign_up(CallPtr call);
+  void serve_login(CallPtr call);
+  void serve_password(CallPtr call);
+  void serve_events(CallPtr call);
+  void serve_work(CallPtr call);
+
+  // The steps of those that take several.
+  void verify_then_open_session(CallPtr call, wire::Login login);
+  void create_account(CallPtr call, wire::NewAccount body, std::string hash);
+  void change_password(CallPtr call, wire::NewPassword body, base::AccountId account,
+                       std::string old_hash);
+  static Result<net::Response> open_session(Core::Turn& turn, base::AccountId account,
+                                            std::string label, base::Duration lasts);
+  net::Response metrics(const Core::Turn& turn) const;
+
+  Core& core_;
+  Feed& feed_;
+  Pool& hashers_;
+  const base::Clock& clock_;
+  const AppOptions options_;
+  const Routes routes_;
+  const std::string openapi_;
+  std::function<net::ServerCounters()> net_counters_;
+  net::RateLimiter per_account_, per_address_, sign_ups_, passwords_by_name_,
+      passwords_by_address_;
+};
+
+}  // namespace souk::server

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "wire/api.h"
+
+namespace souk::server {
+
+// What newcomers ask, and the answers: `souk faq`.
+[[nodiscard]] const wire::Faq& faq();
+
+}  // namespace souk::server

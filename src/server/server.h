@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace souk::server {
+
+struct Options {
+  std::string data;                   // Folder of the journal; made if absent.
+  std::string address = "127.0.0.1";  // To listen on.
+  std::uint16_t port = 7070;          // 0: any free one.
+  bool memory = false;                // No journal: nothing survives. For benchmarks and tests.
+  std::string tls_certificate, tls_key;  // PEM files.
+  bool self_signed = false;  // Make a certificate in the data folder. The default off loopback.
+  bool plain_http = false;   // Off loopback, without TLS, for those behind a proxy of their own.
+  int threads = 2;           // For I/O.
+  base::Duration round = base::seconds(5);
+  base::Duration snapshot_every = base::minutes(10);
+  std::string log_level = "info";
+  bool metrics_public = false;  // Else /metrics answers loopback and operators only.
+  int requests_per_second = 1'000;  // Of one account, and of one address; 0: no limit.
+};
+
+// A whole market server in this process: journal, core, HTTP. start() returns when it listens.
+class Server {
+ public:
+  static base::Result<std::unique_ptr<Server>> start(const Options& options);
+  ~Server();  // stop()
+
+  [[nodiscard]] std::string url() const;
+  [[nodiscard]] std::uint16_t port() const;
+  // The certificate's fingerprint, for clients to pin; empty without TLS.
+  [[nodiscard]] const std::string& fingerprint() const;
+  // What makes the first account from elsewhere; empty when there is an account already.
+  [[nodiscard]] const std::string& bootstrap() const;
+  // Answers what is in flight, commits it, and closes the journal.
+  void stop();
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// `souk serve`: runs a server until SIGTERM or SIGINT. Prints a line with its address when ready.
+base::Result<> serve(const Options& options);
+
+}  // namespace souk::server
