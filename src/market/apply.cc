@@ -212,8 +212,7 @@ struct Applier {
     job.epoch = l.epoch;
     job.state = JobState::running;
     s.index.job_changed(s, job);
-    s.index.classes[l.slot_class.value - 1].leased += l.slots;
-    s.index.lease_changed(s, l);
+    s.index.lease_opened(s, l);
     // Trading with oneself says nothing about what others would pay.
     if (l.borrower != l.lender) s.prices[l.slot_class.value - 1].traded(at, l.term.pays, l.slots);
   }
@@ -279,8 +278,7 @@ struct Applier {
     l.next.reset();
     auto& offer = s.offers.at(l.offer);
     offer.leased -= l.slots;
-    s.index.classes[l.slot_class.value - 1].leased -= l.slots;
-    s.index.lease_changed(s, l);
+    s.index.lease_closed(s, l);
     auto& job = s.jobs.at(l.job);
     std::erase(job.leases, l.id);
     job.held -= l.slots;

@@ -209,10 +209,8 @@ Result<> Decider::operator()(const PauseOffer& c) {
   audit_other(offer->owner, "pause offer", to_string(c.offer));
   if (c.until <= now || offer->leased == 0) return {};
   // Owner first: whoever is on it gets notice and leaves.
-  s.jobs.for_each([&](const Job& j) {
-    for (const auto id : j.leases)
-      if (const auto& l = s.leases.at(id); l.offer == c.offer) drain(l, "paused by its owner");
-  });
+  for (const auto id : s.index.leases_of[offer->machine.value])
+    if (const auto& l = s.leases.at(id); l.offer == c.offer) drain(l, "paused by its owner");
   return {};
 }
 

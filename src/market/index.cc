@@ -71,6 +71,7 @@ void Index::machine_added(const Machine& m) {
   ++counts[m.owner.value].machines;
   machines_of[m.owner.value].push_back(m.id);
   place(offers_of, m.id);
+  place(leases_of, m.id);
 }
 
 void Index::machine_removed(const Machine& m) {
@@ -141,6 +142,18 @@ void Index::lease_changed(const State& s, const Lease& l) {
   lease_due.set(l.id, due(s.settings, l));
 }
 
+void Index::lease_opened(const State& s, const Lease& l) {
+  classes[l.slot_class.value - 1].leased += l.slots;
+  leases_of[l.machine.value].push_back(l.id);
+  lease_changed(s, l);
+}
+
+void Index::lease_closed(const State& s, const Lease& l) {
+  classes[l.slot_class.value - 1].leased -= l.slots;
+  std::erase(leases_of[l.machine.value], l.id);
+  lease_changed(s, l);
+}
+
 void Index::rebuild(const State& s) {
   *this = Index();
   for (const auto& c : s.classes) class_set(c);
@@ -153,8 +166,11 @@ void Index::rebuild(const State& s) {
     if (!is_final(j.state)) ++counts[j.owner.value].live_jobs;
   });
   s.leases.for_each([&](const Lease& l) {
-    lease_changed(s, l);
-    if (l.state != LeaseState::closed) classes[l.slot_class.value - 1].leased += l.slots;
+    if (l.state == LeaseState::closed) {
+      lease_changed(s, l);
+    } else {
+      lease_opened(s, l);
+    }
   });
   for (const auto& a : s.answers) answers[{a.account, a.key}] = &a;
 }

@@ -88,6 +88,7 @@ struct Index {
   std::vector<Counts> counts;                     // By account id.
   std::vector<std::uint32_t> row_of_offer;        // By offer id: its row in its class.
   std::vector<std::vector<OfferId>> offers_of;    // By machine id.
+  std::vector<std::vector<LeaseId>> leases_of;    // Open ones, by machine id.
   std::vector<std::vector<MachineId>> machines_of;// By account id.
   std::unordered_map<JobId, std::int32_t> wanted; // Looked up, never iterated.
   DueSet<LeaseId> lease_due;
@@ -104,7 +105,9 @@ struct Index {
   void offer_removed(const Offer& o);
   void offers_changed(const State& s, MachineId m);  // Of one machine.
   void job_changed(const State& s, const Job& j);
+  void lease_opened(const State& s, const Lease& l);
   void lease_changed(const State& s, const Lease& l);
+  void lease_closed(const State& s, const Lease& l);
 
   void rebuild(const State& s);
 

@@ -18,11 +18,10 @@ struct Candidate {
 };
 
 // When the offer's leased slots are free again at the latest.
-Time leases_end(const State& s, OfferId offer) {
+Time leases_end(const State& s, const Offer& offer) {
   Time end;
-  s.leases.for_each([&](const Lease& l) {
-    if (l.offer == offer && l.state != LeaseState::closed) end = std::max(end, l.term.until);
-  });
+  for (const auto id : s.index.leases_of[offer.machine.value])
+    if (const auto& l = s.leases.at(id); l.offer == offer.id) end = std::max(end, l.term.until);
   return end;
 }
 
@@ -37,7 +36,7 @@ Candidate examine(const State& s, const Job& job, const Demands& demands, const 
   if (c.slots <= 0) {
     c.obstacles.push_back(Obstacle::full);
     c.slots = o.terms.slots;
-    c.ready = std::max(c.ready, leases_end(s, o.id));
+    c.ready = std::max(c.ready, leases_end(s, o));
   }
   if (o.paused_until > now) {
     c.obstacles.push_back(Obstacle::paused);

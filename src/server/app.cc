@@ -479,10 +479,8 @@ void App::serve_work(CallPtr call) {
       return c->reply.send(
           problem(!checked ? checked.error() : !seen ? seen.error() : wait.error()));
     wire::Work work;
-    for (const auto offer : s.index.offers_of[id->value])
-      if (s.offers.at(offer).leased > 0)
-        for (const auto lease : s.index.open_leases_of(s, offer))
-          work.leases.push_back(view(s, s.leases.at(lease)));
+    for (const auto lease : s.index.leases_of[id->value])
+      work.leases.push_back(view(s, s.leases.at(lease)));
     work.version = version_of(work.leases);
     const bool same = c->http.param("seen") && *seen == work.version;
     if (!same || *wait <= Duration()) {

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/human.h"
+#include "cli/job_file.h"
+#include "cli/job_flags.h"
+
+namespace souk::cli {
+namespace {
+
+struct Submit {
+  std::string file;
+  std::optional<std::string> name, kind, slot_class;
+  std::optional<std::int32_t> cores, gpus;
+  std::optional<Memory> memory, gpu_memory;
+  JobFlags flags;
+  bool yes = false;
+  bool wait = false;
+};
+
+Result<wire::NewJob> draft(const Submit& o, base::Time now) {
+  wire::NewJob job;
+  if (!o.file.empty()) {
+    SOUK_ASSIGN(job, load_job_file(o.file, now));
+  }
+  if (o.name) job.name = *o.name;
+  if (o.kind) job.kind = *o.kind;
+  if (o.slot_class) {
+    job.class_ = o.slot_class;
+    job.resources.reset();
+  }
+  if (o.cores || o.gpus || o.memory || o.gpu_memory) {
+    auto& r = job.resources ? *job.resources : job.resources.emplace();
+    if (o.cores) r.cores = *o.cores;
+    if (o.gpus) r.gpus = *o.gpus;
+    if (o.memory) r.memory_mib = o.memory->mib;
+    if (o.gpu_memory) r.gpu_memory_mib = o.gpu_memory->mib;
+    if (!o.slot_class) job.class_.reset();
+  }
+  if (job.class_ && job.resources)
+    return usage("a job has either a class or resources", "leave one of them out");
+  const auto& f = o.flags;
+  if (f.workers) job.workers = *f.workers;
+  if (f.limit) job.limit = f.limit;
+  if (f.budget) job.budget = *f.budget;
+  if (f.deadline) job.deadline = f.deadline;
+  if (f.priority) job.priority = *f.priority;
+  f.overlay(job.constraints);
+  if (job.budget <= base::Credits())
+    return usage("a job needs a budget: the most it may cost",
+                 "--budget 5, or price: {budget: 5} in the file");
+  return job;
+}
+
+bool holds(const wire::SlotClass& k, const wire::Resources& r) {
+  return !k.retired && k.cores >= r.cores && k.memory_mib >= r.memory_mib && k.gpus >= r.gpus &&
+         k.gpu_memory_mib >= r.gpu_memory_mib;
+}
+
+// The class the server will choose, as far as can be said from here: the cheapest that holds it.
+const wire::SlotClass* likely_class(const wire::NewJob& job,
+                                    const std::vector<wire::SlotClass>& classes) {
+  const wire::SlotClass* best = nullptr;
+  const auto needs = job.resources.value_or(wire::Resources{});
+  for (const auto& k : classes) {
+    if (job.class_ ? k.name != *job.class_ : !holds(k, needs)) continue;
+    if (best == nullptr || k.price < best->price) best = &k;
+  }
+  return best;
+}
+
+// Before anything is reserved: what it is, what it may cost, and how far that goes.
+Result<> show_plan(Context& c, const wire::NewJob& job) {
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
+  SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  const auto* k = likely_class(job, page.items);
+  std::string out = fmt::format("  job       {} ({})\n", job.name.empty() ? "(no name)" : job.name,
+                                job.kind);
+  if (k != nullptr)
+    out += fmt::format("  workers   {} x {}: {}, {}{}\n", to_string(job.workers), k->name,
+                       plural(k->cores, "core"), to_string(Memory{k->memory_mib}),
+                       k->gpus > 0 ? ", " + plural(k->gpus, "GPU") : "");
+  const auto limit = job.limit  ? *job.limit
+                     : k != nullptr ? base::Credits(2 * k->suggested.micro)
+                                    : base::Credits();
+  out += fmt::format("  price     at most {} per slot-hour{}{}\n", brief(limit),
+                     job.limit ? "" : " (twice the suggested)",
+                     k != nullptr ? fmt::format("; suggested now {}", brief(k->suggested)) : "");
+  if (limit > base::Credits())
+    out += fmt::format("  pays for  {} workers for {} at that price\n", job.workers.max,
+                       rough(base::affordable(limit, job.workers.max, job.budget)));
+  if (job.deadline) out += fmt::format("  deadline  {}\n", to_string(*job.deadline));
+  out += fmt::format("  reserve   {} of your {} credits; what is not spent comes back\n",
+                     brief(job.budget), brief(me.available + me.bonus));
+  c.note(printable("will submit:"));
+  std::fputs(out.c_str(), stderr);
+  return {};
+}
+
+Result<> submit(Context& c, const Submit& o) {
+  SOUK_ASSIGN(const auto job, draft(o, c.now()));
+  if (!o.yes && !c.json()) {
+    SOUK_TRY(show_plan(c, job));
+    if (!ask_yes("Proceed?", true)) return failed("nothing was submitted");
+  }
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(job)));
+  SOUK_ASSIGN(const auto made, parsed<wire::Job>(std::string_view(body)));
+  if (o.wait) {
+    if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
+    return wait_for(c, made.id, {});
+  }
+  if (c.json()) return c.print_json(body);
+  c.print(fmt::format("submitted {}: {} of {} reserved\n", to_string(made.id), brief(made.budget),
+                      made.class_));
+  const auto id = to_string(made.id);
+  c.print(fmt::format("next: souk job wait {0}, souk job show {0}, souk why {0}\n", id));
+  return {};
+}
+
+}  // namespace
+
+Command submit_command() {
+  auto o = std::make_shared<Submit>();
+  Command out{.name = "submit",
+              .summary = "ask for workers",
+              .examples = {"job submit job.yaml",
+                           "job submit --class c4 --workers 1..4 --limit 0.8 --budget 20",
+                           "job submit job.yaml --budget 5 --yes --wait"}};
+  out.options = {optional(argument("FILE", "a job file (YAML); flags go over it", o->file)),
+                 flag("--name NAME", "what to call it", o->name),
+                 flag("--kind KIND", "batch (default) or train", o->kind),
+                 flag("--class CLASS", "a slot class", o->slot_class),
+                 flag("--cores N", "or what a worker needs: cores,", o->cores),
+                 flag("--memory SIZE", "memory (8G),", o->memory),
+                 flag("--gpus N", "GPUs", o->gpus),
+                 flag("--gpu-memory SIZE", "with this much memory each", o->gpu_memory)};
+  for (auto& option : job_flags(o->flags)) out.options.push_back(std::move(option));
+  out.options.push_back(flag("--yes", "do not ask", o->yes));
+  out.options.push_back(flag("--wait", "follow it to its end", o->wait));
+  out.details =
+      "The budget is reserved at once and spent only for time that was worked; the rest comes back. "
+      "On a terminal the plan is shown first and you are asked.";
+  out.run = [o](Context& c) { return submit(c, *o); };
+  return out;
+}
+
+}  // namespace souk::cli

@@ -1,0 +1,296 @@
+#include "server/server.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "codec/snapshot.h"
+#include "journal/memory.h"
+#include "journal/snapshot.h"
+#include "journal/sqlite.h"
+#include "net/server.h"
+#include "net/tls.h"
+#include "server/app.h"
+#include "server/core.h"
+#include "server/feed.h"
+#include "server/pool.h"
+#include "server/problem.h"
+#include "server/secrets.h"
+
+namespace souk::server {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::fail;
+
+std::string journal_path(const std::string& data) { return data + "/journal.db"; }
+std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  if (!in || !(text << in.rdbuf()))
+    return fail(Code::not_found, fmt::format("cannot read '{}'", path), "check its path and rights");
+  return text.str();
+}
+
+Result<> write_private(const std::string& path, const std::string& text) {
+  const auto old = ::umask(0077);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  ::umask(old);
+  if (out) return {};
+  return fail(Code::unavailable, fmt::format("cannot write '{}'", path), "check the folder's rights");
+}
+
+// Made once and kept in the data folder, so that the pins of clients stay good.
+Result<net::ServerTls> own_certificate(const Options& o) {
+  const auto certificate = o.data + "/tls-certificate.pem", key = o.data + "/tls-key.pem";
+  if (!fs::exists(certificate) || !fs::exists(key)) {
+    const std::vector<std::string> names{"localhost", "127.0.0.1", o.address};
+    SOUK_ASSIGN(const auto made, net::self_signed(names, 3650));
+    SOUK_TRY(write_private(key, made.key_pem));
+    SOUK_TRY(write_private(certificate, made.certificate_pem));
+  }
+  SOUK_ASSIGN(auto certificate_pem, read_file(certificate));
+  SOUK_ASSIGN(auto key_pem, read_file(key));
+  return net::ServerTls{std::move(certificate_pem), std::move(key_pem)};
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+Result<std::optional<net::ServerTls>> tls_for(const Options& o) {
+  if (o.tls_certificate.empty() != o.tls_key.empty())
+    return fail(Code::invalid, "a certificate and its key come together",
+                "give both --tls-cert and --tls-key");
+  if (!o.tls_certificate.empty()) {
+    SOUK_ASSIGN(auto certificate, read_file(o.tls_certificate));
+    SOUK_ASSIGN(auto key, read_file(o.tls_key));
+    return net::ServerTls{std::move(certificate), std::move(key)};
+  }
+  const bool wanted = o.self_signed || (!is_loopback(o.address) && !o.plain_http);
+  if (!wanted) return std::nullopt;
+  SOUK_ASSIGN(auto own, own_certificate(o));
+  return own;
+}
+
+struct Recovered {
+  std::unique_ptr<journal::Journal> journal;
+  market::State state;
+};
+
+Result<market::State> start_from_snapshot(const Options& o, std::uint64_t next) {
+  auto loaded = journal::load_snapshot(snapshot_path(o.data));
+  if (!loaded.note.empty()) spdlog::warn("{}", loaded.note);
+  if (!loaded.snapshot) return market::State{};
+  if (loaded.snapshot->seq >= next)
+    return fail(Code::damaged,
+                fmt::format("the snapshot knows event {}, the journal only {}",
+                            loaded.snapshot->seq, next - 1),
+                "the journal was replaced by an older copy: bring the right one back, or delete "
+                "the snapshot to go on from this one");
+  auto state = codec::decode_state(loaded.snapshot->bytes);
+  if (!state) {
+    spdlog::warn("the snapshot is of another version: replaying the whole journal");
+    return market::State{};
+  }
+  return *std::move(state);
+}
+
+Result<Recovered> recover(const Options& o) {
+  if (o.memory) return Recovered{std::make_unique<journal::MemoryJournal>(), {}};
+  SOUK_ASSIGN(auto opened, journal::SqliteJournal::open(journal_path(o.data)));
+  if (!opened.note.empty()) spdlog::warn("journal: {}", opened.note);
+  Recovered out{std::move(opened.journal), {}};
+  SOUK_ASSIGN(out.state, start_from_snapshot(o, out.journal->next()));
+  const auto from = out.state.events + 1;
+  SOUK_TRY(out.journal->replay(from, [&](const journal::Batch& batch) -> Result<> {
+    auto number = batch.first;
+    return codec::read_events(batch.bytes, batch.first,
+                              [&](base::Time at, const market::Event& event) {
+                                if (number++ > out.state.events) apply(out.state, at, event);
+                              });
+  }));
+  spdlog::info("journal: {} events, {} replayed", out.state.events, out.state.events + 1 - from);
+  return out;
+}
+
+}  // namespace
+
+struct Server::Impl {
+  Options options;
+  base::SystemClock clock;
+  std::unique_ptr<journal::Journal> journal;
+  std::unique_ptr<Core> core;
+  std::unique_ptr<Feed> feed;
+  std::unique_ptr<Pool> hashers, writer;  // The writer saves snapshots.
+  std::unique_ptr<App> app;
+  std::unique_ptr<net::Server> http;
+  std::string fingerprint, bootstrap;
+  base::Time next_snapshot;
+  std::uint64_t snapshot_events = 0;
+  bool stopped = false;
+
+  void on_applied(const market::State& s, const Committed& c) const {
+    if (auto described = Feed::describe(s, c))
+      feed->stage(c.number, std::move(described->first), std::move(described->second));
+    const auto wake = [&](base::LeaseId lease) {
+      if (const auto* l = s.leases.find(lease)) feed->stage_work(c.number, l->machine);
+    };
+    if (const auto* e = std::get_if<market::LeaseGranted>(&c.event)) wake(e->lease.id);
+    if (const auto* e = std::get_if<market::LeaseRenewed>(&c.event)) wake(e->lease);
+    if (const auto* e = std::get_if<market::LeaseDraining>(&c.event)) wake(e->lease);
+    if (const auto* e = std::get_if<market::LeaseClosed>(&c.event)) wake(e->lease);
+  }
+
+  void save_snapshot(std::uint64_t seq, const base::Bytes& bytes) const {
+    const auto saved = journal::save_snapshot(snapshot_path(options.data), seq, bytes);
+    if (!saved) spdlog::warn("snapshot: {}", saved.error().message);
+  }
+
+  void on_tick(Core::Turn& turn) {
+    feed->expire(turn.now());
+    if (options.memory || turn.now() < next_snapshot) return;
+    next_snapshot = turn.now() + options.snapshot_every;
+    if (turn.state().events == snapshot_events) return;
+    snapshot_events = turn.state().events;
+    // Saved only once the journal has everything in it.
+    turn.after([this, seq = snapshot_events, bytes = codec::encode_state(turn.state())]() mutable {
+      writer->post([this, seq, bytes = std::move(bytes)] { save_snapshot(seq, bytes); });
+    });
+  }
+
+  void start_core(market::State state) {
+    if (state.accounts.size() == 0) bootstrap = new_token();
+    feed = std::make_unique<Feed>(state.events);
+    hashers = std::make_unique<Pool>();
+    writer = std::make_unique<Pool>(1, 4);
+    next_snapshot = clock.now() + options.snapshot_every;
+    snapshot_events = state.events;
+    core = std::make_unique<Core>(std::move(state), *journal, clock,
+                                  CoreOptions{.round = options.round});
+    core->on_applied([this](const market::State& s, const Committed& c) { on_applied(s, c); });
+    core->observe([this](std::span<const Committed> batch) { feed->publish(batch.back().number); });
+    core->every_tick([this](Core::Turn& turn) { on_tick(turn); });
+    core->start();
+  }
+
+  Result<> start_http() {
+    SOUK_ASSIGN(const auto tls, tls_for(options));
+    if (tls) {
+      SOUK_ASSIGN(fingerprint, net::fingerprint(tls->certificate_pem));
+    }
+    app = std::make_unique<App>(*core, *feed, *hashers, clock,
+                                AppOptions{.bootstrap = bootstrap,
+                                           .metrics_public = options.metrics_public,
+                                           .requests_per_second = options.requests_per_second});
+    net::ServerOptions net_options{.address = options.address,
+                                   .port = options.port,
+                                   .threads = options.threads,
+                                   .tls = tls};
+    net_options.error_body = [](int status, std::string_view message) {
+      return problem(status, message);
+    };
+    SOUK_ASSIGN(http, net::Server::start(std::move(net_options),
+                                         [this](net::Request request, net::Reply reply) {
+                                           app->handle(std::move(request), std::move(reply));
+                                         }));
+    app->set_counters([this] { return http->counters(); });
+    return {};
+  }
+
+  void stop() {
+    if (stopped) return;
+    stopped = true;
+    if (feed) feed->close();
+    if (http) http->stop(base::seconds(5));
+    hashers.reset();
+    if (core) core->stop();
+    writer.reset();
+    if (core && journal && !options.memory && core->state().events != snapshot_events)
+      save_snapshot(core->state().events, codec::encode_state(core->state()));
+    http.reset();
+    app.reset();
+    core.reset();
+    journal.reset();
+  }
+};
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Server::~Server() { stop(); }
+void Server::stop() { impl_->stop(); }
+std::uint16_t Server::port() const { return impl_->http->port(); }
+const std::string& Server::fingerprint() const { return impl_->fingerprint; }
+const std::string& Server::bootstrap() const { return impl_->bootstrap; }
+
+std::string Server::url() const {
+  const bool v6 = impl_->options.address.find(':') != std::string::npos;
+  return fmt::format("{}://{}{}{}:{}", impl_->http->tls() ? "https" : "http", v6 ? "[" : "",
+                     impl_->options.address, v6 ? "]" : "", port());
+}
+
+Result<std::unique_ptr<Server>> Server::start(const Options& options) {
+  init_secrets();
+  if (!options.memory) {
+    std::error_code error;
+    fs::create_directories(options.data, error);
+    if (options.data.empty() || error)
+      return fail(Code::invalid, fmt::format("cannot use '{}' as the data folder", options.data),
+                  "give a folder that can be written to with --data", "data");
+    fs::permissions(options.data, fs::perms::owner_all, error);
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->options = options;
+  SOUK_ASSIGN(auto recovered, recover(options));
+  impl->journal = std::move(recovered.journal);
+  impl->start_core(std::move(recovered.state));
+  if (const auto listening = impl->start_http(); !listening) {
+    impl->stop();
+    return std::unexpected(listening.error());
+  }
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Result<> serve(const Options& options) {
+  // To stderr: stdout is for the line that says where the server is.
+  auto log = spdlog::stderr_color_mt("souk");
+  log->set_pattern("%Y-%m-%dT%H:%M:%S%z %^%l%$ %v");
+  log->set_level(spdlog::level::from_str(options.log_level));
+  spdlog::set_default_logger(log);
+
+  // Blocked before any thread starts, so that every thread inherits it and sigwait gets them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  SOUK_ASSIGN(const auto server, Server::start(options));
+  fmt::print("souk: listening on {}\n", server->url());
+  if (!server->fingerprint().empty())
+    fmt::print("souk: certificate fingerprint (clients: --pin) {}\n", server->fingerprint());
+  if (!server->bootstrap().empty())
+    fmt::print("souk: no account yet: the first one created here is the operator; elsewhere it "
+               "needs the bootstrap token {}\n",
+               server->bootstrap());
+  std::fflush(stdout);
+  int signal = 0;
+  sigwait(&signals, &signal);
+  spdlog::info("stopping");
+  server->stop();
+  return {};
+}
+
+}  // namespace souk::server
