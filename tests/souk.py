@@ -1,0 +1,138 @@
+"""Helpers for tests that start the real `souk` binary. Standard library only."""
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import uuid
+
+SOUK = os.environ.get("SOUK_BIN", os.path.join(os.path.dirname(__file__), "../build/release/bin/souk"))
+PASSWORD = "correct horse battery"
+DEADLINE_S = 30  # For anything that must happen; nothing is expected to take this long.
+
+
+def wait_for(condition, what, seconds=DEADLINE_S):
+    """Polls `condition` until it is true and returns its value; fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"still waiting for {what} after {seconds} s")
+        time.sleep(0.02)
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.text = status, headers, body
+        self.json = json.loads(body) if body[:1] in ("{", "[") else None
+
+
+class Server:
+    """A `souk serve` process on a free port of loopback."""
+
+    def __init__(self, data, *flags):
+        self.data, self.flags, self.process = data, flags, None
+
+    def start(self):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        self.log = open(os.path.join(self.data + ".log"), "ab")
+        self.process = subprocess.Popen(
+            [SOUK, "serve", "--data", self.data, "--listen", "127.0.0.1:0", *self.flags],
+            stdout=subprocess.PIPE, stderr=self.log, text=True, env=env)
+        line = self.process.stdout.readline()
+        match = re.search(r"(https?)://127\.0\.0\.1:(\d+)", line)
+        if not match:
+            self.process.wait(DEADLINE_S)
+            raise AssertionError(f"serve said {line!r}; log: {open(self.log.name).read()[-2000:]}")
+        self.url, self.port = match.group(0), int(match.group(2))
+        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(DEADLINE_S)
+        self.process.stdout.close()
+        self.log.close()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(DEADLINE_S)
+        self.process.stdout.close()
+        self.log.close()
+        return status
+
+    def call(self, method, path, body=None, token=None, key=None, headers=None, timeout=DEADLINE_S):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        send = dict(headers or {})
+        if token:
+            send["Authorization"] = "Bearer " + token
+        if method != "GET":
+            send["Idempotency-Key"] = key or uuid.uuid4().hex
+        text = json.dumps(body) if body is not None else None
+        try:
+            connection.request(method, path, text, send)
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read().decode())
+        finally:
+            connection.close()
+
+
+class MarketTest(unittest.TestCase):
+    """A test with a market of its own in a temporary folder."""
+
+    flags = ()
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="souk-test-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.data = os.path.join(self.folder, "market")
+        self.server = Server(self.data, *self.flags)
+        self.server.start()
+        self.addCleanup(self._end)
+
+    def _end(self):
+        if self.server.process.poll() is None:
+            self.server.kill()
+
+    def souk(self, *args, token=None, env=None, check=True, stdin=subprocess.DEVNULL):
+        """Runs the command line against this market. Returns the finished process."""
+        full = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        full.update(SOUK_SERVER=self.server.url, SOUK_PASSWORD=PASSWORD, HOME=self.folder,
+                    XDG_CONFIG_HOME=os.path.join(self.folder, "config"))
+        if token:
+            full["SOUK_TOKEN"] = token
+        full.update(env or {})
+        done = subprocess.run([SOUK, *args], env=full, stdin=stdin, capture_output=True, text=True,
+                              timeout=120)
+        if check and done.returncode != 0:
+            raise AssertionError(f"souk {' '.join(args)}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done
+
+    def json(self, *args, **kwargs):
+        return json.loads(self.souk(*args, "--json", **kwargs).stdout)
+
+    def sign_up(self, name):
+        return self.json("account", "create", name)["token"]
+
+    def good(self, *args, **kwargs):
+        """An API call that must succeed; returns its JSON."""
+        answer = self.server.call(*args, **kwargs)
+        self.assertLess(answer.status, 300, answer.text)
+        return answer.json
+
+    def lend(self, token, slots=2, price=0.2, name="box", slot_class="c1", **more):
+        machine = self.good("POST", "/v1/machines",
+                            {"name": name, "spec": {"cores": 8, "memory_mib": 32768}}, token)
+        return self.good("POST", "/v1/offers", {"machine": machine["id"], "class": slot_class,
+                                                "slots": slots, "price": price, **more}, token)
+
+    def quick_settings(self, operator):
+        self.good("PATCH", "/v1/settings",
+                  {"shortest_term": "1s", "drain": "2s", "settle_every": "1s", "silence": "5s",
+                   "term": "60s"}, operator)

@@ -1,0 +1,116 @@
+"""The command line as people meet it: help, mistakes, tables, filters."""
+import json
+import os
+import subprocess
+import unittest
+
+from souk import MarketTest, SOUK
+
+
+class Help(unittest.TestCase):
+    def run_souk(self, *args):
+        return subprocess.run([SOUK, *args], capture_output=True, text=True, timeout=30,
+                              stdin=subprocess.DEVNULL)
+
+    def test_every_command_has_help_with_an_example(self):
+        for command in ("serve account login machine offer offers prices job jobs ledger why journal "
+                        "faq feedback").split():
+            done = self.run_souk(command, "--help")
+            self.assertEqual(done.returncode, 0, command)
+            self.assertRegex(done.stdout, r"(?im)example", command)
+            self.assertIn("souk " + command, done.stdout)
+
+    def test_mistyped_command_and_flag_suggest_the_nearest(self):
+        done = self.run_souk("ofers")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("offers", done.stderr)
+        done = self.run_souk("offers", "--wher", "class=c1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--where", done.stderr)
+
+    def test_serve_without_a_folder_says_so(self):
+        done = self.run_souk("serve")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--data", done.stderr)
+
+
+class Lists(MarketTest):
+    def setUp(self):
+        super().setUp()
+        self.ann = self.sign_up("ann")
+        for i in range(3):
+            self.lend(self.ann, name=f"box{i}", price=0.2 * (i + 1),
+                      weekly=["Mon,Wed 22:00-05:00 America/Los_Angeles"] if i else [])
+
+    def test_where_filters_and_echoes_the_query(self):
+        found = self.json("offers", "--where", "class=c1 and price<=0.5", token=self.ann)
+        self.assertEqual(len(found["items"]), 2)
+        self.assertIn("price", found["query"])
+        text = self.souk("offers", "--where", "class=c1   and price<=0.50", token=self.ann).stdout
+        self.assertIn("class = c1 and price <= 0.5", text.replace("'", ""))
+
+    def test_unknown_field_in_a_filter_suggests_the_nearest(self):
+        done = self.souk("offers", "--where", "prize<=0.5", token=self.ann, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("price", done.stderr)
+
+    def test_windows_are_sent_and_shown_back(self):
+        shown = self.json("offer", "show", "o2", token=self.ann)
+        self.assertEqual(shown["weekly"], ["Mon,Wed 22:00-05:00 America/Los_Angeles"])
+
+    def test_tables_fit_eighty_columns(self):
+        for command in (["offers"], ["prices", "c1"], ["ledger"], ["class", "list"], ["jobs"]):
+            text = self.souk(*command, token=self.ann, env={"COLUMNS": "80", "NO_COLOR": "1"}).stdout
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80, f"{command}: {line}")
+
+    def test_every_list_speaks_json(self):
+        for command in (["offers"], ["prices", "c1"], ["ledger"], ["class", "list"], ["jobs"], ["faq"],
+                        ["machine", "list"], ["audit"], ["settings"], ["feedback", "list"]):
+            json.loads(self.souk(*command, "--json", token=self.ann).stdout)
+
+    def test_why_names_the_cheapest_relaxation(self):
+        self.souk("account", "grant", "ann", "10", token=self.ann)
+        job = self.json("job", "submit", "--class", "c1", "--workers", "1", "--limit", "0.1", "--budget",
+                        "1", "--yes", token=self.ann)
+        why = self.json("why", job["id"], token=self.ann)
+        self.assertEqual(why["relaxations"][0]["kind"], "price")
+        self.assertIn("0.2", why["relaxations"][0]["change"])
+        self.assertIn("0.2", self.souk("why", job["id"], token=self.ann).stdout)
+
+    def test_job_file_with_an_unknown_key_names_line_and_nearest(self):
+        path = os.path.join(self.folder, "job.yaml")
+        with open(path, "w") as f:
+            f.write("name: x\nworkers: 1..2\nprise: {limit: 1, budget: 2}\n")
+        done = self.souk("job", "submit", path, "--yes", token=self.ann, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"job\.yaml:3.*prise")
+        self.assertIn("price", done.stderr)
+
+    def test_feedback_reaches_the_operator(self):
+        bob = self.sign_up("bob")
+        self.souk("feedback", "idea", "more GPUs please", token=bob)
+        items = self.json("feedback", "list", token=self.ann)["items"]
+        self.assertEqual([(i["account"], i["text"]) for i in items], [("bob", "more GPUs please")])
+
+    def test_refused_changes_nothing_and_says_why(self):
+        before = self.json("ledger", token=self.ann)
+        done = self.souk("offer", "edit", "o1", "--price", "-1", token=self.ann, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("-1", done.stderr)
+        self.assertEqual(self.json("ledger", token=self.ann), before)
+        self.assertEqual(self.json("offer", "show", "o1", token=self.ann)["price"], 0.2)
+
+    def test_journal_dump_and_export_hide_secrets(self):
+        text = self.souk("journal", "dump", "--data", self.data).stdout
+        self.assertIn("AccountCreated", text)
+        self.assertNotIn("argon2", text)
+        path = os.path.join(self.folder, "events.jsonl")
+        self.souk("journal", "export", "--data", self.data, "-o", path)
+        with open(path) as f:
+            kinds = [json.loads(line)["kind"] for line in f]
+        self.assertIn("OfferPosted", kinds)
+
+
+if __name__ == "__main__":
+    unittest.main()
