@@ -23,7 +23,7 @@ Measured measure(World& world, const Traffic::Mix& mix, std::size_t count) {
   const auto before = world.state.events;
   for (std::size_t done = 0; done < count; done += chunk) {
     const auto requests = traffic.next(std::min(chunk, count - done));
-    const Stopwatch watch;
+    const CpuWatch watch;
     for (const auto& request : requests)
       if (const auto events = market::execute(world.state, request); !events)
         give_up(events.error().message);
@@ -41,7 +41,7 @@ double map_updates_per_second(World& world, std::size_t count) {
   std::vector<std::pair<std::uint64_t, market::OfferTerms>> updates;
   for (std::size_t i = 0; i < count; ++i)
     updates.emplace_back(world.random.below(offers.size()), world.any_offer());
-  const Stopwatch watch;
+  const CpuWatch watch;
   for (const auto& [id, terms] : updates) offers.find(id)->second = terms;
   return static_cast<double>(count) / watch.seconds();
 }

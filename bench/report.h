@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -28,6 +29,21 @@ class Stopwatch {
  private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point began_ = Clock::now();
+};
+
+// The processor time of this thread. For work that is one thread's and waits for nothing: on an
+// idle machine it is the time on the wall, on a busy one it leaves the neighbours out.
+class CpuWatch {
+ public:
+  [[nodiscard]] double seconds() const { return now() - began_; }
+
+ private:
+  static double now() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+  }
+  double began_ = now();
 };
 
 // Benchmarks stop at the first surprise: a figure from a broken run is worse than none.

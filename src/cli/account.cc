@@ -39,7 +39,7 @@ Command create_command() {
     SOUK_ASSIGN(auto* api, c.api());
     const wire::NewAccount request{o->name, password, c.env()("SOUK_BOOTSTRAP")};
     SOUK_ASSIGN(const auto body, api->post("/v1/accounts", wire::to_json(request)));
-    SOUK_ASSIGN(const auto session, parsed<wire::Session>(body));
+    SOUK_ASSIGN(const auto session, parse_body<wire::Session>(body));
     SOUK_TRY(keep_if_first(c, session));
     if (c.json()) return c.print_json(body);
     show_account(c, session.account);

@@ -11,7 +11,7 @@
 #include "cli/error.h"
 #include "net/client.h"
 #include "net/sse.h"
-#include "wire/json.h"
+#include "wire/api_json.h"
 
 namespace souk::cli {
 
@@ -53,9 +53,10 @@ class Api {
 // The error that an answer with a status of 400 or more stands for.
 Error refusal(const net::Response& response);
 
-// The T in an answer of the server.
+// The T in an answer of the server. Strict, as the requests are: a field that this program does not
+// know may change what the others mean.
 template <class T>
-Result<T> parsed(std::string_view body) {
+Result<T> parse_body(std::string_view body) {
   auto out = wire::from_json<T>(body);
   if (out) return *std::move(out);
   return std::unexpected(Error({base::Code::internal,
@@ -68,7 +69,7 @@ Result<T> parsed(std::string_view body) {
 template <class T>
 Result<T> parsed(Result<std::string> body) {
   if (!body) return std::unexpected(std::move(body).error());
-  return parsed<T>(std::string_view(*body));
+  return parse_body<T>(*body);
 }
 
 // "?limit=5&after=x" from pairs; those without a value are left out.

@@ -65,6 +65,11 @@ std::string shown_help(const Option& o) {
 
 }  // namespace
 
+bool takes(const Command& command, const Option& global) {
+  return command.common == Common::server ||
+         (command.common == Common::local && global.name == "--json");
+}
+
 std::string help_text(const Command& command, std::string_view path,
                       const std::vector<Option>& globals, const Terminal& terminal) {
   const std::size_t width =
@@ -76,8 +81,8 @@ std::string help_text(const Command& command, std::string_view path,
   for (const auto& c : command.commands) commands.push_back({c.name, c.summary});
   for (const auto& o : command.options)
     (o.positional() ? arguments : flags).push_back({spelled(o), shown_help(o)});
-  if (command.client && command.run)
-    for (const auto& o : globals) common.push_back({spelled(o), shown_help(o)});
+  for (const auto& o : globals)
+    if (command.run && takes(command, o)) common.push_back({spelled(o), shown_help(o)});
   common.push_back({"--help", "this text"});
   out += section("commands", commands, width, terminal);
   out += section("arguments", arguments, width, terminal);

@@ -30,6 +30,9 @@ struct Option {
   [[nodiscard]] bool positional() const { return !name.starts_with("--"); }
 };
 
+// server: --json, --server, --pin, --ca. local: --json. none: neither.
+enum class Common { server, local, none };
+
 struct Command {
   std::string name;
   std::string summary;                // One line, small first letter, no stop at the end.
@@ -37,7 +40,7 @@ struct Command {
   std::vector<Option> options;
   std::function<Result<>(Context&)> run;  // Absent in a group.
   std::vector<Command> commands;          // Of a group.
-  bool client = true;                     // Talks to a server: --json, --server, --pin, --ca.
+  Common common = Common::server;         // The flags it shares with others.
   std::string details;                    // A paragraph for --help.
 };
 
@@ -91,6 +94,9 @@ inline Option required(Option o) {
   o.required = true;
   return o;
 }
+
+// Does the command take this flag of those that commands share?
+bool takes(const Command& command, const Option& global);
 
 // What `--help` prints. `path` is "souk job submit"; `globals` are the flags of every client
 // command.

@@ -11,7 +11,6 @@ Command root_command() {
                .summary = "a community market of computers for machine learning",
                .examples = {"demo", "serve --data ./market", "offers --where 'class=c4 and free>0'",
                             "job submit job.yaml"}};
-  root.client = false;
   root.commands = {demo_command(),     serve_command(),    account_command(), login_command(),
                    logout_command(),   machine_command(),  offer_command(),   offers_command(),
                    prices_command(),   class_command(),    mechanisms_command(),

@@ -50,7 +50,7 @@ class Context {
   template <class T, class Show>
   Result<> show(std::string_view body, Show&& show_it) {
     if (json()) return print_json(body);
-    auto value = parsed<T>(body);
+    auto value = parse_body<T>(body);
     if (!value) return std::unexpected(std::move(value).error());
     show_it(*value);
     return {};

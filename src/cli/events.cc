@@ -46,7 +46,7 @@ Result<> follow(Context& c, Options& o) {
       last = event.id;
       if (c.json()) {
         c.print(event.data + "\n");
-      } else if (auto notice = parsed<wire::Notice>(std::string_view(event.data))) {
+      } else if (auto notice = parse_body<wire::Notice>(event.data)) {
         c.print(line_of(*notice));
       } else {
         trouble = std::unexpected(std::move(notice).error());

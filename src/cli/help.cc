@@ -5,12 +5,9 @@
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/session.h"
+#include "server/version.h"
 
 // Questions and answers: faq, feedback; and what this program is: version.
-
-#ifndef SOUK_VERSION
-#define SOUK_VERSION "0.1.0"
-#endif
 
 namespace souk::cli {
 namespace {
@@ -77,8 +74,10 @@ Command version_command() {
   Command out{.name = "version",
               .summary = "the version of this program",
               .examples = {"version", "version --json"}};
+  out.common = Common::local;
   out.run = [](Context& c) -> Result<> {
-    return c.done(R"({"version":")" SOUK_VERSION R"("})", "souk " SOUK_VERSION);
+    return c.done(fmt::format(R"({{"version":"{}"}})", server::kVersion),
+                  fmt::format("souk {}", server::kVersion));
   };
   return out;
 }

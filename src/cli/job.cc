@@ -62,7 +62,7 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
   std::optional<Progress> progress;
   for (auto pause = std::chrono::milliseconds(200);;) {
     SOUK_ASSIGN(const auto body, api->get(path));
-    SOUK_ASSIGN(const auto job, parsed<wire::Job>(std::string_view(body)));
+    SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
     const auto state = fmt::format("{} {}, {} of {} workers", to_string(id), job.state, job.held,
                                    to_string(job.workers));
     if (state != last && !c.json()) {

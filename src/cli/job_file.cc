@@ -84,9 +84,11 @@ base::Result<wire::NewJob> convert(JobFile f, base::Time now) {
 base::Result<wire::NewJob> read_job_file(std::string_view text, std::string_view file,
                                          base::Time now) {
   SOUK_ASSIGN(const auto document, wire::parse_yaml(text, file));
-  auto out = wire::from_value<JobFile>(document.value).and_then([&](JobFile f) {
-    return convert(std::move(f), now);
-  });
+  const auto read = [&]() -> base::Result<wire::NewJob> {
+    SOUK_ASSIGN(auto described, wire::from_value<JobFile>(document.value));
+    return convert(std::move(described), now);
+  };
+  auto out = read();
   if (!out) {
     auto error = wire::locate(std::move(out).error(), document, file);
     error.field.clear();  // The line says it better.

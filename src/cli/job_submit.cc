@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "cli/commands.h"
 #include "cli/human.h"
@@ -60,14 +61,17 @@ bool holds(const wire::SlotClass& k, const wire::Resources& r) {
          k.gpu_memory_mib >= r.gpu_memory_mib;
 }
 
-// The class the server will choose, as far as can be said from here: the cheapest that holds it.
+// The class the server will choose: the smallest that holds it.
 const wire::SlotClass* likely_class(const wire::NewJob& job,
                                     const std::vector<wire::SlotClass>& classes) {
   const wire::SlotClass* best = nullptr;
+  const auto size = [](const wire::SlotClass& k) {
+    return std::tuple(k.gpus, k.gpu_memory_mib, k.cores, k.memory_mib);
+  };
   const auto needs = job.resources.value_or(wire::Resources{});
   for (const auto& k : classes) {
     if (job.class_ ? k.name != *job.class_ : !holds(k, needs)) continue;
-    if (best == nullptr || k.price < best->price) best = &k;
+    if (best == nullptr || size(k) < size(*best)) best = &k;
   }
   return best;
 }
@@ -96,7 +100,7 @@ Result<> show_plan(Context& c, const wire::NewJob& job) {
   if (job.deadline) out += fmt::format("  deadline  {}\n", to_string(*job.deadline));
   out += fmt::format("  reserve   {} of your {} credits; what is not spent comes back\n",
                      brief(job.budget), brief(me.available + me.bonus));
-  c.note(printable("will submit:"));
+  c.note("will submit:");
   std::fputs(out.c_str(), stderr);
   return {};
 }
@@ -109,7 +113,7 @@ Result<> submit(Context& c, const Submit& o) {
   }
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(job)));
-  SOUK_ASSIGN(const auto made, parsed<wire::Job>(std::string_view(body)));
+  SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));
   if (o.wait) {
     if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
     return wait_for(c, made.id, {});

@@ -212,7 +212,7 @@ Command journal_command() {
               .examples = {"journal verify --data ./market", "journal dump --data ./market"}};
   out.commands = {verify_command(), dump_command(), export_command()};
   for (auto& command : out.commands) {
-    command.client = false;
+    command.common = Common::local;
     command.details = "Works beside a running server and never changes anything.";
   }
   return out;

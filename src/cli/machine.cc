@@ -117,14 +117,21 @@ Command add_command() {
 }
 
 Command list_command() {
-  auto o = std::make_shared<Paging>();
+  struct Options {
+    Paging paging;
+    bool all = false;
+  };
+  auto o = std::make_shared<Options>();
   Command out{.name = "list",
-              .summary = "your machines (operators: all)",
-              .examples = {"machine list", "machine list --json"}};
-  out.options = paging_flags(*o);
+              .summary = "your machines",
+              .examples = {"machine list", "machine list --all --json"}};
+  out.options = paging_flags(o->paging);
+  out.options.insert(out.options.begin(), flag("--all", "everybody's (operators)", o->all));
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    SOUK_ASSIGN(const auto body, api->get("/v1/machines" + query_string(params(*o))));
+    auto query = params(o->paging);
+    query.emplace_back("all", o->all ? "true" : "");
+    SOUK_ASSIGN(const auto body, api->get("/v1/machines" + query_string(query)));
     return c.show<wire::Page<wire::Machine>>(body, [&](const auto& page) {
       if (page.items.empty()) return c.print("no machines yet: lend one with `souk machine add`\n");
       using enum Column::Align;

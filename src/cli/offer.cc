@@ -11,7 +11,7 @@ namespace souk::cli {
 namespace {
 
 std::string when_of(const wire::Offer& o, base::Time now) {
-  if (o.paused_until) return "paused until " + relative(*o.paused_until, now);
+  if (o.paused_until) return "resumes " + relative(*o.paused_until, now);
   if (o.opens) return "opens " + relative(*o.opens, now);
   if (o.closes) return "closes " + relative(*o.closes, now);
   return "always";

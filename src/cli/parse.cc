@@ -43,7 +43,7 @@ void add_option(Node& node, const Option& o) {
   } else {
     made = node.app->add_option(o.name);
     made->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    if (o.positional() && o.repeated) made->expected(0, 1'000);
+    if (o.positional() && o.repeated) made->expected(0, 1'000)->allow_extra_args();
   }
   node.options.emplace_back(&o, made);
 }
@@ -59,8 +59,8 @@ std::unique_ptr<Node> build(const Command& command, CLI::App* app, std::string p
   app->require_subcommand(0, 1);  // At most one: what follows it may be a name like any command's.
   node->help = app->add_flag("-h,--help");
   for (const auto& o : command.options) add_option(*node, o);
-  if (command.client || !command.commands.empty())
-    for (const auto& o : globals) add_option(*node, o);
+  for (const auto& o : globals)
+    if (takes(command, o)) add_option(*node, o);
   for (const auto& c : command.commands)
     node->children.push_back(
         build(c, app->add_subcommand(c.name), node->path + " " + c.name, globals));

@@ -89,7 +89,7 @@ Result<> show_all(Context& c, const Prices& o) {
     if (k.retired) continue;
     SOUK_ASSIGN(const auto body, api->get(o.path(k.name)));
     all += (all.empty() ? "[" : ",") + body;
-    SOUK_ASSIGN(const auto p, parsed<wire::Prices>(std::string_view(body)));
+    SOUK_ASSIGN(const auto p, parse_body<wire::Prices>(body));
     table.add({p.class_, brief(p.suggested), brief(p.last), brief(p.summary.average),
                std::to_string(p.summary.volume), p.mechanism,
                sparkline(averages(p), kPictureWidth, c.out().utf8)});

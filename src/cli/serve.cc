@@ -49,7 +49,7 @@ Command serve_command() {
               .examples = {"serve --data ./market", "serve --data ./market --listen 0.0.0.0:7070",
                            "serve --data ./market --tls-cert cert.pem --tls-key key.pem"}};
   auto& s = o->options;
-  out.client = false;
+  out.common = Common::none;
   out.options = {
       flag("--data FOLDER", "where the journal is kept; made if absent", o->data),
       flag("--listen ADDRESS:PORT", "default 127.0.0.1:7070; port 0: any free one", o->listen),

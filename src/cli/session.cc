@@ -138,7 +138,7 @@ Command login_command() {
     gethostname(host, sizeof host - 1);
     const wire::Login request{o->name, password, o->label.empty() ? host : o->label, o->expires_in};
     SOUK_ASSIGN(const auto body, api->post("/v1/login", wire::to_json(request)));
-    SOUK_ASSIGN(const auto session, parsed<wire::Session>(body));
+    SOUK_ASSIGN(const auto session, parse_body<wire::Session>(body));
     SOUK_ASSIGN(const auto* target, c.target());
     SOUK_TRY(c.remember([&](KnownServer& known, Config& config) {
       config.server = target->server;

@@ -110,8 +110,9 @@ class Writer {
 // sense, ok() is false and everything reads as nothing.
 class Reader {
  public:
-  explicit Reader(std::string_view bytes)
-      : at_(bytes.data()), end_(bytes.data() + bytes.size()), gaps_left_(65'536 + 64 * bytes.size()) {}
+  // With `whole`, bytes that end before the fields do are an error.
+  explicit Reader(std::string_view bytes, bool whole = false)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()), gaps_left_(65'536 + 64 * bytes.size()), whole_(whole) {}
 
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return at_ == end_; }
@@ -209,7 +210,7 @@ class Reader {
   template <base::Described T>
   void get(T& v) {
     base::for_each_field(v, [&](std::string_view, auto& field) {
-      if (at_ != end_) get(field);
+      if (at_ != end_ || whole_) get(field);
     });
   }
 
@@ -243,6 +244,7 @@ class Reader {
   const char* at_;
   const char* end_;
   std::uint64_t gaps_left_;
+  bool whole_;
   bool ok_ = true;
 };
 

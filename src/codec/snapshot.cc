@@ -17,7 +17,7 @@ base::Bytes encode_state(const market::State& state) {
 
 std::optional<market::State> decode_state(std::string_view bytes) {
   if (!bytes.starts_with(kFormat)) return std::nullopt;
-  Reader reader(bytes.substr(kFormat.size()));
+  Reader reader(bytes.substr(kFormat.size()), true);
   market::State state;
   reader.get(state);
   if (!reader.ok() || !reader.at_end()) return std::nullopt;

@@ -205,7 +205,7 @@ struct Applier {
     const auto& l = s.leases.add(e.lease.id, e.lease);
     auto& offer = s.offers.at(l.offer);
     offer.leased += l.slots;
-    s.index.offer_changed(s, offer, false);
+    s.index.offer_leased(offer);
     auto& job = s.jobs.at(l.job);
     job.leases.push_back(l.id);
     job.held += l.slots;

@@ -26,6 +26,7 @@ Result<> Decider::need_owner(AccountId owner, std::string_view what) const {
 
 Result<> Decider::need_agent(const Machine& machine) const {
   if (actor_.scope == Scope::machine && actor_.machine == machine.id) return {};
+  if (actor_.scope == Scope::user && actor_.account == machine.owner) return {};  // No words needed.
   return need_owner(machine.owner, fmt::format("machine {}", to_string(machine.id)));
 }
 

@@ -24,7 +24,9 @@ namespace {
 struct Supply {
   const SupplyRow* row;
   std::int32_t free;
+  std::uint64_t meets = 0;  // A bit for each group whose demands its machine meets.
 };
+static_assert(kConstraintSets <= 64);
 
 struct Wish {
   const Job* job;
@@ -81,19 +83,29 @@ std::int32_t counted(std::int64_t slots) {
 }
 
 struct OrderedGroup {
-  std::int64_t slots;  // That meet its demands.
-  const Demands* demands;
   const std::vector<Wish>* wishes;
+  std::uint64_t bit;       // Of Supply::meets; 0: it demands nothing.
+  std::int64_t slots = 0;  // That meet its demands.
+
+  [[nodiscard]] bool takes(const Supply& ask) const { return bit == 0 || (ask.meets & bit) != 0; }
 };
 
+// Fills in Supply::meets on the way: each machine is looked at once, for all groups.
 std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
-                                       const std::vector<Supply>& supply) {
+                                       std::vector<Supply>& supply) {
   std::vector<OrderedGroup> out;
+  std::vector<const Demands*> demanding;
   for (const auto& [demands, wishes] : groups) {
-    std::int64_t slots = 0;
-    for (const auto& ask : supply)
-      if (demands.none() || meets(demands, s.machines.at(ask.row->machine))) slots += ask.free;
-    out.push_back({slots, &demands, &wishes});
+    const bool none = demands.none();
+    out.push_back({&wishes, none ? 0 : std::uint64_t{1} << demanding.size()});
+    if (!none) demanding.push_back(&demands);
+  }
+  for (auto& ask : supply) {
+    for (std::size_t i = 0; i < demanding.size(); ++i)
+      if (meets(*demanding[i], s.machines.at(ask.row->machine)))
+        ask.meets |= std::uint64_t{1} << i;
+    for (auto& group : out)
+      if (group.takes(ask)) group.slots += ask.free;
   }
   std::ranges::sort(out, {},
                     [](const auto& g) { return std::pair(g.slots, g.wishes->front().job->id); });
@@ -101,18 +113,16 @@ std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
 }
 
 // Clears one group's book and takes what it trades from `supply`.
-void clear_group(const State& s, const OrderedGroup& group, const mechanism::Mechanism& rule,
-                 Credits reference, base::Random& random, std::vector<Supply>& supply,
-                 std::vector<Grant>& grants) {
+void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, Credits reference,
+                 base::Random& random, std::vector<Supply>& supply, std::vector<Grant>& grants) {
   mechanism::Book book{.reference = reference};
   std::vector<std::uint32_t> place;  // Of each ask in `supply`.
   book.asks.reserve(supply.size());
   place.reserve(supply.size());
   for (std::uint32_t i = 0; i < supply.size(); ++i) {
-    const auto& [row, free] = supply[i];
-    if (free <= 0) continue;
-    if (!group.demands->none() && !meets(*group.demands, s.machines.at(row->machine))) continue;
-    book.asks.push_back({row->offer.value, row->reserve, free, row->rank});
+    const auto& ask = supply[i];
+    if (ask.free <= 0 || !group.takes(ask)) continue;
+    book.asks.push_back({ask.row->offer.value, ask.row->reserve, ask.free, ask.row->rank});
     place.push_back(i);
   }
   for (const auto& w : *group.wishes)
@@ -146,6 +156,7 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
     paid += static_cast<__int128>(g.pays.micro) * g.slots;
   }
   if (round.traded > 0) round.price = Credits(static_cast<std::int64_t>(paid / round.traded));
+  out.reserve(out.size() + grants.size() + 2);  // Events are large: growing would copy them.
   out.push_back(round);
   auto id = s.leases.next().value;
   for (std::size_t begin = 0, end = 0; begin < grants.size(); begin = end) {
@@ -210,7 +221,7 @@ Result<> Decider::operator()(const Clear& c) {
     base::Random random(c.seed);
     draw_groups(groups, random);
     for (const auto& group : fewest_first(s, groups, supply))
-      clear_group(s, group, *rule, round.reference, random, supply, grants);
+      clear_group(group, *rule, round.reference, random, supply, grants);
   }
   constexpr auto sample_every = base::minutes(5);
   const bool something = pressure.free + pressure.queued + pressure.leased > 0;

@@ -102,6 +102,8 @@ void Index::offer_changed(const State& s, const Offer& o, bool terms) {
   if (terms) r.open_known = false;
 }
 
+void Index::offer_leased(const Offer& o) { row(o)->free = std::max(0, o.terms.slots - o.leased); }
+
 void Index::offer_removed(const Offer& o) {
   auto& c = classes[o.slot_class.value - 1];
   row(o)->offer = OfferId{};

@@ -18,6 +18,7 @@ template <class I>
 class DueSet {
  public:
   void set(I id, Time when) {
+    if (const auto it = when_.find(id); it != when_.end() && it->second == when) return;
     erase(id);
     if (when == base::kNever) return;
     when_[id] = when;
@@ -102,6 +103,7 @@ struct Index {
   void machine_removed(const Machine& m);
   void offer_added(const State& s, const Offer& o);
   void offer_changed(const State& s, const Offer& o, bool terms);
+  void offer_leased(const Offer& o);  // Only its free slots changed: looks at nothing else.
   void offer_removed(const Offer& o);
   void offers_changed(const State& s, MachineId m);  // Of one machine.
   void job_changed(const State& s, const Job& j);

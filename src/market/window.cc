@@ -95,7 +95,7 @@ Time instant(const date::time_zone* zone, date::local_days day, int minutes, boo
   return with_offset(info.first);
 }
 
-// All openings of `w` that end after `t` and start within two weeks of it.
+// All openings of `w` that start between two days before `t` and two weeks after it.
 void add_openings(const WeeklyWindow& w, Time t, std::vector<Interval>& out) {
   const auto* zone = find_zone(w.zone);
   if (zone == nullptr) return;  // Validated when it was set; gone from the database since.
@@ -107,7 +107,7 @@ void add_openings(const WeeklyWindow& w, Time t, std::vector<Interval>& out) {
     if ((w.days >> index & 1) == 0) continue;
     const auto last = w.end <= w.start ? day + date::days(1) : day;
     const Interval opening{instant(zone, day, w.start, true), instant(zone, last, w.end, false)};
-    if (opening.until > t && opening.from < opening.until) out.push_back(opening);
+    if (opening.from < opening.until) out.push_back(opening);
   }
 }
 
@@ -156,15 +156,15 @@ std::optional<Interval> opening(const Availability& a, Time t) {
   std::ranges::sort(openings, {}, [](const Interval& i) { return std::pair(i.from, i.until); });
   std::optional<Interval> first;
   for (const auto& o : openings) {
-    if (!first) {
-      first = o;
-    } else if (o.from <= first->until) {
+    if (first && o.from <= first->until) {
       first->until = std::max(first->until, o.until);
+    } else if (!first || first->until <= start) {
+      first = o;
     } else {
       break;
     }
   }
-  if (!first || first->from >= bounds.until) return std::nullopt;
+  if (!first || first->until <= start || first->from >= bounds.until) return std::nullopt;
   return Interval{std::max(first->from, bounds.from), std::min(first->until, bounds.until)};
 }
 

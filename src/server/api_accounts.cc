@@ -54,7 +54,7 @@ void add_account_routes(Routes& routes) {
                                              201);
   routes.special<wire::NewPassword, wire::Done>(
       "POST", "/v1/me/password", "changePassword",
-      "Change my password; all my other tokens end", Access::user, 200);
+      "Change my password; all my other sessions end, those of machines go on", Access::user, 200);
   routes.get("/v1/me", "getMe", "My account", Access::user, [](Context& c) -> Result<wire::Account> {
     return view(c.state(), c.state().accounts.at(c.actor.account));
   });

@@ -184,10 +184,11 @@ void add_job_list_routes(Routes& routes) {
                    }));
 }
 
-// The agent was heard, whatever comes of its report.
-void hear(Context& c, base::LeaseId lease, std::int32_t epoch) {
+// The agent was heard, whatever comes of its report. Nobody speaks for another's machine.
+void hear(Context& c, base::MachineId machine, base::LeaseId lease, std::int32_t epoch) {
   const auto* l = c.state().leases.find(lease);
-  if (l != nullptr && l->epoch == epoch) c.turn().liveness().heard(lease, c.now());
+  if (l != nullptr && l->machine == machine && l->epoch == epoch)
+    c.turn().liveness().heard(lease, c.now());
 }
 
 wire::Order order_for(const State& s, base::MachineId machine, const wire::Held& held) {
@@ -212,7 +213,7 @@ Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
   SOUK_TRY(c.execute(std::move(command)));
   wire::Orders out{.heartbeat_every = c.state().settings.silence / 4};
   for (const auto& held : body.leases) {
-    hear(c, held.lease, held.epoch);
+    hear(c, id, held.lease, held.epoch);
     out.orders.push_back(order_for(c.state(), id, held));
   }
   return out;
@@ -221,8 +222,9 @@ Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
 Result<wire::Lease> start(Context& c, const wire::LeaseStart& body) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
   SOUK_TRY(c.execute(market::StartLease{id, body.epoch}));
-  hear(c, id, body.epoch);
-  return view(c.state(), c.state().leases.at(id));
+  const auto& lease = c.state().leases.at(id);
+  hear(c, lease.machine, id, body.epoch);
+  return view(c.state(), lease);
 }
 
 Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {

@@ -38,7 +38,8 @@ Result<wire::SlotClass> set_class(Context& c, const wire::SlotClassEdit& v) {
 
 Result<wire::Machine> machine_of(const Context& c, base::MachineId id) {
   const auto* m = c.state().machines.find(id);
-  const bool mine = m != nullptr && m->owner == c.actor.account;
+  const bool mine = m != nullptr && m->owner == c.actor.account &&
+                    (c.actor.scope != market::Scope::machine || c.actor.machine == id);
   if (m == nullptr || !(mine || c.is_operator())) return Context::no_such("machine", to_string(id));
   return view(c.state(), *m);
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "market/limits.h"
 #include "server/problem.h"
 #include "server/secrets.h"
 #include "server/version.h"
@@ -20,7 +21,9 @@ using market::Actor;
 using market::Scope;
 
 constexpr std::size_t kKeyMax = 200;
+constexpr std::string_view kCreateToken = "createToken";  // Its answer holds a secret.
 constexpr std::size_t kRememberedKeys = 100'000;  // Of each throttle.
+constexpr std::size_t kKeptAnswer = 64 << 10;     // A longer answer is not kept for a repeat.
 
 net::RateLimit per_second(int rate) {
   if (rate <= 0) return {.burst = 1'000'000'000, .per_token = Duration(1)};
@@ -42,6 +45,14 @@ std::optional<base::Digest> bearer(const net::Request& http) {
   const auto header = http.header("Authorization");
   if (!header.starts_with(scheme)) return std::nullopt;
   return token_digest(base::trim(header.substr(scheme.size())));
+}
+
+// A problem that may be gone in a moment says when to ask again.
+net::Response refusal(const base::Error& error) {
+  auto response = problem(error);
+  if (error.code == Code::exhausted || error.code == Code::unavailable)
+    response.headers.emplace_back("Retry-After", "1");
+  return response;
 }
 
 bool printable(std::string_view text) {
@@ -79,10 +90,15 @@ Result<> App::check_call(const Call& call) const {
   const auto& doc = call.route->doc;
   std::vector<std::string_view> known;
   for (const auto& q : doc.query) known.push_back(q.name);
-  for (const auto& [name, value] : call.http.query)
-    if (std::ranges::find(known, name) == known.end())
+  for (const auto& [name, value] : call.http.query) {
+    const auto at = std::ranges::find(known, name);
+    if (at == known.end())
       return fail(Code::invalid, fmt::format("'{}' is not a query parameter of {}", name.substr(0, 40), doc.path),
                   known.empty() ? "it takes none" : base::suggest(name, known), name.substr(0, 40));
+    if (doc.query[at - known.begin()].type == "boolean" && value != "true" && value != "false")
+      return fail(Code::invalid, fmt::format("'{}' is '{}'", name, value.substr(0, 40)),
+                  "use true or false", name);
+  }
   if (doc.idempotency_key && (call.key.empty() || call.key.size() > kKeyMax || !printable(call.key)))
     return fail(Code::invalid, call.key.empty() ? "a change needs an Idempotency-Key header"
                                                 : "the Idempotency-Key cannot be used",
@@ -116,9 +132,13 @@ void App::handle(net::Request http, net::Reply reply) {
     if (auto checked = check_call(*call); !checked) work = std::unexpected(checked.error());
   on_core(std::move(call), [this, work = std::move(work)](Core::Turn& turn, CallPtr c) mutable {
     auto response = answer(turn, *c, work);
-    turn.after([c = std::move(c), response = std::move(response)]() mutable {
-      c->reply.send(std::move(response));
-    });
+    reply_after(turn, std::move(c), std::move(response));
+  });
+}
+
+void App::reply_after(Core::Turn& turn, CallPtr call, net::Response response) {
+  turn.after([call = std::move(call), response = std::move(response)]() mutable {
+    call->reply.send(std::move(response));
   });
 }
 
@@ -129,11 +149,9 @@ void App::on_core(CallPtr call, Task task) {
   const bool taken = core_.post([holder, task = std::move(task)](Core::Turn& turn) mutable {
     task(turn, std::move(*holder));
   });
-  if (!taken && *holder) {
-    auto response = problem(base::Error{Code::unavailable, "the market is too busy", "try again"});
-    response.headers.emplace_back("Retry-After", "1");
-    (*holder)->reply.send(std::move(response));
-  }
+  if (!taken && *holder)
+    (*holder)->reply.send(
+        refusal(base::Error{Code::unavailable, "the market is too busy", "try again"}));
 }
 
 Result<Actor> App::authenticate(Core::Turn& turn, const Call& call) {
@@ -146,7 +164,7 @@ Result<Actor> App::authenticate(Core::Turn& turn, const Call& call) {
     return fail(Code::forbidden, "a machine's token acts for its machine only", "use your own token");
   if (access == Access::operator_ && token->scope != Scope::operator_)
     return fail(Code::forbidden, "this is for operators", "ask the operator of this market");
-  if (!per_account_.take(to_string(token->account), turn.now()).allowed)
+  if (!per_account_.take(to_string(token->account), clock_.now()).allowed)
     return fail(Code::exhausted, "too many requests from this account", "wait a little");
   return Actor{token->account, token->scope, token->machine};
 }
@@ -160,9 +178,12 @@ std::optional<Result<net::Response>> App::repeated(const Core::Turn& turn, const
   if (first->fingerprint != call.fingerprint)
     return fail(Code::conflict, "this Idempotency-Key was used for another request",
                 "use a new key for a new request", "Idempotency-Key");
-  if (first->body.empty())
+  if (first->body.empty() && call.route->doc.id == kCreateToken)
     return fail(Code::conflict, "this was done already, and its answer held a secret shown once",
                 "revoke that token and make another with a new key", "Idempotency-Key");
+  if (first->body.empty())
+    return fail(Code::conflict, "this was done already, and its answer was too long to keep",
+                "ask for the thing itself", "Idempotency-Key");
   auto response = json(first->status, first->body);
   response.headers.emplace_back("Idempotent-Replay", "true");
   return response;
@@ -170,12 +191,12 @@ std::optional<Result<net::Response>> App::repeated(const Core::Turn& turn, const
 
 void App::remember(Core::Turn& turn, const Call& call, base::AccountId account,
                    const net::Response& response) {
-  const bool secret = call.route->doc.response == "IssuedToken" || call.route->doc.id == "createToken";
+  const bool kept = call.route->doc.id != kCreateToken && response.body.size() <= kKeptAnswer;
   turn.record(market::Answered{{.account = account,
                                 .key = call.key,
                                 .fingerprint = call.fingerprint,
                                 .status = response.status,
-                                .body = secret ? std::string() : response.body,
+                                .body = kept ? response.body : std::string(),
                                 .at = turn.now()}});
 }
 
@@ -183,17 +204,19 @@ net::Response App::answer(Core::Turn& turn, Call& call, Result<Work>& work) {
   Actor actor;
   if (call.route->access != Access::everybody) {
     const auto authenticated = authenticate(turn, call);
-    if (!authenticated) return problem(authenticated.error());
+    if (!authenticated) return refusal(authenticated.error());
     actor = *authenticated;
   }
   if (!work) return problem(work.error());
   if (auto first = repeated(turn, call, actor.account))
     return *first ? **std::move(first) : problem(first->error());
   Context context(turn, call.http, call.params, actor);
+  const auto events = turn.state().events;
   auto body = (*work)(context);
   if (!body) return problem(body.error());
   auto response = json(call.route->doc.status, *std::move(body));
-  if (call.route->doc.idempotency_key) remember(turn, call, actor.account, response);
+  // What changed nothing can be asked again: most heartbeats stay out of the journal so.
+  if (turn.state().events != events) remember(turn, call, actor.account, response);
   return response;
 }
 
@@ -217,10 +240,9 @@ void App::serve_openapi(CallPtr call) { call->reply.send(json(200, openapi_)); }
 
 void App::serve_ready(CallPtr call) {
   on_core(std::move(call), [](Core::Turn& turn, CallPtr c) {
-    auto body = wire::to_json(wire::Health{"ready", std::string(kVersion), turn.state().events});
-    turn.after([c = std::move(c), body = std::move(body)]() mutable {
-      c->reply.send(json(200, std::move(body)));
-    });
+    reply_after(turn, std::move(c),
+                json(200, wire::to_json(wire::Health{"ready", std::string(kVersion),
+                                                     turn.state().events})));
   });
 }
 
@@ -278,7 +300,7 @@ void App::serve_sign_up(CallPtr call) {
   const bool taken = hashers_.post([this, holder, body = *body] {
     create_account(std::move(*holder), body, hash_password(body.password));
   });
-  if (!taken) (*holder)->reply.send(problem(busy().error()));
+  if (!taken) (*holder)->reply.send(refusal(busy().error()));
 }
 
 void App::create_account(CallPtr call, wire::NewAccount body, std::string hash) {
@@ -309,9 +331,7 @@ void App::create_account(CallPtr call, wire::NewAccount body, std::string hash) 
       return response;
     };
     auto made = make();
-    turn.after([c = std::move(c), made = std::move(made)]() mutable {
-      c->reply.send(made ? *std::move(made) : problem(made.error()));
-    });
+    reply_after(turn, std::move(c), made ? *std::move(made) : refusal(made.error()));
   });
 }
 
@@ -324,7 +344,7 @@ void App::serve_login(CallPtr call) {
               "expires_in");
   if (!ok) return call->reply.send(problem(ok.error()));
   if (throttled(passwords_by_address_, call->http.peer.address, *call)) return;
-  if (throttled(passwords_by_name_, body->name, *call)) return;
+  if (throttled(passwords_by_name_, body->name.substr(0, market::kNameMax + 1), *call)) return;
   verify_then_open_session(std::move(call), *std::move(body));
 }
 
@@ -337,15 +357,16 @@ void App::verify_then_open_session(CallPtr call, wire::Login login) {
     const bool taken = hashers_.post([this, holder, login, id, hash = std::move(hash)] {
       if (!verify_password(hash, login.password))
         return (*holder)->reply.send(problem(wrong_password().error()));
-      on_core(std::move(*holder), [login, id](Core::Turn& t, CallPtr done) {
-        auto session = open_session(t, id, login.label.value_or("login"),
-                                    login.expires_in.value_or(kSession));
-        t.after([done = std::move(done), session = std::move(session)]() mutable {
-          done->reply.send(session ? *std::move(session) : problem(session.error()));
-        });
+      on_core(std::move(*holder), [login, id, hash](Core::Turn& t, CallPtr done) {
+        // The password may have been changed meanwhile, to keep this very caller out.
+        auto session = t.state().accounts.at(id).password != hash
+                           ? Result<net::Response>(wrong_password())
+                           : open_session(t, id, login.label.value_or("login"),
+                                          login.expires_in.value_or(kSession));
+        reply_after(t, std::move(done), session ? *std::move(session) : problem(session.error()));
       });
     });
-    if (!taken) (*holder)->reply.send(problem(busy().error()));
+    if (!taken) (*holder)->reply.send(refusal(busy().error()));
   });
 }
 
@@ -356,10 +377,11 @@ void App::serve_password(CallPtr call) {
   call->fingerprint = base::short_hash("change password");
   on_core(std::move(call), [this, ok, body](Core::Turn& turn, CallPtr c) mutable {
     const auto actor = authenticate(turn, *c);
-    if (!actor) return c->reply.send(problem(actor.error()));
-    if (!ok) return c->reply.send(problem(ok.error()));
+    if (!actor) return reply_after(turn, std::move(c), refusal(actor.error()));
+    if (!ok) return reply_after(turn, std::move(c), problem(ok.error()));
     if (auto first = repeated(turn, *c, actor->account))
-      return c->reply.send(*first ? **std::move(first) : problem(first->error()));
+      return reply_after(turn, std::move(c),
+                         *first ? **std::move(first) : problem(first->error()));
     if (throttled(passwords_by_name_, account_name(turn.state(), actor->account), *c)) return;
     change_password(std::move(c), *std::move(body), actor->account,
                     turn.state().accounts.at(actor->account).password);
@@ -372,10 +394,11 @@ void App::change_password(CallPtr call, wire::NewPassword body, base::AccountId 
   const bool taken = hashers_.post([this, holder, body = std::move(body), account, old_hash] {
     if (!verify_password(old_hash, body.old_password))
       return (*holder)->reply.send(problem(wrong_password().error()));
-    on_core(std::move(*holder), [this, account, hash = hash_password(body.password)](
+    on_core(std::move(*holder), [this, account, old_hash, hash = hash_password(body.password)](
                                     Core::Turn& turn, CallPtr c) {
       const auto change = [&]() -> Result<net::Response> {
         SOUK_ASSIGN(const auto actor, authenticate(turn, *c));
+        if (turn.state().accounts.at(account).password != old_hash) return wrong_password();
         SOUK_TRY(turn.execute(actor, market::ChangePassword{account, hash}));
         // Whoever knew the old password is out; this session stays.
         std::vector<base::TokenId> others;
@@ -389,12 +412,10 @@ void App::change_password(CallPtr call, wire::NewPassword body, base::AccountId 
         return response;
       };
       auto changed = change();
-      turn.after([c = std::move(c), changed = std::move(changed)]() mutable {
-        c->reply.send(changed ? *std::move(changed) : problem(changed.error()));
-      });
+      reply_after(turn, std::move(c), changed ? *std::move(changed) : refusal(changed.error()));
     });
   });
-  if (!taken) (*holder)->reply.send(problem(busy().error()));
+  if (!taken) (*holder)->reply.send(refusal(busy().error()));
 }
 
 // --- Waiting for things to happen --------------------------------------------------------------
@@ -438,12 +459,13 @@ void App::serve_events(CallPtr call) {
     const auto checked = check_call(*c);
     for (const auto* error : {actor ? nullptr : &actor.error(), after ? nullptr : &after.error(),
                               wait ? nullptr : &wait.error(), checked ? nullptr : &checked.error()})
-      if (error != nullptr) return c->reply.send(problem(*error));
-    const Feed::Reader reader{actor->account, actor->scope == Scope::operator_};
+      if (error != nullptr) return reply_after(turn, std::move(c), refusal(*error));
+    const Feed::Reader reader{actor->account, actor->scope == Scope::operator_,
+                              turn.state().find_token(*c->token, turn.now())->id};
     const bool as_json = c->http.param("wait").has_value() ||
                          c->http.header("Accept").find("application/json") != std::string_view::npos;
     const auto newest = turn.state().events;
-    const auto deadline = turn.now() + *wait;
+    const auto deadline = clock_.now() + *wait;
     turn.after([this, c = std::move(c), reader, as_json, newest, after = *after, deadline]() mutable {
       if (!as_json) {
         auto stream = c->reply.stream(
@@ -465,34 +487,32 @@ void App::serve_work(CallPtr call) {
   on_core(std::move(call), [this](Core::Turn& turn, CallPtr c) {
     const auto& s = turn.state();
     const auto actor = authenticate(turn, *c);
-    if (!actor) return c->reply.send(problem(actor.error()));
+    if (!actor) return reply_after(turn, std::move(c), refusal(actor.error()));
     const auto id = base::IdTraits<base::MachineId>::parse(c->params[0]);
     const auto* machine = id ? s.machines.find(*id) : nullptr;
     const bool mine = machine != nullptr && (actor->scope == Scope::machine
                                                  ? actor->machine == *id
                                                  : actor->account == machine->owner);
-    if (machine == nullptr || !(mine || actor->scope == Scope::operator_))
-      return c->reply.send(problem(Context::no_such("machine", c->params[0]).error()));
+    if (machine == nullptr || !(mine || actor->scope == Scope::operator_)) {
+      auto response = problem(Context::no_such("machine", c->params[0]).error());
+      return reply_after(turn, std::move(c), std::move(response));
+    }
     const auto seen = number_of(c->http, "seen");
     const auto wait = wait_of(c->http, Duration());
     if (const auto checked = check_call(*c); !checked || !seen || !wait)
-      return c->reply.send(
-          problem(!checked ? checked.error() : !seen ? seen.error() : wait.error()));
+      return reply_after(turn, std::move(c),
+                         problem(!checked ? checked.error() : !seen ? seen.error() : wait.error()));
     wire::Work work;
     for (const auto lease : s.index.leases_of[id->value])
       work.leases.push_back(view(s, s.leases.at(lease)));
     work.version = version_of(work.leases);
     const bool same = c->http.param("seen") && *seen == work.version;
-    if (!same || *wait <= Duration()) {
-      turn.after([c = std::move(c), body = wire::to_json(work)]() mutable {
-        c->reply.send(json(200, std::move(body)));
-      });
-      return;
-    }
+    if (!same || *wait <= Duration())
+      return reply_after(turn, std::move(c), json(200, wire::to_json(work)));
     // Ask again when something changed or the time is up, and do not wait then.
     std::erase_if(c->http.query, [](const auto& q) { return q.first == "wait"; });
     auto holder = std::make_shared<CallPtr>(std::move(c));
-    const bool taken = feed_.await_work(*id, turn.now() + *wait,
+    const bool taken = feed_.await_work(*id, clock_.now() + *wait,
                                         [this, holder] { serve_work(std::move(*holder)); });
     if (!taken) (*holder)->reply.send(problem(503, "too many agents are waiting"));
   });
@@ -504,13 +524,12 @@ void App::serve_metrics(CallPtr call) {
   on_core(std::move(call), [this](Core::Turn& turn, CallPtr c) {
     if (!options_.metrics_public && !is_local(c->http)) {
       const auto actor = authenticate(turn, *c);
-      if (!actor) return c->reply.send(problem(actor.error()));
+      if (!actor) return reply_after(turn, std::move(c), refusal(actor.error()));
       if (actor->scope != Scope::operator_)
-        return c->reply.send(problem(base::Error{Code::forbidden, "metrics are for operators"}));
+        return reply_after(turn, std::move(c),
+                           problem(base::Error{Code::forbidden, "metrics are for operators"}));
     }
-    turn.after([c = std::move(c), response = metrics(turn)]() mutable {
-      c->reply.send(std::move(response));
-    });
+    reply_after(turn, std::move(c), metrics(turn));
   });
 }
 
@@ -530,7 +549,7 @@ net::Response App::metrics(const Core::Turn& turn) const {
   const auto core = core_.counters();
   count("souk_commands_total", "Commands decided.", core.commands);
   count("souk_commands_refused_total", "Commands refused.", core.refused);
-  count("souk_events_total", "Events committed since the start of the process.", core.events);
+  count("souk_events_total", "Events committed.", core.events);
   count("souk_commits_total", "Journal commits.", core.commits);
   add("souk_commit_seconds_total", "counter", "Time spent in journal commits.",
       fmt::format("{}", static_cast<double>(core.commit_us) / 1e6));

@@ -50,6 +50,8 @@ class App {
   // Runs `task` on the core with the call; answers 503 when the core cannot take it.
   template <class Task>
   void on_core(CallPtr call, Task task);
+  // Answers once everything that the answer may tell of is durable.
+  static void reply_after(Core::Turn& turn, CallPtr call, net::Response response);
   net::Response answer(Core::Turn& turn, Call& call, Result<Work>& work);
   static std::optional<Result<net::Response>> repeated(const Core::Turn& turn, const Call& call,
                                                        base::AccountId account);

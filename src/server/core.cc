@@ -45,6 +45,7 @@ Core::Core(market::State state, journal::Journal& journal, const base::Clock& cl
   next_tick_ = now + options_.tick;
   next_round_ = now + options_.round;
   seed_ = static_cast<std::uint64_t>(now.us);
+  committed_ = state_.events;
 }
 
 Core::~Core() { stop(); }
@@ -57,12 +58,12 @@ void Core::every_tick(std::function<void(Turn&)> fn) { every_tick_ = std::move(f
 
 void Core::start() {
   pending_.first = state_.events + 1;
+  if (state_.events == 0)
+    post([](Turn& turn) {
+      for (auto& event : market::founding_events()) turn.record(std::move(event));
+    });
   commit_thread_ = std::thread([this] { commit_loop(); });
   core_thread_ = std::thread([this] { run(); });
-  if (state_.events > 0) return;
-  post([](Turn& turn) {
-    for (auto& event : market::founding_events()) turn.record(std::move(event));
-  });
 }
 
 void Core::stop() {
@@ -117,7 +118,10 @@ void Core::run() {
     }
     const auto now = clock_.now();
     Turn turn(*this, now);
-    for (auto& task : tasks) task(turn);
+    for (auto& task : tasks) {
+      task(turn);
+      turn.end_task();
+    }
     tasks.clear();
     finish(turn);
     run_timers(now);
@@ -125,15 +129,20 @@ void Core::run() {
 }
 
 void Core::run_timers(Time now) {
+  // A clock that was set back must not stop the market until it has caught up.
+  next_tick_ = std::min(next_tick_, now + options_.tick);
+  next_round_ = std::min(next_round_, now + options_.round);
   Turn turn(*this, now);
+  const auto execute = [&](market::Command command) {
+    auto events = turn.execute(market::kSystem, std::move(command));
+    turn.end_task();
+    return events && !events->empty();
+  };
   if (now >= next_tick_) {
     next_tick_ = now + options_.tick;
-    for (const auto lease : liveness_.silent(state_, now))
-      (void)turn.execute(market::kSystem, market::ExpireLease{lease});
+    for (const auto lease : liveness_.silent(state_, turn.now())) execute(market::ExpireLease{lease});
     // A tick attends to a bounded number of things; go on until nothing is due.
-    for (int i = 0; i < 16; ++i) {
-      const auto events = turn.execute(market::kSystem, market::Tick{});
-      if (!events || events->empty()) break;
+    for (int i = 0; i < 16 && execute(market::Tick{}); ++i) {
     }
     if (every_tick_) every_tick_(turn);
   }
@@ -141,9 +150,10 @@ void Core::run_timers(Time now) {
     next_round_ = now + options_.round;
     base::Random random(seed_);
     for (const auto& slot_class : state_.classes)
-      (void)turn.execute(market::kSystem, market::Clear{slot_class.id, random.next()});
+      execute(market::Clear{slot_class.id, random.next()});
     seed_ = random.next();
   }
+  turn.end_task();
   finish(turn);
 }
 
@@ -157,10 +167,21 @@ void Core::finish(Turn& turn) {
     for (auto& fn : turn.afters_) fn();
     return;
   }
-  pending_taken_.wait(lock, [&] { return pending_.events.size() < options_.most_pending; });
-  for (auto& committed : turn.events_) {
-    pending_.writer.add(committed.at, committed.event);
-    pending_.events.push_back(std::move(committed));
+  const auto room = [&] {
+    return pending_.events.size() < options_.most_pending &&
+           pending_.writer.bytes().size() < options_.most_pending_bytes;
+  };
+  std::size_t next = 0;
+  for (const auto end : turn.ends_) {
+    if (!room()) {
+      pending_ready_.notify_one();
+      pending_taken_.wait(lock, room);
+    }
+    for (; next < end; ++next) {
+      auto& committed = turn.events_[next];
+      pending_.writer.add(committed.at, committed.event);
+      pending_.events.push_back(std::move(committed));
+    }
   }
   for (auto& fn : turn.afters_) pending_.afters.push_back(std::move(fn));
   lock.unlock();

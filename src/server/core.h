@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -26,7 +27,7 @@ struct Committed {
 
 struct CoreCounters {
   std::uint64_t commands = 0, refused = 0;
-  std::uint64_t events = 0;   // Committed.
+  std::uint64_t events = 0;  // Committed, in the whole history.
   std::uint64_t commits = 0;
   std::uint64_t commit_us = 0;  // Spent in the journal, in all.
   std::uint64_t queue_full = 0;
@@ -36,7 +37,9 @@ struct CoreOptions {
   base::Duration round = base::seconds(5);
   base::Duration tick = base::seconds(1);
   std::size_t most_queued = 65'536;   // Tasks waiting for the core thread; more are turned away.
-  std::size_t most_pending = 65'536;  // Events waiting for the journal; then the core waits.
+  // Waiting for the journal; with more the core waits. A batch is at most this and one task's more.
+  std::size_t most_pending = 65'536;
+  std::size_t most_pending_bytes = 8 << 20;
 };
 
 // The one owner of the market state, and the only way to it.
@@ -52,6 +55,7 @@ class Core {
   class Turn {
    public:
     [[nodiscard]] const market::State& state() const { return core_.state_; }
+    // Never before the state's own time, whatever the clock says.
     [[nodiscard]] base::Time now() const { return now_; }
     [[nodiscard]] market::Liveness& liveness() { return core_.liveness_; }
     // Decides, and if it is not refused applies and queues for the journal.
@@ -63,10 +67,12 @@ class Core {
 
    private:
     friend class Core;
-    Turn(Core& core, base::Time now) : core_(core), now_(now) {}
+    Turn(Core& core, base::Time now) : core_(core), now_(std::max(now, core.state_.now)) {}
+    void end_task() { ends_.push_back(events_.size()); }
     Core& core_;
     base::Time now_;
     std::vector<Committed> events_;
+    std::vector<std::size_t> ends_;  // Of each task in `events_`: its events are committed together.
     std::vector<std::move_only_function<void()>> afters_;
   };
   using Task = std::move_only_function<void(Turn&)>;

@@ -4,7 +4,7 @@
 
 #include "net/sse.h"
 #include "server/views.h"
-#include "wire/json.h"
+#include "wire/api_json.h"
 
 namespace souk::server {
 namespace {
@@ -12,7 +12,11 @@ namespace {
 constexpr std::size_t kRecent = 10'000;    // Notices a reader can catch up on.
 constexpr std::size_t kReaders = 50'000;   // Streams and polls at a time.
 constexpr std::size_t kPerAnswer = 1'000;  // Notices in one answer to a poll.
-constexpr auto kQuiet = base::seconds(15); // Then a stream gets a comment to stay open.
+// A stream's queue is bounded (net/server.h), and who fills it is cut. So what a reader missed comes
+// in one piece of at most this size, and so does a batch of more notices than this.
+constexpr std::size_t kCatchUpBytes = 512 << 10;
+constexpr std::size_t kPiecemeal = 256;
+constexpr auto kQuiet = base::seconds(15);  // Then a stream gets a comment to stay open.
 
 using market::State;
 using wire::Notice;
@@ -128,6 +132,18 @@ struct Describer {
   Described operator()(const market::FeedbackGiven& e) { return only({e.feedback.account}); }
 };
 
+std::string frame_of(const Notice& n) {
+  return net::format_event(
+      {.id = std::to_string(n.number), .event = n.kind, .data = wire::to_json(n)});
+}
+
+Notice missed(std::uint64_t number, base::Time at) {
+  return {.number = number,
+          .at = at,
+          .kind = "missed",
+          .text = "notices up to this one are no longer kept: look at the things themselves"};
+}
+
 }  // namespace
 
 Described Feed::describe(const State& s, const Committed& c) {
@@ -141,8 +157,8 @@ bool Feed::visible(const Item& item, const Reader& reader) {
 }
 
 void Feed::stage(std::uint64_t number, Notice notice, Audience audience) {
-  auto frame = std::make_shared<const std::string>(net::format_event(
-      {.id = std::to_string(number), .event = notice.kind, .data = wire::to_json(notice)}));
+  CHECK(notice.number == number);
+  auto frame = std::make_shared<const std::string>(frame_of(notice));
   const std::lock_guard lock(mutex_);
   staged_.push_back(
       std::make_shared<const Item>(Item{std::move(notice), std::move(audience), std::move(frame)}));
@@ -164,7 +180,10 @@ void Feed::publish(std::uint64_t number) {
       recent_.push_back(std::move(staged_.front()));
       staged_.pop_front();
     }
-    while (recent_.size() > kRecent) recent_.pop_front();
+    for (; recent_.size() > kRecent; recent_.pop_front()) {
+      forgotten_ = recent_.front()->notice.number;
+      forgotten_at_ = recent_.front()->notice.at;
+    }
     for (; !staged_work_.empty() && staged_work_.front().first <= number; staged_work_.pop_front()) {
       auto [begin, end] = waits_.equal_range(staged_work_.front().second);
       for (auto it = begin; it != end; ++it) wakes.push_back(std::move(it->second.wake));
@@ -179,9 +198,8 @@ void Feed::deliver(std::span<const std::shared_ptr<const Item>> items, std::uint
   std::vector<std::pair<std::move_only_function<void(wire::Notices)>, wire::Notices>> answers;
   {
     const std::lock_guard lock(mutex_);
-    for (auto& sub : subscribers_)
-      for (const auto& item : items)
-        if (visible(*item, sub.reader) && !sub.stream.write(item->frame)) break;
+    std::shared_ptr<const std::string> common;
+    for (const auto& sub : subscribers_) write(sub, items, common);
     for (auto& poll : polls_) {
       wire::Notices out{.next = number};
       for (const auto& item : items)
@@ -193,8 +211,47 @@ void Feed::deliver(std::span<const std::shared_ptr<const Item>> items, std::uint
   for (auto& [done, notices] : answers) done(std::move(notices));
 }
 
+// `common` is made once for all who see no more than everybody.
+void Feed::write(const Subscriber& to, std::span<const std::shared_ptr<const Item>> items,
+                 std::shared_ptr<const std::string>& common) {
+  if (items.size() <= kPiecemeal) {
+    for (const auto& item : items)
+      if (visible(*item, to.reader) && !to.stream.write(item->frame)) return;
+    return;
+  }
+  std::string text;
+  bool more = false;
+  for (const auto& item : items) more |= !item->audience.everybody && visible(*item, to.reader);
+  if (!more && common) return void(to.stream.write(common));
+  for (const auto& item : items)
+    if (visible(*item, to.reader)) text += *item->frame;
+  auto piece = std::make_shared<const std::string>(std::move(text));
+  if (!more) common = piece;
+  to.stream.write(std::move(piece));
+}
+
+// The newest of what came after `number`, as much as a stream takes at once.
+std::string Feed::catch_up(const Reader& reader, std::uint64_t number) const {
+  std::vector<const Item*> items;
+  std::size_t bytes = 0;
+  auto gap = missed(forgotten_, forgotten_at_);
+  for (auto it = recent_.rbegin(); it != recent_.rend() && (*it)->notice.number > number; ++it) {
+    if (!visible(**it, reader)) continue;
+    bytes += (*it)->frame->size();
+    if (bytes > kCatchUpBytes) {
+      gap = missed((*it)->notice.number, (*it)->notice.at);
+      break;
+    }
+    items.push_back(it->get());
+  }
+  auto out = number < gap.number ? frame_of(gap) : std::string();
+  for (auto it = items.rbegin(); it != items.rend(); ++it) out += *(*it)->frame;
+  return out;
+}
+
 wire::Notices Feed::after(const Reader& reader, std::uint64_t number) const {
   wire::Notices out{.next = newest_};
+  if (number < forgotten_) out.items.push_back(missed(forgotten_, forgotten_at_));
   auto it = std::ranges::upper_bound(recent_, number, {},
                                      [](const auto& item) { return item->notice.number; });
   for (; it != recent_.end(); ++it) {
@@ -213,16 +270,9 @@ bool Feed::subscribe(net::Stream stream, Reader reader, std::uint64_t after_numb
     stream.close();
     return false;
   }
-  stream.write(std::make_shared<const std::string>(net::format_comment("souk")));
-  if (after_number > 0) {
-    const bool missed = !recent_.empty() && recent_.front()->notice.number > after_number + 1 &&
-                        recent_.size() == kRecent;
-    if (missed)
-      stream.write(std::make_shared<const std::string>(
-          net::format_event({.event = "missed", .data = "{}"})));
-    for (const auto& item : recent_)
-      if (item->notice.number > after_number && visible(*item, reader)) stream.write(item->frame);
-  }
+  auto begin = net::format_comment("souk");
+  if (after_number > 0) begin += catch_up(reader, after_number);
+  stream.write(std::make_shared<const std::string>(std::move(begin)));
   subscribers_.push_back({std::move(stream), reader});
   return true;
 }
@@ -255,7 +305,7 @@ void Feed::prune_subscribers() {
   std::erase_if(subscribers_, [](const Subscriber& s) { return !s.stream.open(); });
 }
 
-void Feed::expire(base::Time now) {
+void Feed::expire(base::Time now, const std::function<bool(base::TokenId)>& good) {
   std::vector<std::move_only_function<void(wire::Notices)>> ended;
   std::vector<std::move_only_function<void()>> wakes;
   std::uint64_t newest = 0;
@@ -263,7 +313,9 @@ void Feed::expire(base::Time now) {
     const std::lock_guard lock(mutex_);
     newest = newest_;
     for (auto& p : polls_)
-      if (closed_ || p.deadline <= now) ended.push_back(std::move(p.done));
+      if (closed_ || p.deadline <= now || !good(p.reader.token)) ended.push_back(std::move(p.done));
+    for (const auto& s : subscribers_)
+      if (!good(s.reader.token)) s.stream.close();
     std::erase_if(polls_, [](const Poll& p) { return !p.done; });
     for (auto it = waits_.begin(); it != waits_.end();) {
       const bool due = closed_ || it->second.deadline <= now;
@@ -288,7 +340,7 @@ void Feed::close() {
     for (auto& s : subscribers_) s.stream.close();
     subscribers_.clear();
   }
-  expire(base::Time());
+  expire(base::Time(), [](base::TokenId) { return true; });
 }
 
 std::size_t Feed::readers() const {

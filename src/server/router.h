@@ -10,10 +10,8 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "server/core.h"
-#include "wire/api.h"
-#include "wire/json.h"
+#include "wire/api_json.h"
 #include "wire/openapi.h"
-#include "wire/schema.h"
 
 // The table of routes: one list from which requests are served, tokens are demanded and the OpenAPI
 // document is made. A route without an entry does not exist.

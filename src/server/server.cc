@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -55,9 +56,10 @@ Result<> write_private(const std::string& path, const std::string& text) {
 // Made once and kept in the data folder, so that the pins of clients stay good.
 Result<net::ServerTls> own_certificate(const Options& o) {
   const auto certificate = o.data + "/tls-certificate.pem", key = o.data + "/tls-key.pem";
-  if (!fs::exists(certificate) || !fs::exists(key)) {
+  if (o.memory || !fs::exists(certificate) || !fs::exists(key)) {
     const std::vector<std::string> names{"localhost", "127.0.0.1", o.address};
-    SOUK_ASSIGN(const auto made, net::self_signed(names, 3650));
+    SOUK_ASSIGN(auto made, net::self_signed(names, 3650));
+    if (o.memory) return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
     SOUK_TRY(write_private(key, made.key_pem));
     SOUK_TRY(write_private(certificate, made.certificate_pem));
   }
@@ -92,8 +94,10 @@ struct Recovered {
 
 Result<market::State> start_from_snapshot(const Options& o, std::uint64_t next) {
   auto loaded = journal::load_snapshot(snapshot_path(o.data));
-  if (!loaded.note.empty()) spdlog::warn("{}", loaded.note);
-  if (!loaded.snapshot) return market::State{};
+  if (!loaded.snapshot) {
+    if (fs::exists(snapshot_path(o.data))) spdlog::warn("{}", loaded.note);
+    return market::State{};
+  }
   if (loaded.snapshot->seq >= next)
     return fail(Code::damaged,
                 fmt::format("the snapshot knows event {}, the journal only {}",
@@ -131,6 +135,7 @@ Result<Recovered> recover(const Options& o) {
 struct Server::Impl {
   Options options;
   base::SystemClock clock;
+  std::atomic<net::Server*> listening = nullptr;  // `http`, once it is there.
   std::unique_ptr<journal::Journal> journal;
   std::unique_ptr<Core> core;
   std::unique_ptr<Feed> feed;
@@ -160,7 +165,10 @@ struct Server::Impl {
   }
 
   void on_tick(Core::Turn& turn) {
-    feed->expire(turn.now());
+    feed->expire(clock.now(), [&](base::TokenId id) {
+      const auto* token = turn.state().tokens.find(id);
+      return token != nullptr && token->expires > turn.now();
+    });
     if (options.memory || turn.now() < next_snapshot) return;
     next_snapshot = turn.now() + options.snapshot_every;
     if (turn.state().events == snapshot_events) return;
@@ -173,7 +181,7 @@ struct Server::Impl {
 
   void start_core(market::State state) {
     if (state.accounts.size() == 0) bootstrap = new_token();
-    feed = std::make_unique<Feed>(state.events);
+    feed = std::make_unique<Feed>(state.events, state.now);
     hashers = std::make_unique<Pool>();
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
@@ -199,6 +207,10 @@ struct Server::Impl {
                                    .port = options.port,
                                    .threads = options.threads,
                                    .tls = tls};
+    app->set_counters([this] {
+      const auto* s = listening.load();
+      return s == nullptr ? net::ServerCounters() : s->counters();
+    });
     net_options.error_body = [](int status, std::string_view message) {
       return problem(status, message);
     };
@@ -206,7 +218,7 @@ struct Server::Impl {
                                          [this](net::Request request, net::Reply reply) {
                                            app->handle(std::move(request), std::move(reply));
                                          }));
-    app->set_counters([this] { return http->counters(); });
+    listening = http.get();
     return {};
   }
 
@@ -215,8 +227,8 @@ struct Server::Impl {
     stopped = true;
     if (feed) feed->close();
     if (http) http->stop(base::seconds(5));
+    if (core) core->stop();  // Its tasks use the pools.
     hashers.reset();
-    if (core) core->stop();
     writer.reset();
     if (core && journal && !options.memory && core->state().events != snapshot_events)
       save_snapshot(core->state().events, codec::encode_state(core->state()));

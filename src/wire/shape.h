@@ -115,11 +115,11 @@ inline constexpr Shape shape_of = detail::classify<T>();
 // The wire names of T's fields, in order. A member that C++ would not let have its name has an
 // underscore after it: class_ is "class".
 template <base::Described T>
-inline constexpr auto field_names = std::apply(
-    [](const auto&... field) {
-      return std::array<std::string_view, sizeof...(field)>{base::spelled(field.name)...};
-    },
-    fields_of(static_cast<const T*>(nullptr)));
+inline constexpr auto field_names = [] {
+  auto names = T::souk_field_names;
+  for (auto& name : names) name = base::spelled(name);
+  return names;
+}();
 
 // Must a reader of T find the field `name`, whose type is Member? Fields that have an obvious
 // empty value need not be sent, nor those that the struct lists:

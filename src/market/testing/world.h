@@ -33,7 +33,7 @@ std::size_t count(const Events& events) {
 }
 
 template <class E>
-const E& only(const Events& events) {
+E only(const Events& events) {
   EXPECT_EQ(count<E>(events), 1u);
   for (const auto& e : events)
     if (const auto* found = std::get_if<E>(&e)) return *found;

@@ -1,0 +1,141 @@
+#include "codec/events.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/random.h"
+#include "codec/binary.h"
+#include "market/testing/history.h"
+
+namespace souk::codec {
+namespace {
+
+using base::Bytes;
+using namespace market;
+
+template <class E>
+std::uint8_t kind() {
+  return static_cast<std::uint8_t>(Event(E{}).index());
+}
+
+// One event as it lies in the journal.
+Bytes raw(std::uint8_t kind, std::uint8_t version, std::string_view fields, std::int64_t time = 5) {
+  Bytes out;
+  Writer writer(out);
+  writer.byte(kind);
+  writer.byte(version);
+  writer.signed_number(time);
+  writer.number(fields.size());
+  writer.raw(fields);
+  return out;
+}
+
+template <class E>
+Bytes fields_of_event(const E& event) {
+  Bytes out;
+  Writer(out).put(event);
+  return out;
+}
+
+std::string error_of(const Bytes& bytes, std::span<const Upcast> known = upcasts()) {
+  const auto result = read_events(bytes, 42, [](Time, const Event&) {}, known);
+  return result ? "" : result.error().message;
+}
+
+Event only_event(const Bytes& bytes, std::span<const Upcast> known = upcasts()) {
+  Event out;
+  EXPECT_TRUE(read_events(bytes, 1, [&](Time, const Event& e) { out = e; }, known));
+  return out;
+}
+
+// A batch with every kind of event, from a random history.
+Bytes every_kind(std::set<std::string_view>& kinds) {
+  market::testing::HistoryMaker maker(2);
+  market::testing::CheckedRun run;
+  EventWriter writer;
+  run.on_event = [&](Time at, const Event& e) {
+    maker.observe(e, at);
+    if (kinds.insert(kind_of(e)).second || writer.count() < 300) writer.add(at, e);
+  };
+  for (int i = 0; i < 30'000; ++i) EXPECT_EQ(run.step(maker.next(run.state)), "");
+  kinds.insert(kind_of(Answered{}));
+  writer.add(run.state.now, Answered{{AccountId(1), "key", 7, 201, "{}", run.state.now}});
+  return writer.bytes();
+}
+
+TEST(Events, EveryKindComesBackFromItsBytesAsItWas) {
+  std::set<std::string_view> kinds;
+  const auto bytes = every_kind(kinds);
+  EXPECT_EQ(kinds.size(), std::variant_size_v<Event>);
+  EventWriter again;
+  ASSERT_TRUE(read_events(bytes, 1, [&](Time at, const Event& e) { again.add(at, e); }));
+  EXPECT_TRUE(again.bytes() == bytes);
+  EXPECT_EQ(kind_of(SettingsChanged{}), "SettingsChanged");
+  EXPECT_EQ(kind_of(Answered{}), "Answered");
+  again.clear();
+  EXPECT_EQ(again.count(), 0u);
+  EXPECT_TRUE(again.bytes().empty());
+}
+
+TEST(Events, AnEventFromBeforeAFieldWasAppendedIsReadWithItsDefault) {
+  RoundCleared round{.slot_class = ClassId(3), .mechanism = "posted", .seed = 9, .supply = 4, .leased = 6};
+  auto fields = fields_of_event(round);
+  fields.pop_back();  // `leased`, the last of the list.
+  const auto back = std::get<RoundCleared>(only_event(raw(kind<RoundCleared>(), 1, fields)));
+  EXPECT_EQ(back.mechanism, "posted");
+  EXPECT_EQ(back.supply, 4);
+  EXPECT_EQ(back.leased, 0);
+}
+
+TEST(Events, AnOldVersionIsBroughtUpStepByStep) {
+  // Version 1 wrote the job as text, version 2 as a number one too high.
+  const std::vector<Upcast> known{
+      {kind<JobWarned>(), 2,
+       [](std::string_view fields) {
+         JobWarned e;
+         Reader(fields).get(e);
+         return fields_of_event(JobWarned{JobId(e.job.value - 1)});
+       }},
+      {kind<JobWarned>(), 1, [](std::string_view fields) {
+         return fields_of_event(JobWarned{JobId(std::stoull(std::string(fields)) + 1)});
+       }}};
+  EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 1, "17"), known)).job, JobId(17));
+  EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 2, "\x12"), known)).job, JobId(17));
+  EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 3, "\x11"), known)).job, JobId(17));
+  EXPECT_EQ(error_of(raw(kind<JobWarned>(), 4, "\x11"), known), "event 42: kind 19 version 4 is unknown");
+}
+
+TEST(Events, WhatThisProgramCannotReadIsAnErrorThatNamesTheEvent) {
+  const auto good = raw(kind<JobWarned>(), 1, "\x05");
+  EXPECT_EQ(error_of(good), "");
+  EXPECT_EQ(error_of(good + raw(kind<JobWarned>(), 2, "\x05")), "event 43: kind 19 version 2 is unknown");
+  EXPECT_EQ(error_of(raw(200, 1, "")), "event 42: kind 200 version 1 is unknown");
+  EXPECT_EQ(error_of(raw(kind<JobWarned>(), 0, "\x05")), "event 42: its version is 0");
+  EXPECT_EQ(error_of(good + good.substr(0, 3)), "event 43: its bytes end too early");
+  EXPECT_EQ(error_of(raw(kind<JobWarned>(), 1, "\x05\x05")), "event 42: its fields cannot be read");
+  EXPECT_EQ(error_of(raw(kind<JobWarned>(), 1, "\x85")), "event 42: its fields cannot be read");
+  const auto far = raw(kind<JobWarned>(), 1, "\x05", std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(error_of(far + far), "event 43: its time is absurd");
+}
+
+TEST(Events, DamagedBytesNeverCrashTheReader) {
+  std::set<std::string_view> kinds;
+  const auto whole = every_kind(kinds);
+  base::Random random(4);
+  for (int i = 0; i < 3'000; ++i) {
+    auto bytes = whole;
+    for (auto flips = 1 + random.below(6); flips > 0; --flips)
+      bytes[random.below(bytes.size())] = static_cast<char>(random.next());
+    if (random.chance(3)) bytes.resize(random.below(bytes.size()));
+    (void)error_of(bytes);
+  }
+  for (int i = 0; i < 3'000; ++i) {
+    Bytes noise(random.below(200), '\0');
+    for (auto& c : noise) c = static_cast<char>(random.next());
+    (void)error_of(noise);
+  }
+}
+
+}  // namespace
+}  // namespace souk::codec

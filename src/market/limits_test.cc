@@ -1,0 +1,127 @@
+#include "market/limits.h"
+
+#include <gtest/gtest.h>
+
+#include "market/testing/world.h"
+
+namespace souk::market::testing {
+namespace {
+
+using base::Code;
+
+// Each bound of limits.h, at the last accepted value and the first refused one.
+
+TEST(Limits, TextsAndListsAreBounded) {
+  World w;
+  const auto bob = w.account("bob", 100_cr);
+  w.run(kSystem, CreateAccount{.name = std::string(kNameMin, 'a')});
+  w.run(kSystem, CreateAccount{.name = std::string(kNameMax, 'b')});
+  EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = std::string(kNameMin - 1, 'c')}).code, Code::invalid);
+  EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = std::string(kNameMax + 1, 'd')}).code, Code::invalid);
+  w.run(user(bob), GiveFeedback{FeedbackCategory::praise, std::string(kTextMax, 'x')});
+  const std::string text(kTextMax + 1, 'x');
+  EXPECT_EQ(w.refused(user(bob), GiveFeedback{FeedbackCategory::praise, text}).field, "text");
+  EXPECT_EQ(w.refused(kBoss, GrantCredits{bob, 1_cr, text}).field, "memo");
+  EXPECT_EQ(w.refused(kBoss, FreezeAccount{bob, text}).field, "reason");
+  auto terms = wants(1, 1, 1_cr, 1_cr);
+  terms.constraints.packages.assign(kListMax, "numpy");
+  const auto job = w.job(bob, terms);
+  EXPECT_EQ(w.refused(user(bob), CancelJob{job, text}).field, "reason");
+  terms.constraints.packages.emplace_back("torch");
+  EXPECT_EQ(w.refused(user(bob), ChangeJob{job, terms}).field, "constraints.packages");
+  const auto machine = w.machine(bob);
+  OfferTerms offer;
+  offer.availability.weekly.assign(kWindowsMax, parse_weekly("Mon 1:00-2:00").value());
+  const auto id = w.offer(machine, offer);
+  offer.availability.weekly.push_back(offer.availability.weekly.front());
+  EXPECT_EQ(w.refused(user(bob), ChangeOffer{id, offer}).field, "weekly");
+  EXPECT_EQ(w.refused(user(bob), ChangeOffer{id, {.slots = kSlotsMax + 1}}).field, "slots");
+  EXPECT_EQ(w.refused(user(bob), PostOffer{machine, w.slot_class(), {.longest_lease = kLongestLease + Duration(1)}}).field,
+            "longest_lease");
+  auto c = w.s.slot_class(w.slot_class());
+  c.price = kMostPrice + Credits(1);
+  EXPECT_EQ(w.refused(kBoss, SetClass{c}).field, "price");
+}
+
+TEST(Limits, AnAccountsThingsAreBounded) {
+  World w;
+  const auto bob = w.account("bob", 10'000_cr);
+  const auto big = w.machine(bob, {.cores = 100, .memory_mib = 1 << 20});
+  for (std::size_t i = 0; i < kOffersPerMachine; ++i) w.offer(big);
+  EXPECT_EQ(w.refused(user(bob), PostOffer{big, w.slot_class(), {}}).code, Code::exhausted);
+  for (auto n = w.s.machines.size(); n < kMachinesPerAccount; ++n)
+    ASSERT_TRUE(execute(w.s, {w.now, user(bob), AddMachine{"n" + std::to_string(n), {}}}));
+  EXPECT_EQ(w.refused(user(bob), AddMachine{"one more", {}}).code, Code::exhausted);
+  const SubmitJob job{"job", "batch", w.slot_class(), wants(1, 1, 1_cr, 1_cr)};
+  for (std::size_t n = 0; n < kLiveJobsPerAccount; ++n)
+    ASSERT_TRUE(execute(w.s, {w.now, user(bob), job}));
+  EXPECT_EQ(w.refused(user(bob), job).code, Code::exhausted);
+  w.run(user(bob), CancelJob{JobId(1), ""});
+  w.run(user(bob), job);
+  // The oldest login ends, so nobody is locked out.
+  for (std::uint8_t i = 0; i < kTokensPerAccount; ++i)
+    w.run(user(bob), IssueToken{.account = bob, .digest = {{1, i}}});
+  EXPECT_EQ(only<TokenRevoked>(w.run(user(bob), IssueToken{.account = bob, .digest = {{2}}})).token, TokenId(1));
+  EXPECT_EQ(w.s.tokens.size(), kTokensPerAccount);
+  while (w.s.classes.size() < kClasses) {
+    auto c = w.s.classes.back();
+    c.name = "k" + std::to_string(w.s.classes.size());
+    w.run(kBoss, SetClass{c});
+  }
+  auto c = w.s.classes.back();
+  c.name = "one-more";
+  EXPECT_EQ(w.refused(kBoss, SetClass{c}).code, Code::exhausted);
+}
+
+TEST(Limits, HistoriesForgetTheirOldest) {
+  World w;
+  const auto bob = w.account("bob");
+  for (std::size_t i = 0; i < kAuditEntries + 5; ++i)
+    ASSERT_TRUE(execute(w.s, {w.now, kBoss, GrantCredits{bob, Credits(1), std::to_string(i)}}));
+  EXPECT_EQ(w.s.audit.size(), kAuditEntries);
+  EXPECT_EQ(w.s.statements[bob.value - 1].size(), kStatementLines);
+  EXPECT_EQ(w.s.statements[bob.value - 1].back().memo, std::to_string(kAuditEntries + 4));
+  for (std::size_t i = 0; i < kFeedback + 5; ++i)
+    ASSERT_TRUE(execute(w.s, {w.now, user(bob), GiveFeedback{FeedbackCategory::idea, "again"}}));
+  EXPECT_EQ(w.s.feedback.size(), kFeedback);
+  const auto answered = [&](std::uint64_t key, Time at) {
+    apply(w.s, at, Answered{{.account = bob, .key = std::to_string(key), .at = at}});
+  };
+  for (std::uint64_t i = 0; i < kAnswers + 2; ++i) answered(i, w.now);
+  EXPECT_EQ(w.s.answers.size(), kAnswers);
+  EXPECT_EQ(w.s.find_answer(bob, "1"), nullptr);
+  EXPECT_EQ(w.s.find_answer(bob, "2")->key, "2");
+  answered(kAnswers + 2, w.now + kAnswersFor);
+  EXPECT_EQ(w.s.answers.size(), 1u);
+  EXPECT_EQ(w.s.index.answers.size(), 1u);
+}
+
+TEST(Limits, AJobRemembersOnlySoManyMachinesItAvoids) {
+  World w;
+  const auto lena = w.account("lena"), bob = w.account("bob", 100_cr);
+  for (std::size_t i = 0; i < kAvoidedPerJob + 1; ++i) w.offer(w.machine(lena));
+  const auto n = static_cast<std::int32_t>(kAvoidedPerJob + 1);
+  const auto job = w.job(bob, wants(n, n, 1_cr, 50_cr));
+  w.clear();
+  for (const auto lease : w.start_all(job)) w.run(kSystem, ExpireLease{lease});
+  EXPECT_EQ(w.at(job).avoided.size(), kAvoidedPerJob);
+  EXPECT_EQ(w.at(job).avoided.front().machine, MachineId(2));
+}
+
+TEST(Limits, OneTickDoesABoundedAmountOfWork) {
+  World w;
+  auto terms = wants(1, 1, 1_cr, 1_cr);
+  terms.deadline = w.now + base::minutes(5);
+  std::size_t jobs = 0;
+  for (int a = 0; jobs < kDuePerTick + 10; ++a) {
+    const auto owner = w.account("u" + std::to_string(a) + "x", 1000_cr);
+    for (std::size_t i = 0; i < kLiveJobsPerAccount && jobs < kDuePerTick + 10; ++i, ++jobs)
+      ASSERT_TRUE(execute(w.s, {w.now, user(owner), SubmitJob{"j", "batch", w.slot_class(), terms}}));
+  }
+  w.now = terms.deadline;
+  EXPECT_EQ(count<JobEnded>(w.run(kSystem, Tick{})), kDuePerTick);
+  EXPECT_EQ(count<JobEnded>(w.run(kSystem, Tick{})), 10u);
+}
+
+}  // namespace
+}  // namespace souk::market::testing

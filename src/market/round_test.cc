@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "market/eligible.h"
+#include "market/limits.h"
+#include "market/testing/world.h"
+
+namespace souk::market::testing {
+namespace {
+
+using base::minutes;
+
+struct Market : World {
+  AccountId lena = account("lena"), mia = account("mia"), bob = account("bob", 1000_cr);
+
+  MachineId with(AccountId owner, MachineSpec spec) {
+    spec.cores = 8;
+    spec.memory_mib = 65'536;
+    return machine(owner, std::move(spec));
+  }
+};
+
+TEST(Round, AJobRunsOnlyWhereItsOwnerAllows) {
+  Market w;
+  const auto eu = w.with(w.lena, {.region = "eu", .packages = {"numpy==1.24.2"}, .rtt_ms = 20});
+  const auto us = w.with(w.mia, {.region = "us", .provider = "ec2", .packages = {"torch"}, .rtt_ms = 90});
+  const auto trusted = w.with(w.mia, {.region = "asia", .packages = {"numpy"}, .rtt_ms = 90});
+  for (const auto m : {eu, us, trusted}) w.offer(m);
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  w.clear();  // One lease kept makes a machine more reliable than the others: 920000.
+  const auto kept = w.s.leases.at(w.start_all(job).front()).machine;
+  w.pass(minutes(2));
+  w.finish(w.at(job).leases.front());
+  const std::pair<Constraints, std::vector<MachineId>> rows[] = {
+      {{}, {eu, us, trusted}},
+      {{.packages = {"numpy"}}, {eu, trusted}},
+      {{.packages = {"numpy==1.24.2"}}, {eu}},
+      {{.packages = {"numpy", "torch"}}, {}},
+      {{.regions = {"us", "eu"}}, {eu, us}},
+      {{.max_rtt_ms = 50}, {eu}},
+      {{.min_reliability_ppm = 910'000}, {kept}},
+      {{.lenders_allowed = {w.mia}}, {us, trusted}},
+      {{.lenders_refused = {w.mia}}, {eu}},
+      {{.providers_allowed = {"ec2"}}, {us}},
+      {{.providers_refused = {"ec2"}}, {eu, trusted}},
+      {{.regions = {"us"}, .lenders_refused = {w.mia}}, {}},
+  };
+  for (const auto& [constraints, allowed] : rows) {
+    auto terms = wants(1, 3, 1_cr, 3_cr);
+    terms.constraints = constraints;
+    const auto picky = w.job(w.bob, terms);
+    w.clear();
+    std::vector<MachineId> got;
+    for (const auto l : w.at(picky).leases) got.push_back(w.at(l).machine);
+    std::ranges::sort(got);
+    EXPECT_EQ(got, allowed) << "row " << &constraints - &rows[0].first;
+    w.run(user(w.bob), CancelJob{picky, ""});
+  }
+}
+
+TEST(Round, TheJobWithTheFewestChancesChoosesFirst) {
+  Market w;
+  w.offer(w.with(w.lena, {.region = "eu"}));
+  w.offer(w.with(w.lena, {.region = "us"}));
+  const auto easy = w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  auto terms = wants(1, 1, 1_cr, 1_cr);
+  terms.constraints.regions = {"eu"};
+  const auto picky = w.job(w.bob, terms);
+  w.clear();
+  EXPECT_EQ(w.at(picky).held, 1);
+  EXPECT_EQ(w.at(easy).held, 1);
+}
+
+TEST(Round, ManyOddDemandsDoNotShutOthersOut) {
+  Market w;
+  auto odd = wants(1, 1, 1_cr, 1_cr);
+  for (std::size_t i = 0; i < kConstraintSets + 20; ++i) {
+    odd.constraints.regions = {"atlantis" + std::to_string(i)};
+    w.job(w.bob, odd);
+  }
+  w.offer(w.with(w.lena, {.region = "eu"}), {.slots = 2});
+  const auto plain = w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  odd.constraints.regions = {"eu"};
+  const auto picky = w.job(w.bob, odd);
+  w.clear();
+  EXPECT_EQ(w.at(plain).held, 1);  // At once.
+  for (std::uint64_t seed = 1; seed < 40 && w.at(picky).held == 0; ++seed) w.clear("c1", seed);
+  EXPECT_EQ(w.at(picky).held, 1);  // In one of the next rounds.
+}
+
+TEST(Round, PriorityBreaksTiesBetweenEqualLimitsAndReliabilityBetweenEqualOffers) {
+  Market w;
+  w.offer(w.with(w.lena, {}));
+  w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  auto urgent_terms = wants(1, 1, 1_cr, 1_cr);
+  urgent_terms.priority = 5;
+  const auto urgent = w.job(w.bob, urgent_terms);
+  w.clear();
+  EXPECT_EQ(w.at(urgent).held, 1);
+  // The machine that lost a lease comes after one that did not.
+  w.start_all(urgent);
+  w.run(kSystem, ExpireLease{w.at(urgent).leases.front()});
+  w.beat(MachineId(1));
+  for (const auto id : {JobId(1), urgent}) w.run(user(w.bob), CancelJob{id, ""});
+  const auto sound = w.with(w.mia, {});
+  w.offer(sound);
+  const auto later = w.job(w.bob, wants(1, 1, 2_cr, 1_cr));
+  w.clear();
+  EXPECT_EQ(w.at(w.at(later).leases.front()).machine, sound);
+}
+
+TEST(Round, WhatIsNotOnOfferNowIsNotSold) {
+  Market w;
+  const auto m = w.with(w.lena, {});
+  OfferTerms later;
+  later.availability.once = Interval{w.now + minutes(30), w.now + minutes(90)};
+  const auto offer = w.offer(m, later);
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0u);
+  w.now = w.now + minutes(30);
+  w.run(user(w.lena), PauseOffer{offer, w.now + minutes(5)});
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0u);
+  w.now = w.now + minutes(5);
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 1u);
+  EXPECT_EQ(w.at(w.at(job).leases.front()).term.until, later.availability.once->until);
+  EXPECT_EQ(w.refused(kSystem, RemoveOffer{offer}).code, base::Code::conflict);
+  w.run(user(w.bob), CancelJob{job, ""});
+  w.run(user(w.lena), DrainOffer{offer});
+  w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0u);
+}
+
+TEST(Round, ALenderWhoComesBackGivesNoticeAndIsPaidForIt) {
+  Market w;
+  const auto m = w.with(w.lena, {});
+  const auto offer = w.offer(m, {.slots = 2, .reserve = 1_cr});
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  w.clear();
+  const auto lease = w.start_all(job).front();
+  w.pass(minutes(10));
+  w.run(user(w.lena), PauseOffer{offer, w.now + base::hours(8)});
+  EXPECT_EQ(w.at(lease).state, LeaseState::draining);
+  EXPECT_EQ(w.at(lease).term.until, w.now + w.s.settings.drain);
+  w.pass(minutes(4));
+  EXPECT_EQ(w.at(lease).outcome, LeaseOutcome::term);
+  EXPECT_EQ(w.balance(w.lena).available, 0.2_cr);  // Ten minutes and two of notice.
+  EXPECT_EQ(w.at(job).state, JobState::queued);
+}
+
+TEST(Round, ASlotIsNeverSoldTwice) {
+  Market w;
+  const auto m = w.with(w.lena, {});  // Eight cores.
+  w.offer(m, {.slots = 4}, "c1");
+  w.offer(m, {.slots = 2}, "c2");
+  EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class("c1"), {}}).field, "slots");
+  EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class("g1"), {}}).field, "class");
+  auto spec = w.s.machines.at(m).spec;
+  spec.cores = 7;
+  EXPECT_EQ(w.refused(w.agent(m), ChangeMachine{m, "m1", spec}).field, "slots");
+  const auto job = w.job(w.bob, wants(3, 3, 1_cr, 9_cr));
+  w.clear();
+  EXPECT_EQ(w.at(job).held, 3);
+  EXPECT_EQ(w.refused(user(w.lena), ChangeOffer{OfferId(1), {.slots = 2}}).field, "slots");
+  EXPECT_EQ(w.refused(user(w.lena), RemoveMachine{m}).code, base::Code::conflict);
+  w.run(user(w.lena), ChangeOffer{OfferId(1), {.slots = 3}});
+  w.job(w.bob, wants(1, 1, 1_cr, 9_cr));
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0u);
+}
+
+TEST(Round, ARoundIsRecordedWithItsSeedAndSampledEvenWhenIdle) {
+  Market w;
+  EXPECT_TRUE(w.clear().empty());  // Nothing at all to say.
+  w.offer(w.with(w.lena, {}), {.slots = 3});
+  const auto idle = only<RoundCleared>(w.clear("c1", 42));
+  EXPECT_EQ(idle.seed, 42u);
+  EXPECT_EQ(idle.supply, 3);
+  EXPECT_EQ(idle.mechanism, "k-double");
+  EXPECT_EQ(idle.reference, 0.1_cr);  // Half the class's price: nobody wants it.
+  EXPECT_FALSE(idle.price);
+  w.now = w.now + minutes(4);
+  EXPECT_TRUE(w.clear().empty());
+  w.now = w.now + minutes(1);
+  EXPECT_EQ(w.clear().size(), 1u);
+  EXPECT_EQ(w.refused(user(w.bob), Clear{w.slot_class(), 1}).code, base::Code::forbidden);
+}
+
+TEST(Round, AWeeklyWindowIsCheckedHoweverItWasMade) {
+  Market w;
+  const auto m = w.with(w.lena, {});
+  for (const WeeklyWindow& bad : {WeeklyWindow{0, 0, 60}, WeeklyWindow{0xff, 0, 60}, WeeklyWindow{1, -5, 60},
+                                 WeeklyWindow{1, 1440, 60}, WeeklyWindow{1, 0, 0}, WeeklyWindow{1, 0, 1441},
+                                 WeeklyWindow{1, 0, 60, "Mars/Olympus"}}) {
+    OfferTerms terms;
+    terms.availability.weekly = {bad};
+    EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), terms}).field, "weekly") << to_string(bad);
+  }
+  OfferTerms past;
+  past.availability.once = Interval{w.now - minutes(9), w.now};
+  EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), past}).field, "until");
+  past.availability.once = Interval{base::kNever - minutes(1), base::kNever};
+  EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), past}).field, "from");
+  for (const auto longest : {Duration(0), Duration(std::numeric_limits<std::int64_t>::max())})
+    EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), {.longest_lease = longest}}).field, "longest_lease");
+}
+
+}  // namespace
+}  // namespace souk::market::testing

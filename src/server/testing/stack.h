@@ -1,0 +1,161 @@
+#pragma once
+
+#include <condition_variable>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "journal/memory.h"
+#include "net/server.h"
+#include "server/app.h"
+#include "server/secrets.h"
+#include "server/testing/market.h"
+
+// The inside of a server, with a journal and a clock that obey the test.
+
+namespace souk::server::testing {
+
+// Holds appends up, or lets them fail, when told to. Thread-safe.
+class ObedientJournal final : public journal::Journal {
+ public:
+  [[nodiscard]] std::uint64_t next() const override {
+    const std::lock_guard lock(mutex_);
+    return kept_.next();
+  }
+  [[nodiscard]] base::Result<> append(const journal::Batch& batch) override {
+    std::unique_lock lock(mutex_);
+    ++begun_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !held_; });
+    if (fail_) return base::fail(base::Code::unavailable, "no space left on the test's disk");
+    sizes_.push_back(batch.count);
+    bytes_.push_back(batch.bytes.size());
+    return kept_.append(batch);
+  }
+  [[nodiscard]] base::Result<> replay(std::uint64_t from, const Visit& visit) override {
+    const std::lock_guard lock(mutex_);
+    return kept_.replay(from, visit);
+  }
+
+  void hold() { set(held_, true); }
+  void release() { set(held_, false); }
+  void fail() { set(fail_, true); }
+  // Appends that were begun so far, held up ones too.
+  [[nodiscard]] int begun() const {
+    const std::lock_guard lock(mutex_);
+    return begun_;
+  }
+  // Events and bytes of each batch that was kept.
+  [[nodiscard]] std::vector<std::uint32_t> sizes() const {
+    const std::lock_guard lock(mutex_);
+    return sizes_;
+  }
+  [[nodiscard]] std::vector<std::size_t> bytes() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  void set(bool& flag, bool value) {
+    const std::lock_guard lock(mutex_);
+    flag = value;
+    changed_.notify_all();
+  }
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  journal::MemoryJournal kept_;
+  bool held_ = false, fail_ = false;
+  int begun_ = 0;
+  std::vector<std::uint32_t> sizes_;
+  std::vector<std::size_t> bytes_;
+};
+
+// A clock that can also be set back.
+class ObedientClock final : public base::Clock {
+ public:
+  [[nodiscard]] base::Time now() const override { return base::Time(us_.load()); }
+  void move(base::Duration d) { us_ += d.us; }
+
+ private:
+  std::atomic<std::int64_t> us_ = 1'767'571'200'000'000;  // 2026-01-05T00:00:00Z
+};
+
+// Where the answer to a request that came over no socket goes.
+class Pigeon final : public net::Exchange {
+ public:
+  void answer(net::Response response) override { promise_.set_value(answer_of(response)); }
+  net::Stream stream(net::Response) override { return {}; }
+  void dropped() override { promise_.set_value({.status = 500}); }
+  std::future<Answer> future() { return promise_.get_future(); }
+
+ private:
+  std::promise<Answer> promise_;
+};
+
+class Stack {
+ public:
+  explicit Stack(CoreOptions core_options = {}, AppOptions app_options = {.requests_per_second = 0})
+      : core(market::State{}, journal, clock, core_options),
+        feed(0, {}),
+        app(core, feed, hashers, clock, std::move(app_options)) {
+    core.observe([this](std::span<const Committed> batch) { feed.publish(batch.back().number); });
+    core.start();
+    auto started = net::Server::start({}, [this](net::Request request, net::Reply reply) {
+      app.handle(std::move(request), std::move(reply));
+    });
+    CHECK(started.has_value());
+    http = *std::move(started);
+  }
+  ~Stack() {
+    journal.release();
+    feed.close();
+    http->stop(base::seconds(1));
+    core.stop();
+  }
+
+  [[nodiscard]] std::string url() const { return fmt::format("http://127.0.0.1:{}", http->port()); }
+
+  // Runs `fn` on the core thread and waits for it.
+  template <class Fn>
+  auto inside(Fn fn) {
+    std::promise<decltype(fn(std::declval<Core::Turn&>()))> promise;
+    auto future = promise.get_future();
+    CHECK(core.post([&](Core::Turn& turn) { promise.set_value(fn(turn)); }));
+    return future.get();
+  }
+
+  // A request from anywhere in the world.
+  std::future<Answer> ask(net::Request request) {
+    auto pigeon = std::make_shared<Pigeon>();
+    auto future = pigeon->future();
+    app.handle(std::move(request), net::Reply(std::move(pigeon)));
+    return future;
+  }
+  std::future<Answer> ask(std::string method, const std::string& path, const std::string& token = "",
+                          std::string body = "", std::string address = "203.0.113.9") {
+    net::Request request{.method = std::move(method), .target = path, .path = path};
+    request.headers = {{"Idempotency-Key", new_key()}};
+    if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
+    request.body = std::move(body);
+    request.peer = {.address = address, .loopback = address == "127.0.0.1"};
+    return ask(std::move(request));
+  }
+
+  ObedientClock clock;
+  ObedientJournal journal;
+  Core core;
+  Feed feed;
+  Pool hashers;
+  App app;
+  std::unique_ptr<net::Server> http;
+
+ private:
+  struct Init {
+    Init() { init_secrets(); }
+  } init_;
+};
+
+}  // namespace souk::server::testing
