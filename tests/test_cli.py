@@ -39,7 +39,7 @@ class Lists(MarketTest):
         super().setUp()
         self.ann = self.sign_up("ann")
         for i in range(3):
-            self.lend(self.ann, name=f"box{i}", price=0.2 * (i + 1),
+            self.lend(self.ann, name=f"box{i}", price=round(0.2 * (i + 1), 6),
                       weekly=["Mon,Wed 22:00-05:00 America/Los_Angeles"] if i else [])
 
     def test_where_filters_and_echoes_the_query(self):

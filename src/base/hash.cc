@@ -47,4 +47,17 @@ std::uint64_t short_hash(std::string_view data) {
   return out;
 }
 
+std::size_t table_hash(std::string_view data) {
+  static const auto secret = [] {
+    std::array<unsigned char, crypto_shorthash_KEYBYTES> key;
+    crypto_shorthash_keygen(key.data());
+    return key;
+  }();
+  std::size_t out = 0;
+  static_assert(sizeof out == crypto_shorthash_BYTES);
+  crypto_shorthash(reinterpret_cast<unsigned char*>(&out),
+                   reinterpret_cast<const unsigned char*>(data.data()), data.size(), secret.data());
+  return out;
+}
+
 }  // namespace souk::base

@@ -109,6 +109,7 @@ Command class_command() {
               .summary = "slot classes: what is traded",
               .examples = {"class list", "class set c4 --price 0.9"}};
   out.commands = {list_command(), set_command()};
+  out.run = out.commands.front().run;
   return out;
 }
 

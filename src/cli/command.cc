@@ -4,36 +4,19 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "cli/table.h"
 
 namespace souk::cli {
 namespace {
 
-// `text` in lines of at most `width` columns, the later ones indented.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
-  std::string out;
-  std::size_t column = indent;
-  for (const auto word : base::split(text, ' ')) {
-    if (word.empty()) continue;
-    const bool fresh = out.empty() || out.back() == ' ';
-    if (!out.empty() && column + 1 + word.size() > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (!fresh) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out;
+std::string spelled(const Option& o) {
+  const auto letter = o.letter == '\0' ? std::string() : fmt::format("-{}, ", o.letter);
+  return letter + (o.value.empty() ? o.name : o.name + " " + o.value);
 }
-
-std::string spelled(const Option& o) { return o.value.empty() ? o.name : o.name + " " + o.value; }
 
 std::string usage_line(const Command& command, std::string_view path) {
   std::string out = fmt::format("usage: {}", path);
-  if (!command.commands.empty()) return out + " COMMAND ...";
+  if (!command.commands.empty()) return out + (command.run ? " [COMMAND ...]" : " COMMAND ...");
   for (const auto& o : command.options) {
     if (!o.positional() && !o.required) continue;
     auto text = spelled(o) + (o.positional() && o.repeated ? "..." : "");
@@ -72,9 +55,7 @@ bool takes(const Command& command, const Option& global) {
 
 std::string help_text(const Command& command, std::string_view path,
                       const std::vector<Option>& globals, const Terminal& terminal) {
-  const std::size_t width =
-      terminal.width > 0 ? std::min<std::size_t>(static_cast<std::size_t>(terminal.width), 100)
-                         : 100;
+  const auto width = text_width(terminal);
   auto out = fmt::format("{}: {}\n\n{}\n", path, command.summary, usage_line(command, path));
   if (!command.details.empty()) out += "\n" + wrapped(command.details, 0, width) + "\n";
   std::vector<Row> commands, arguments, flags, common;

@@ -20,6 +20,7 @@ namespace souk::cli {
 
 struct Option {
   std::string name;   // "--limit", or "JOB" for an argument.
+  char letter = '\0';  // A short form: "-o".
   std::string value;  // "PRICE", for help; empty for arguments and switches.
   std::string help;
   bool required = false;
@@ -38,7 +39,7 @@ struct Command {
   std::string summary;                // One line, small first letter, no stop at the end.
   std::vector<std::string> examples;  // Without the leading "souk ".
   std::vector<Option> options;
-  std::function<Result<>(Context&)> run;  // Absent in a group.
+  std::function<Result<>(Context&)> run;  // In a group: when no command of it is named.
   std::vector<Command> commands;          // Of a group.
   Common common = Common::server;         // The flags it shares with others.
   std::string details;                    // A paragraph for --help.
@@ -88,6 +89,10 @@ Option argument(std::string name, std::string help, T& target) {
 
 inline Option optional(Option o) {
   o.required = false;
+  return o;
+}
+inline Option with_letter(char letter, Option o) {
+  o.letter = letter;
   return o;
 }
 inline Option required(Option o) {

@@ -19,7 +19,8 @@ Result<> list_feedback(Context& c, const Paging& paging) {
     if (page.items.empty()) return c.print("no feedback yet\n");
     for (const auto& f : page.items)
       c.print(fmt::format("{} {} from {}, {}\n  {}\n", to_string(f.id), f.category,
-                          printable(f.account), relative(f.at, c.now()), printable(f.text)));
+                          printable(f.account), relative(f.at, c.now()),
+                          wrapped(printable(f.text), 2, text_width(c.out()))));
     show_next(c, page.next);
   });
 }
@@ -64,7 +65,7 @@ Command faq_command() {
     return c.show<wire::Faq>(body, [&](const auto& faq) {
       for (const auto& entry : faq.items)
         c.print(fmt::format("{}\n  {}\n\n", paint(printable(entry.question), Tone::strong, c.out()),
-                            printable(entry.answer)));
+                            wrapped(printable(entry.answer), 2, text_width(c.out()))));
     });
   };
   return out;

@@ -164,9 +164,9 @@ Command export_command() {
   auto o = std::make_shared<Dump>();
   Command out{.name = "export",
               .summary = "write all events to a file as JSON lines; secrets are left out",
-              .examples = {"journal export --data ./market events.jsonl"}};
-  out.options = {argument("FILE", "the file to make", o->file),
-                 required(flag("--data FOLDER", "the market's folder", o->data))};
+              .examples = {"journal export --data ./market -o events.jsonl"}};
+  out.options = {required(flag("--data FOLDER", "the market's folder", o->data)),
+                 required(with_letter('o', flag("--output FILE", "the file to make", o->file)))};
   out.run = [o](Context& c) { return export_to(c, *o); };
   return out;
 }

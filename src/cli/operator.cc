@@ -80,6 +80,7 @@ Command settings_command() {
               .summary = "what the operator can set for the whole market",
               .examples = {"settings show", "settings set fee=0.05"}};
   out.commands = {show_command(), set_command()};
+  out.run = out.commands.front().run;
   return out;
 }
 

@@ -38,10 +38,11 @@ struct Node {
 
 void add_option(Node& node, const Option& o) {
   CLI::Option* made = nullptr;
+  const auto name = o.letter == '\0' ? o.name : fmt::format("-{},{}", o.letter, o.name);
   if (o.is_switch) {
-    made = node.app->add_flag(o.name);
+    made = node.app->add_flag(name);
   } else {
-    made = node.app->add_option(o.name);
+    made = node.app->add_option(name);
     made->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (o.positional() && o.repeated) made->expected(0, 1'000)->allow_extra_args();
   }

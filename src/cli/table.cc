@@ -38,6 +38,31 @@ std::string elide(std::string_view text, std::size_t width, bool utf8) {
   return std::string(text.substr(0, bytes)) + std::string(shown_mark);
 }
 
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = indent;
+  for (const auto word : base::split(text, ' ')) {
+    if (word.empty()) continue;
+    const auto size = display_width(word);
+    if (!out.empty() && width > 0 && column + 1 + size > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!out.empty()) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += size;
+  }
+  return out;
+}
+
+std::size_t text_width(const Terminal& terminal) {
+  constexpr std::size_t kMost = 100;
+  return terminal.width > 0 ? std::min<std::size_t>(static_cast<std::size_t>(terminal.width), kMost)
+                            : kMost;
+}
+
 void Table::add(std::vector<Cell> row) {
   CHECK(row.size() == columns_.size());
   for (auto& cell : row) cell.text = printable(cell.text);
@@ -105,7 +130,10 @@ std::string Table::render(const Terminal& terminal) const {
   line([&](std::size_t c) -> const Cell& { return titles[c]; }, true);
   for (const auto& row : rows_) line([&](std::size_t c) -> const Cell& { return row[c]; }, false);
   if (!hidden.empty())
-    out += paint("(no room for: " + base::join(hidden, ", ") + ")", Tone::dim, terminal) + "\n";
+    out += paint(wrapped("(no room for: " + base::join(hidden, ", ") + ")", 0,
+                         static_cast<std::size_t>(terminal.width)),
+                 Tone::dim, terminal) +
+           "\n";
   return out;
 }
 

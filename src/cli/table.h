@@ -13,6 +13,12 @@ std::size_t display_width(std::string_view text);
 // `text` cut to `width` columns, with an ellipsis ("..." or one "…") where something is missing.
 std::string elide(std::string_view text, std::size_t width, bool utf8);
 
+// `text` in lines of at most `width` columns (0: any), those after the first indented. It begins
+// at column `indent`.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
+// For texts to read: the terminal's width, but no more than eyes like.
+std::size_t text_width(const Terminal& terminal);
+
 struct Column {
   std::string title;
   enum class Align { left, right } align = Align::left;

@@ -51,13 +51,21 @@ class Writer {
 
   void put(bool v) { byte(v ? 1 : 0); }
   template <std::unsigned_integral T>
-  void put(T v) { number(v); }
+  void put(T v) {
+    number(v);
+  }
   template <std::signed_integral T>
-  void put(T v) { signed_number(v); }
+  void put(T v) {
+    signed_number(v);
+  }
   template <base::NamedEnum E>
-  void put(E v) { byte(static_cast<unsigned char>(v)); }
+  void put(E v) {
+    byte(static_cast<unsigned char>(v));
+  }
   template <class Tag>
-  void put(base::Id<Tag> v) { number(v.value); }
+  void put(base::Id<Tag> v) {
+    number(v.value);
+  }
   void put(base::Credits v) { signed_number(v.micro); }
   void put(base::Time v) { signed_number(v.us); }
   void put(base::Duration v) { signed_number(v.us); }
@@ -74,9 +82,13 @@ class Writer {
     if (v) put(*v);
   }
   template <class T>
-  void put(const std::vector<T>& v) { items(v); }
+  void put(const std::vector<T>& v) {
+    items(v);
+  }
   template <class T>
-  void put(const std::deque<T>& v) { items(v); }
+  void put(const std::deque<T>& v) {
+    items(v);
+  }
   template <class K, class V>
   void put(const std::map<K, V>& v) {
     number(v.size());
@@ -112,7 +124,10 @@ class Reader {
  public:
   // With `whole`, bytes that end before the fields do are an error.
   explicit Reader(std::string_view bytes, bool whole = false)
-      : at_(bytes.data()), end_(bytes.data() + bytes.size()), gaps_left_(65'536 + 64 * bytes.size()), whole_(whole) {}
+      : at_(bytes.data()),
+        end_(bytes.data() + bytes.size()),
+        gaps_left_(65'536 + 64 * bytes.size()),
+        whole_(whole) {}
 
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return at_ == end_; }
@@ -148,9 +163,13 @@ class Reader {
     v = b == 1;
   }
   template <std::unsigned_integral T>
-  void get(T& v) { narrow(number(), v); }
+  void get(T& v) {
+    narrow(number(), v);
+  }
   template <std::signed_integral T>
-  void get(T& v) { narrow(signed_number(), v); }
+  void get(T& v) {
+    narrow(signed_number(), v);
+  }
   template <base::NamedEnum E>
   void get(E& v) {
     const auto b = byte();
@@ -158,7 +177,9 @@ class Reader {
     v = static_cast<E>(b);
   }
   template <class Tag>
-  void get(base::Id<Tag>& v) { v = base::Id<Tag>(number()); }
+  void get(base::Id<Tag>& v) {
+    v = base::Id<Tag>(number());
+  }
   void get(base::Credits& v) { v = base::Credits(signed_number()); }
   void get(base::Time& v) { v = base::Time(signed_number()); }
   void get(base::Duration& v) { v = base::Duration(signed_number()); }
@@ -178,9 +199,13 @@ class Reader {
     }
   }
   template <class T>
-  void get(std::vector<T>& v) { items(v); }
+  void get(std::vector<T>& v) {
+    items(v);
+  }
   template <class T>
-  void get(std::deque<T>& v) { items(v); }
+  void get(std::deque<T>& v) {
+    items(v);
+  }
   template <class K, class V>
   void get(std::map<K, V>& v) {
     v.clear();

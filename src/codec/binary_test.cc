@@ -50,8 +50,9 @@ TEST(Binary, NumbersKeepTheirValueAtEveryEdge) {
     EXPECT_EQ(there_and_back(base::JobId(v)), base::JobId(v));
   }
   using Limits = std::numeric_limits<std::int64_t>;
-  for (const std::int64_t v : {Limits::min(), std::int64_t{-65}, std::int64_t{-64}, std::int64_t{-1},
-                               std::int64_t{0}, std::int64_t{63}, std::int64_t{64}, Limits::max()}) {
+  for (const std::int64_t v :
+       {Limits::min(), std::int64_t{-65}, std::int64_t{-64}, std::int64_t{-1}, std::int64_t{0},
+        std::int64_t{63}, std::int64_t{64}, Limits::max()}) {
     EXPECT_EQ(there_and_back(v), v);
     EXPECT_EQ(there_and_back(base::Time(v)), base::Time(v));
     EXPECT_EQ(there_and_back(base::Credits(v)), base::Credits(v));
@@ -107,13 +108,19 @@ TEST(Binary, NonsenseIsNoticed) {
     return reader.ok();
   };
   EXPECT_FALSE(read("", std::uint64_t{}));
-  EXPECT_FALSE(read("\x80", std::uint64_t{}));                                // Never ends.
+  EXPECT_FALSE(read("\x80", std::uint64_t{}));  // Never ends.
   EXPECT_FALSE(read("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", std::uint64_t{}));  // Too long.
-  EXPECT_FALSE(read("\x80\x02", std::uint8_t{}));                             // 256
+  EXPECT_FALSE(read("\x80\x02", std::uint8_t{}));                                       // 256
   EXPECT_FALSE(read("\x02", true));
   EXPECT_FALSE(read("\x04", FeedbackCategory::idea));
-  EXPECT_FALSE(read("\x05" "abc", std::string()));
-  EXPECT_FALSE(read("\xff\xff\xff\xff\x0f" "abc", std::vector<Item>()));      // A huge count.
+  EXPECT_FALSE(
+      read("\x05"
+           "abc",
+           std::string()));
+  EXPECT_FALSE(
+      read("\xff\xff\xff\xff\x0f"
+           "abc",
+           std::vector<Item>()));  // A huge count.
   const std::string_view two_of_the_same("\x09\x02\x03\x00\x00\x03\x00\x00", 8);
   EXPECT_FALSE(read(two_of_the_same, market::Table<base::JobId, Item>()));
   Bytes far;  // An id a billion further on: a table would need the memory for all in between.

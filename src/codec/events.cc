@@ -43,8 +43,8 @@ Result<> decode(std::uint8_t kind, std::uint8_t version, std::string_view fields
                    "it was written by a newer souk: use that one");
   base::Bytes converted;
   for (auto v = version; v < current; ++v) {
-    const auto it = std::ranges::find_if(
-        known, [&](const Upcast& u) { return u.kind == kind && u.from == v; });
+    const auto it =
+        std::ranges::find_if(known, [&](const Upcast& u) { return u.kind == kind && u.from == v; });
     CHECK(it != known.end());
     converted = it->convert(fields);
     fields = converted;

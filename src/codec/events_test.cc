@@ -79,7 +79,8 @@ TEST(Events, EveryKindComesBackFromItsBytesAsItWas) {
 }
 
 TEST(Events, AnEventFromBeforeAFieldWasAppendedIsReadWithItsDefault) {
-  RoundCleared round{.slot_class = ClassId(3), .mechanism = "posted", .seed = 9, .supply = 4, .leased = 6};
+  RoundCleared round{
+      .slot_class = ClassId(3), .mechanism = "posted", .seed = 9, .supply = 4, .leased = 6};
   auto fields = fields_of_event(round);
   fields.pop_back();  // `leased`, the last of the list.
   const auto back = std::get<RoundCleared>(only_event(raw(kind<RoundCleared>(), 1, fields)));
@@ -101,15 +102,19 @@ TEST(Events, AnOldVersionIsBroughtUpStepByStep) {
          return fields_of_event(JobWarned{JobId(std::stoull(std::string(fields)) + 1)});
        }}};
   EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 1, "17"), known)).job, JobId(17));
-  EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 2, "\x12"), known)).job, JobId(17));
-  EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 3, "\x11"), known)).job, JobId(17));
-  EXPECT_EQ(error_of(raw(kind<JobWarned>(), 4, "\x11"), known), "event 42: kind 19 version 4 is unknown");
+  EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 2, "\x12"), known)).job,
+            JobId(17));
+  EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 3, "\x11"), known)).job,
+            JobId(17));
+  EXPECT_EQ(error_of(raw(kind<JobWarned>(), 4, "\x11"), known),
+            "event 42: kind 19 version 4 is unknown");
 }
 
 TEST(Events, WhatThisProgramCannotReadIsAnErrorThatNamesTheEvent) {
   const auto good = raw(kind<JobWarned>(), 1, "\x05");
   EXPECT_EQ(error_of(good), "");
-  EXPECT_EQ(error_of(good + raw(kind<JobWarned>(), 2, "\x05")), "event 43: kind 19 version 2 is unknown");
+  EXPECT_EQ(error_of(good + raw(kind<JobWarned>(), 2, "\x05")),
+            "event 43: kind 19 version 2 is unknown");
   EXPECT_EQ(error_of(raw(200, 1, "")), "event 42: kind 200 version 1 is unknown");
   EXPECT_EQ(error_of(raw(kind<JobWarned>(), 0, "\x05")), "event 42: its version is 0");
   EXPECT_EQ(error_of(good + good.substr(0, 3)), "event 43: its bytes end too early");

@@ -38,7 +38,8 @@ std::pair<base::Bytes, std::size_t> journal_of(std::uint64_t seed, int commands)
   };
   for (int i = 0; i < commands; ++i)
     if (!run.step(maker.next(run.state)).empty()) return {};
-  writer.add(run.state.now, market::Answered{{base::AccountId(1), "key", 7, 201, "{}", run.state.now}});
+  writer.add(run.state.now,
+             market::Answered{{base::AccountId(1), "key", 7, 201, "{}", run.state.now}});
   return {writer.bytes(), run.kinds.size() + 1};
 }
 
@@ -71,9 +72,8 @@ TEST(Golden, AJournalOfTheFirstVersionStillTellsTheSameStory) {
   const auto bytes = read_golden();
   ASSERT_FALSE(bytes.empty()) << golden();
   market::State state;
-  const auto read = read_events(bytes, 1, [&](Time at, const Event& event) {
-    market::apply(state, at, event);
-  });
+  const auto read =
+      read_events(bytes, 1, [&](Time at, const Event& event) { market::apply(state, at, event); });
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(market::broken_invariants(state), std::vector<std::string>{});
   EXPECT_EQ(to_string(state_hash(state)), kStateHash);

@@ -30,8 +30,7 @@ TEST(Accounts, AFloodOfSignUpsTakesNoMoreThanTheOperatorSetAside) {
   v.signup_bonus = 3_cr;
   w.settings(v);
   Credits taken;
-  for (int i = 0; i < 100; ++i)
-    taken += w.balance(w.account("sybil" + std::to_string(i))).bonus;
+  for (int i = 0; i < 100; ++i) taken += w.balance(w.account("sybil" + std::to_string(i))).bonus;
   EXPECT_EQ(taken, 9_cr);
   EXPECT_EQ(w.balance(ledger::kPlatform).available, 1_cr);
 }
@@ -69,8 +68,9 @@ TEST(Accounts, AFrozenAccountStopsSpendingAndLendingUntilItIsThawed) {
   EXPECT_EQ(w.at(job).reason, "account frozen");
   EXPECT_EQ(w.balance(lena).available, 0.05_cr);  // 0.5 an hour: worked for, so paid.
   EXPECT_NE(w.refused(user(bob), ResumeJob{job}).message.find("chargeback"), std::string::npos);
-  EXPECT_EQ(w.refused(user(bob), SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 1_cr)}).code,
-            Code::forbidden);
+  EXPECT_EQ(
+      w.refused(user(bob), SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 1_cr)}).code,
+      Code::forbidden);
   EXPECT_EQ(w.refused(user(bob), AddMachine{"m", {}}).code, Code::forbidden);
   EXPECT_EQ(w.refused(kBoss, FreezeAccount{AccountId(1), "oops"}).code, Code::conflict);
   w.run(user(bob), CancelJob{job, ""});  // What is left is still theirs.
@@ -143,18 +143,25 @@ TEST(Accounts, ATokenDoesOnlyWhatItsScopeAllows) {
   const auto machine = w.machine(lena);
   const Actor agent = w.agent(machine);
   EXPECT_EQ(w.refused(agent, AddMachine{"m", {}}).code, Code::forbidden);
-  EXPECT_EQ(w.refused(agent, SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 1_cr)}).code, Code::forbidden);
+  EXPECT_EQ(w.refused(agent, SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 1_cr)}).code,
+            Code::forbidden);
   EXPECT_EQ(w.refused(agent, ChangePassword{lena, "hash"}).code, Code::forbidden);
   EXPECT_EQ(w.refused(agent, RemoveMachine{machine}).code, Code::forbidden);
   EXPECT_EQ(w.refused(agent, Heartbeat{w.machine(bob), {}}).code, Code::forbidden);
   // A stolen everyday token of an operator does not become an operator's token.
-  EXPECT_EQ(w.refused(user(AccountId(1)), IssueToken{.account = AccountId(1), .scope = Scope::operator_}).code,
+  EXPECT_EQ(
+      w.refused(user(AccountId(1)), IssueToken{.account = AccountId(1), .scope = Scope::operator_})
+          .code,
+      Code::forbidden);
+  EXPECT_EQ(w.refused(kSystem, IssueToken{.account = bob, .scope = Scope::operator_}).code,
             Code::forbidden);
-  EXPECT_EQ(w.refused(kSystem, IssueToken{.account = bob, .scope = Scope::operator_}).code, Code::forbidden);
   w.run(kSystem, IssueToken{.account = AccountId(1), .scope = Scope::operator_, .digest = {{7}}});
   EXPECT_EQ(w.refused(user(bob), IssueToken{.account = bob, .digest = {{7}}}).code, Code::conflict);
-  w.run(user(lena), IssueToken{.account = lena, .scope = Scope::machine, .machine = machine,
-                               .digest = {{8}}, .expires = w.now + base::hours(1)});
+  w.run(user(lena), IssueToken{.account = lena,
+                               .scope = Scope::machine,
+                               .machine = machine,
+                               .digest = {{8}},
+                               .expires = w.now + base::hours(1)});
   EXPECT_NE(w.s.find_token({{8}}, w.now), nullptr);
   EXPECT_EQ(w.s.find_token({{8}}, w.now + base::hours(1)), nullptr);
   EXPECT_EQ(w.refused(user(bob), RevokeToken{TokenId(2)}).message, "there is no token t2");
@@ -168,15 +175,17 @@ TEST(Accounts, AClosedMarketAndReservedNamesTurnStrangersAway) {
     EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = name}).code, Code::invalid) << name;
   const auto bob = w.account("bob");
   EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = "bob"}).code, Code::conflict);
-  EXPECT_EQ(w.refused(user(bob), CreateAccount{.name = "root", .is_operator = true}).code, Code::forbidden);
+  EXPECT_EQ(w.refused(user(bob), CreateAccount{.name = "root", .is_operator = true}).code,
+            Code::forbidden);
   Settings v;
   v.signup_open = false;
   w.settings(v);
   EXPECT_EQ(w.refused(user(bob), CreateAccount{.name = "carl"}).code, Code::forbidden);
   w.run(kBoss, CreateAccount{.name = "carl"});
-  for (auto bad : {Settings{.fee_ppm = -1}, Settings{.fee_ppm = 500'001}, Settings{.signup_bonus = -1_cr},
-                   Settings{.term = base::days(8)}, Settings{.shortest_term = base::hours(2)},
-                   Settings{.silence = Duration(0)}, Settings{.retention = base::minutes(1)}})
+  for (auto bad :
+       {Settings{.fee_ppm = -1}, Settings{.fee_ppm = 500'001}, Settings{.signup_bonus = -1_cr},
+        Settings{.term = base::days(8)}, Settings{.shortest_term = base::hours(2)},
+        Settings{.silence = Duration(0)}, Settings{.retention = base::minutes(1)}})
     EXPECT_EQ(w.refused(kBoss, ChangeSettings{bad}).code, Code::invalid);
   EXPECT_EQ(w.refused(user(bob), ChangeSettings{}).code, Code::forbidden);
 }

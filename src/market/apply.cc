@@ -142,10 +142,8 @@ struct Applier {
     auto& j = s.jobs.at(e.job);
     const auto more = e.terms.budget - j.terms.budget;
     if (more > Credits()) {
-      s.ledger.apply({.kind = ledger::Kind::reserve,
-                      .from = j.owner,
-                      .hold = hold_of(j.id),
-                      .amount = more});
+      s.ledger.apply(
+          {.kind = ledger::Kind::reserve, .from = j.owner, .hold = hold_of(j.id), .amount = more});
       line(j.owner, {.kind = LineKind::reserve, .amount = -more, .job = j.id});
       j.warned = false;
     } else if (more < Credits()) {
@@ -234,8 +232,7 @@ struct Applier {
                       .hold = hold_of(l.job),
                       .amount = e.amount,
                       .fee = e.fee});
-      line(l.borrower,
-           {.kind = LineKind::spend, .amount = -e.amount, .job = l.job, .lease = l.id});
+      line(l.borrower, {.kind = LineKind::spend, .amount = -e.amount, .job = l.job, .lease = l.id});
       line(l.lender,
            {.kind = LineKind::earn, .amount = e.amount - e.fee, .job = l.job, .lease = l.id});
     }
@@ -330,12 +327,10 @@ struct Applier {
   void operator()(const Answered& e) {
     while (!s.answers.empty() &&
            (s.answers.size() >= kAnswers || s.answers.front().at + kAnswersFor <= at)) {
-      const auto& old = s.answers.front();
-      s.index.answers.erase({old.account, old.key});
+      s.index.answer_dropped(s.answers.front());
       s.answers.pop_front();
     }
     s.answers.push_back(e.answer);
-    s.index.answers[{e.answer.account, e.answer.key}] = &s.answers.back();
   }
 };
 
@@ -347,7 +342,7 @@ constexpr std::string_view name_of(const std::variant<E...>& event) {
     text = text.substr(text.rfind("::") + 2);
     return text.substr(0, text.find_first_of(" ];>"));
   };
-  static constexpr std::array names{short_name.template operator()<E>()...};
+  static constexpr std::array names { short_name.template operator()<E>()... };
   return names[event.index()];
 }
 

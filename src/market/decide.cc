@@ -26,7 +26,8 @@ Result<> Decider::need_owner(AccountId owner, std::string_view what) const {
 
 Result<> Decider::need_agent(const Machine& machine) const {
   if (actor_.scope == Scope::machine && actor_.machine == machine.id) return {};
-  if (actor_.scope == Scope::user && actor_.account == machine.owner) return {};  // No words needed.
+  if (actor_.scope == Scope::user && actor_.account == machine.owner)
+    return {};  // No words needed.
   return need_owner(machine.owner, fmt::format("machine {}", to_string(machine.id)));
 }
 
@@ -50,8 +51,7 @@ void Decider::audit(std::string action, std::string subject, std::string detail)
 
 void Decider::audit_other(AccountId owner, std::string action, std::string subject,
                           std::string detail) {
-  if (actor_.account != owner)
-    audit(std::move(action), std::move(subject), std::move(detail));
+  if (actor_.account != owner) audit(std::move(action), std::move(subject), std::move(detail));
 }
 
 Result<const SlotClass*> Decider::find_class(ClassId id) const {

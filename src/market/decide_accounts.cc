@@ -17,15 +17,17 @@ Result<> check_name(std::string_view name, std::string_view what) {
   if (sized && name.find_first_not_of(allowed) == std::string_view::npos && name[0] != '-' &&
       name[0] != '.')
     return {};
-  return fail(Code::invalid, fmt::format("'{}' cannot be the name of {}", name.substr(0, 80), what),
-              fmt::format("use {} to {} of a-z, 0-9, '.', '_' and '-', not starting with '.' or '-'",
-                          kNameMin, kNameMax),
-              "name");
+  return fail(
+      Code::invalid, fmt::format("'{}' cannot be the name of {}", name.substr(0, 80), what),
+      fmt::format("use {} to {} of a-z, 0-9, '.', '_' and '-', not starting with '.' or '-'",
+                  kNameMin, kNameMax),
+      "name");
 }
 
 Result<> check_amount(Credits amount) {
   if (amount > Credits() && amount <= base::kMostCredits) return {};
-  return fail(Code::invalid, fmt::format("{} is not an amount that can be granted", to_string(amount)),
+  return fail(Code::invalid,
+              fmt::format("{} is not an amount that can be granted", to_string(amount)),
               "use more than 0 and at most 1000000000 credits", "amount");
 }
 
@@ -71,12 +73,15 @@ Result<> Decider::operator()(const SetClass& c) {
     return fail(Code::invalid, std::move(message), "", std::move(field));
   };
   if (v.cores < 1 || v.cores > 4096) return bad("cores must be 1 to 4096", "cores");
-  if (v.memory_mib < 1 || v.memory_mib > 1 << 26) return bad("memory must be 1 MiB to 64 TiB", "memory_mib");
+  if (v.memory_mib < 1 || v.memory_mib > 1 << 26)
+    return bad("memory must be 1 MiB to 64 TiB", "memory_mib");
   if (v.gpus < 0 || v.gpus > 1024) return bad("gpus must be 0 to 1024", "gpus");
   if (v.gpu_memory_mib < 0 || v.gpu_memory_mib > 1 << 26)
     return bad("gpu memory must be 0 to 64 TiB", "gpu_memory_mib");
   if (v.price <= Credits() || v.price > kMostPrice)
-    return bad(fmt::format("the default price must be more than 0 and at most {}", to_string(kMostPrice)), "price");
+    return bad(
+        fmt::format("the default price must be more than 0 and at most {}", to_string(kMostPrice)),
+        "price");
   SOUK_TRY(mechanism::make(v.mechanism, {v.params.begin(), v.params.end()}));
   if (const auto* old = s.find_class(v.name)) {
     const bool resized = old->cores != v.cores || old->memory_mib != v.memory_mib ||
@@ -84,7 +89,8 @@ Result<> Decider::operator()(const SetClass& c) {
     const bool used = std::ranges::any_of(s.index.classes[old->id.value - 1].supply,
                                           [](const SupplyRow& r) { return bool(r.offer); });
     if (resized && used)
-      return fail(Code::conflict, fmt::format("class '{}' has offers, so its size is fixed", v.name),
+      return fail(Code::conflict,
+                  fmt::format("class '{}' has offers, so its size is fixed", v.name),
                   "retire it and add a class with another name", "name");
     v.id = old->id;
   } else {
@@ -132,7 +138,8 @@ Result<> Decider::operator()(const FreezeAccount& c) {
   SOUK_TRY(need_operator("freeze accounts"));
   SOUK_ASSIGN(const auto* account, find(s.accounts, c.account));
   if (c.reason.size() > kTextMax)
-    return fail(Code::too_large, "the reason is too long", fmt::format("{} characters at most", kTextMax), "reason");
+    return fail(Code::too_large, "the reason is too long",
+                fmt::format("{} characters at most", kTextMax), "reason");
   if (!c.reason.empty() && actor_.account == c.account)
     return fail(Code::conflict, "operators cannot freeze themselves");
   if (account->frozen == c.reason) return {};
@@ -161,9 +168,11 @@ Result<> Decider::operator()(const IssueToken& c) {
   if (c.expires <= now)
     return fail(Code::invalid, "the token would have expired already", "", "expires");
   if (c.label.size() > kNameMax)
-    return fail(Code::invalid, "the label is too long", fmt::format("{} characters at most", kNameMax), "label");
+    return fail(Code::invalid, "the label is too long",
+                fmt::format("{} characters at most", kNameMax), "label");
   if (s.index.token_by_digest.contains(c.digest))
-    return fail(Code::conflict, "there is a token with this digest already", "draw another", "digest");
+    return fail(Code::conflict, "there is a token with this digest already", "draw another",
+                "digest");
   // Bounded without locking anybody out: expired ones go first, then the oldest login ends.
   auto excess = s.index.counts[c.account.value].tokens + 1 - static_cast<int>(kTokensPerAccount);
   if (excess > 0) {
@@ -195,7 +204,7 @@ Result<> Decider::operator()(const IssueToken& c) {
 Result<> Decider::operator()(const RevokeToken& c) {
   SOUK_ASSIGN(const auto* token, find(s.tokens, c.token));
   // Somebody else's token is none of the asker's business, not even that it exists.
-  if (!need_owner(token->account, "")) 
+  if (!need_owner(token->account, ""))
     return fail(Code::not_found, fmt::format("there is no token {}", to_string(c.token)));
   out.push_back(TokenRevoked{c.token});
   audit_other(token->account, "revoke token", s.accounts.at(token->account).name,
@@ -217,7 +226,8 @@ Result<> Decider::operator()(const GrantCredits& c) {
   SOUK_TRY(need_operator("grant credits"));
   SOUK_TRY(check_amount(c.amount));
   if (c.memo.size() > kTextMax)
-    return fail(Code::too_large, "the memo is too long", fmt::format("{} characters at most", kTextMax), "memo");
+    return fail(Code::too_large, "the memo is too long",
+                fmt::format("{} characters at most", kTextMax), "memo");
   std::string name = "platform";
   if (c.account != ledger::kPlatform) {
     SOUK_ASSIGN(const auto* account, find(s.accounts, c.account));

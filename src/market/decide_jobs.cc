@@ -16,7 +16,8 @@ base::Failure bad(std::string message, std::string hint, std::string field) {
 
 Result<> need_live(const Job& j) {
   if (!is_final(j.state)) return {};
-  return fail(Code::conflict, fmt::format("job {} has ended: {}", to_string(j.id), to_string(j.state)),
+  return fail(Code::conflict,
+              fmt::format("job {} has ended: {}", to_string(j.id), to_string(j.state)),
               "submit a new one");
 }
 
@@ -38,7 +39,8 @@ Result<> Decider::check_constraints(const Constraints& c) const {
     return bad(fmt::format("a round-trip time of {} ms", c.max_rtt_ms), "use 0 or more",
                "constraints.max_rtt_ms");
   if (c.min_reliability_ppm < 0 || c.min_reliability_ppm > 1'000'000)
-    return bad("a reliability outside 0 to 1", "use for example 0.9", "constraints.min_reliability");
+    return bad("a reliability outside 0 to 1", "use for example 0.9",
+               "constraints.min_reliability");
   return {};
 }
 
@@ -50,13 +52,14 @@ Result<> Decider::check_terms(const JobTerms& t) const {
     return bad(fmt::format("a limit price of {}", to_string(t.limit)),
                fmt::format("use 0 to {} credits per slot-hour", to_string(kMostPrice)), "limit");
   if (t.budget <= Credits() || t.budget > base::kMostCredits)
-    return bad(fmt::format("a budget of {}", to_string(t.budget)), "use more than 0 credits", "budget");
+    return bad(fmt::format("a budget of {}", to_string(t.budget)), "use more than 0 credits",
+               "budget");
   if (t.deadline <= now)
-    return bad(fmt::format("a deadline of {}", to_string(t.deadline)), "use a time in the future", "deadline");
+    return bad(fmt::format("a deadline of {}", to_string(t.deadline)), "use a time in the future",
+               "deadline");
   if (t.priority < -100 || t.priority > 100)
     return bad(fmt::format("a priority of {}", t.priority), "use -100 to 100", "priority");
-  if (const auto least = least_budget(t.limit, t.workers.min, s.settings);
-      t.budget < least)
+  if (const auto least = least_budget(t.limit, t.workers.min, s.settings); t.budget < least)
     return bad(fmt::format("a budget of {} does not pay {} workers for {} at the limit price",
                            to_string(t.budget), t.workers.min, to_string(s.settings.shortest_term)),
                fmt::format("use a budget of at least {}", to_string(least)), "budget");
@@ -68,7 +71,8 @@ Result<> Decider::operator()(const SubmitJob& c) {
   if (c.name.size() > kNameMax)
     return bad("the name is too long", fmt::format("{} characters at most", kNameMax), "name");
   if (c.kind != "batch" && c.kind != "train")
-    return bad(fmt::format("'{}' is not a kind of job", c.kind.substr(0, 80)), "use batch or train", "kind");
+    return bad(fmt::format("'{}' is not a kind of job", c.kind.substr(0, 80)), "use batch or train",
+               "kind");
   SOUK_ASSIGN(const auto* slot_class, find_class(c.slot_class));
   if (slot_class->retired)
     return bad(fmt::format("class '{}' is retired", slot_class->name), "choose another class",

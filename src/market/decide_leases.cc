@@ -21,10 +21,12 @@ Result<const Lease*> Decider::reported(LeaseId id, std::int32_t epoch) const {
   if (machine == nullptr) return fail(Code::not_found, "its machine was removed");
   SOUK_TRY(need_agent(*machine));
   if (lease->epoch != epoch)
-    return fail(Code::conflict, fmt::format("lease {} has epoch {}, not {}", to_string(id), lease->epoch, epoch),
+    return fail(Code::conflict,
+                fmt::format("lease {} has epoch {}, not {}", to_string(id), lease->epoch, epoch),
                 "stop this work: it was given to somebody else", "epoch");
   if (lease->state == LeaseState::closed)
-    return fail(Code::conflict, fmt::format("lease {} is closed: {}", to_string(id), to_string(lease->outcome)),
+    return fail(Code::conflict,
+                fmt::format("lease {} is closed: {}", to_string(id), to_string(lease->outcome)),
                 "stop this work: it is no longer paid");
   return lease;
 }
@@ -115,10 +117,12 @@ Result<> Decider::operator()(const FinishLease& c) {
   SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
   if (c.outcome != LeaseOutcome::completed && c.outcome != LeaseOutcome::failed &&
       c.outcome != LeaseOutcome::released)
-    return fail(Code::invalid, fmt::format("a lease cannot be finished as '{}'", to_string(c.outcome)),
+    return fail(Code::invalid,
+                fmt::format("a lease cannot be finished as '{}'", to_string(c.outcome)),
                 "use completed, failed or released", "outcome");
   if (c.detail.size() > kTextMax)
-    return fail(Code::too_large, "the detail is too long", fmt::format("{} characters at most", kTextMax), "detail");
+    return fail(Code::too_large, "the detail is too long",
+                fmt::format("{} characters at most", kTextMax), "detail");
   const bool unstarted = lease->state == LeaseState::granted;
   if (unstarted && c.outcome == LeaseOutcome::completed)
     return fail(Code::conflict, fmt::format("lease {} has not started", to_string(c.lease)),
@@ -203,7 +207,8 @@ void Decider::attend(const Lease& l) {
     case LeaseState::running:
       if (l.next) {  // Nobody settled past the end of the term: no reports.
         out.push_back(LeaseClosed{l.id, LeaseOutcome::lost, "no report since its term ended"});
-      } else if (now >= l.term.until) {  // The clock came too late to renew: not the lender's fault.
+      } else if (now >=
+                 l.term.until) {  // The clock came too late to renew: not the lender's fault.
         out.push_back(LeaseDraining{l.id, l.term.until, "its term ended"});
       } else {
         renew_or_drain(l);

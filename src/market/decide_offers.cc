@@ -30,7 +30,8 @@ Result<> Decider::check_spec(const MachineSpec& v) const {
   if (v.gpus < 0 || v.gpus > 1024 || v.gpu_memory_mib < 0 || v.disk_mib < 0 || v.rtt_ms < 0)
     return bad("a machine cannot have less than nothing", "use 0 or more", "spec");
   for (const auto* text : {&v.gpu, &v.cpu, &v.os, &v.region, &v.provider})
-    if (text->size() > 200) return bad("a description is too long", "200 characters at most", "spec");
+    if (text->size() > 200)
+      return bad("a description is too long", "200 characters at most", "spec");
   if (v.packages.size() > 1000)
     return bad(fmt::format("{} packages", v.packages.size()), "1000 at most", "spec.packages");
   return {};
@@ -84,9 +85,10 @@ Result<> Decider::operator()(const RemoveMachine& c) {
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
   SOUK_TRY(need_owner(machine->owner, fmt::format("machine {}", to_string(c.machine))));
   if (const auto& offers = s.index.offers_of[c.machine.value]; !offers.empty())
-    return fail(Code::conflict,
-                fmt::format("machine {} still has offer {}", to_string(c.machine), to_string(offers[0])),
-                "remove its offers first");
+    return fail(
+        Code::conflict,
+        fmt::format("machine {} still has offer {}", to_string(c.machine), to_string(offers[0])),
+        "remove its offers first");
   s.tokens.for_each([&](const Token& t) {
     if (t.scope == Scope::machine && t.machine == c.machine) out.push_back(TokenRevoked{t.id});
   });
@@ -97,25 +99,28 @@ Result<> Decider::operator()(const RemoveMachine& c) {
 
 Result<> Decider::check_terms(const OfferTerms& t) const {
   if (t.slots < 1 || t.slots > kSlotsMax)
-    return bad(fmt::format("an offer of {} slots", t.slots), fmt::format("use 1 to {}", kSlotsMax), "slots");
+    return bad(fmt::format("an offer of {} slots", t.slots), fmt::format("use 1 to {}", kSlotsMax),
+               "slots");
   if (t.reserve && (*t.reserve < Credits() || *t.reserve > kMostPrice))
-    return bad(fmt::format("a price of {}", to_string(*t.reserve)),
-               fmt::format("use 0 to {} credits per slot-hour, or \"market\"", to_string(kMostPrice)),
-               "price");
+    return bad(
+        fmt::format("a price of {}", to_string(*t.reserve)),
+        fmt::format("use 0 to {} credits per slot-hour, or \"market\"", to_string(kMostPrice)),
+        "price");
   if (t.longest_lease < s.settings.shortest_term || t.longest_lease > kLongestLease)
-    return bad(fmt::format("a longest lease of {}", to_string(t.longest_lease)),
-               fmt::format("use {} to {}", to_string(s.settings.shortest_term),
-                           to_string(kLongestLease)),
-               "longest_lease");
+    return bad(
+        fmt::format("a longest lease of {}", to_string(t.longest_lease)),
+        fmt::format("use {} to {}", to_string(s.settings.shortest_term), to_string(kLongestLease)),
+        "longest_lease");
   const auto& a = t.availability;
   if (a.once && (a.once->from >= a.once->until || a.once->until <= now))
     return bad("the offer would never be available", "let it end in the future and after it begins",
                "until");
   if (a.once && a.once->from > now + kLongestLease)
-    return bad("the offer begins too late", fmt::format("at most {} from now", to_string(kLongestLease)),
-               "from");
+    return bad("the offer begins too late",
+               fmt::format("at most {} from now", to_string(kLongestLease)), "from");
   if (a.weekly.size() > kWindowsMax)
-    return bad(fmt::format("{} weekly windows", a.weekly.size()), fmt::format("{} at most", kWindowsMax), "weekly");
+    return bad(fmt::format("{} weekly windows", a.weekly.size()),
+               fmt::format("{} at most", kWindowsMax), "weekly");
   for (const auto& w : a.weekly) {  // However it was made, it must be one that can be written down.
     SOUK_ASSIGN(const auto read, parse_weekly(to_string(w)));
     if (read != w)
@@ -124,7 +129,8 @@ Result<> Decider::check_terms(const OfferTerms& t) const {
                  "weekly");
   }
   if (!opening(a, now) && !(a.once && a.once->from > now))
-    return bad("the offer has no window in the next two weeks", "check its days and its end", "weekly");
+    return bad("the offer has no window in the next two weeks", "check its days and its end",
+               "weekly");
   return {};
 }
 
@@ -168,7 +174,8 @@ Result<> Decider::operator()(const PostOffer& c) {
                "class");
   SOUK_TRY(check_terms(c.terms));
   if (s.index.offers_of[c.machine.value].size() >= kOffersPerMachine)
-    return fail(Code::exhausted, fmt::format("machine {} has {} offers", to_string(c.machine), kOffersPerMachine),
+    return fail(Code::exhausted,
+                fmt::format("machine {} has {} offers", to_string(c.machine), kOffersPerMachine),
                 "remove one first");
   SOUK_TRY(check_fits(*machine, c.slot_class, c.terms.slots, {}));
   out.push_back(OfferPosted{{.id = s.offers.next(),
@@ -190,11 +197,13 @@ Result<> Decider::operator()(const ChangeOffer& c) {
   SOUK_TRY(check_fits(machine, offer->slot_class, c.terms.slots, c.offer));
   if (offer->leased > 0) {
     if (c.terms.slots < offer->leased)
-      return fail(Code::conflict,
-                  fmt::format("{} slots of offer {} are under lease", offer->leased, to_string(c.offer)),
-                  "keep at least as many, or drain the offer first", "slots");
+      return fail(
+          Code::conflict,
+          fmt::format("{} slots of offer {} are under lease", offer->leased, to_string(c.offer)),
+          "keep at least as many, or drain the offer first", "slots");
     if (c.terms.availability != offer->terms.availability)
-      return fail(Code::conflict, fmt::format("offer {} is under lease until its term ends", to_string(c.offer)),
+      return fail(Code::conflict,
+                  fmt::format("offer {} is under lease until its term ends", to_string(c.offer)),
                   "drain it first, or pause it to give notice", "weekly");
   }
   out.push_back(OfferChanged{c.offer, c.terms});
@@ -227,8 +236,10 @@ Result<> Decider::operator()(const RemoveOffer& c) {
   SOUK_ASSIGN(const auto* offer, find(s.offers, c.offer));
   SOUK_TRY(need_agent(s.machines.at(offer->machine)));
   if (offer->leased > 0)
-    return fail(Code::conflict, fmt::format("{} slots of offer {} are under lease", offer->leased, to_string(c.offer)),
-                "drain it and wait, or pause it to give notice");
+    return fail(
+        Code::conflict,
+        fmt::format("{} slots of offer {} are under lease", offer->leased, to_string(c.offer)),
+        "drain it and wait, or pause it to give notice");
   out.push_back(OfferRemoved{c.offer});
   audit_other(offer->owner, "remove offer", to_string(c.offer));
   return {};

@@ -15,8 +15,8 @@
 // A mechanism knows nothing of packages, regions or lenders: it sees a plain book of bids and asks.
 // So bids are grouped by what they demand of a machine, and each group gets a book of its own with
 // the asks that meet its demands. The group with the fewest such slots goes first, because it has
-// the fewest other chances; what it takes is gone for the next. Jobs without demands, usually all of
-// them, are one group, and within a group every property of the mechanism holds.
+// the fewest other chances; what it takes is gone for the next. Jobs without demands, usually all
+// of them, are one group, and within a group every property of the mechanism holds.
 
 namespace souk::market {
 namespace {
@@ -102,8 +102,7 @@ std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
   }
   for (auto& ask : supply) {
     for (std::size_t i = 0; i < demanding.size(); ++i)
-      if (meets(*demanding[i], s.machines.at(ask.row->machine)))
-        ask.meets |= std::uint64_t{1} << i;
+      if (meets(*demanding[i], s.machines.at(ask.row->machine))) ask.meets |= std::uint64_t{1} << i;
     for (auto& group : out)
       if (group.takes(ask)) group.slots += ask.free;
   }
@@ -148,8 +147,7 @@ Time budget_end(const State& s, std::span<const Grant> grants, const Job& job, T
 }
 
 void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grants, Events& out) {
-  std::ranges::sort(grants, {},
-                    [](const Grant& g) { return std::pair(g.job->id, g.row->offer); });
+  std::ranges::sort(grants, {}, [](const Grant& g) { return std::pair(g.job->id, g.row->offer); });
   __int128 paid = 0;
   for (const auto& g : grants) {
     round.traded += g.slots;

@@ -13,8 +13,7 @@ namespace souk::market {
 // returns an error has no effect. Spread over decide_*.cc by subject.
 class Decider {
  public:
-  Decider(const State& state, Time at, const Actor& actor)
-      : s(state), now(at), actor_(actor) {}
+  Decider(const State& state, Time at, const Actor& actor) : s(state), now(at), actor_(actor) {}
 
   // decide_accounts.cc
   Result<> operator()(const ChangeSettings& c);
@@ -103,9 +102,9 @@ class Decider {
 template <class I, class T>
 Result<const T*> Decider::find(const Table<I, T>& table, I id) const {
   if (const T* found = table.find(id)) return found;
-  return base::fail(base::Code::not_found,
-                    std::string("there is no ") + std::string(base::IdTraits<I>::noun) + " " +
-                        to_string(id));
+  return base::fail(
+      base::Code::not_found,
+      std::string("there is no ") + std::string(base::IdTraits<I>::noun) + " " + to_string(id));
 }
 
 }  // namespace souk::market

@@ -127,13 +127,13 @@ struct JobForgotten {
 struct RoundCleared {
   ClassId slot_class;
   std::string mechanism;
-  std::uint64_t seed = 0;       // Of every draw in this round.
-  Credits reference;            // The suggested price at the time.
-  std::optional<Credits> price; // Mean price of what was traded.
-  std::int32_t traded = 0;      // Slots.
-  std::int32_t supply = 0;      // Free slots on offer.
-  std::int32_t demand = 0;      // Slots wanted.
-  std::int32_t leased = 0;      // Slots under lease before the round.
+  std::uint64_t seed = 0;        // Of every draw in this round.
+  Credits reference;             // The suggested price at the time.
+  std::optional<Credits> price;  // Mean price of what was traded.
+  std::int32_t traded = 0;       // Slots.
+  std::int32_t supply = 0;       // Free slots on offer.
+  std::int32_t demand = 0;       // Slots wanted.
+  std::int32_t leased = 0;       // Slots under lease before the round.
   SOUK_FIELDS(RoundCleared, slot_class, mechanism, seed, reference, price, traded, supply, demand,
               leased)
 };
@@ -187,14 +187,13 @@ struct Answered {
   SOUK_FIELDS(Answered, answer)
 };
 
-using Event =
-    std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
-                 TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
-                 MachineOnline, MachineRemoved, OfferPosted, OfferChanged, OfferPaused,
-                 OfferDraining, OfferRemoved, JobSubmitted, JobChanged, JobWarned, JobPaused,
-                 JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
-                 LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
-                 FeedbackGiven, Audited, Answered>;
+using Event = std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged,
+                           AccountFrozen, TokenIssued, TokenRevoked, CreditsGranted, MachineAdded,
+                           MachineChanged, MachineOnline, MachineRemoved, OfferPosted, OfferChanged,
+                           OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
+                           JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared,
+                           LeaseGranted, LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining,
+                           LeaseClosed, LeaseForgotten, FeedbackGiven, Audited, Answered>;
 
 using Events = std::vector<Event>;
 

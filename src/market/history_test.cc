@@ -30,8 +30,8 @@ struct Shared {
 class Child {
  public:
   Child()
-      : shared_(new (mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Shared) {}
+      : shared_(new(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Shared) {}
   ~Child() { munmap(shared_, sizeof(Shared)); }
   Child(const Child&) = delete;
 
@@ -100,11 +100,13 @@ std::vector<Request> shrink(std::vector<Request> requests) {
   for (auto chunk = requests.size() / 2; chunk > 0; chunk /= 2) {
     for (std::size_t at = 0; at + 1 < requests.size();) {
       auto fewer = requests;
-      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at),
-                  fewer.begin() + static_cast<std::ptrdiff_t>(
-                                      std::min(at + chunk, requests.size() - 1)));
-      if (fails(fewer)) requests = std::move(fewer);
-      else at += chunk;
+      fewer.erase(
+          fewer.begin() + static_cast<std::ptrdiff_t>(at),
+          fewer.begin() + static_cast<std::ptrdiff_t>(std::min(at + chunk, requests.size() - 1)));
+      if (fails(fewer))
+        requests = std::move(fewer);
+      else
+        at += chunk;
     }
   }
   return requests;
@@ -113,8 +115,7 @@ std::vector<Request> shrink(std::vector<Request> requests) {
 void run_and_explain(std::uint64_t seed) {
   const auto commands = setting("SOUK_HISTORY_COMMANDS", 100'000);
   Child child;
-  const bool ok =
-      child.run([&](Shared& shared) { return run_history(seed, commands, shared); });
+  const bool ok = child.run([&](Shared& shared) { return run_history(seed, commands, shared); });
   if (ok) {
     EXPECT_GT(child.shared().accepted, commands / 3) << "too few commands make sense";
     EXPECT_GT(child.shared().refused, commands / 20) << "too few commands are refused";
@@ -126,7 +127,8 @@ void run_and_explain(std::uint64_t seed) {
   for (const auto& r : shrink(requests_of(seed, child.shared().commands)))
     story += "  " + describe(r) + "\n";
   ADD_FAILURE() << "seed " << seed << " fails at command " << child.shared().commands << ": "
-                << child.shared().problem << "\nthe shortest history that fails:\n" << story;
+                << child.shared().problem << "\nthe shortest history that fails:\n"
+                << story;
 }
 
 TEST(History, NoCreditIsMadeOrLostAndNoSlotSoldTwiceWhateverPeopleDo) {

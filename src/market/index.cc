@@ -156,6 +156,12 @@ void Index::lease_closed(const State& s, const Lease& l) {
   lease_changed(s, l);
 }
 
+void Index::answer_dropped(const Answer& a) {
+  if (answers_known == 0) return;
+  answers.erase({a.account, a.key});
+  --answers_known;
+}
+
 void Index::rebuild(const State& s) {
   *this = Index();
   for (const auto& c : s.classes) class_set(c);
@@ -174,7 +180,6 @@ void Index::rebuild(const State& s) {
       lease_opened(s, l);
     }
   });
-  for (const auto& a : s.answers) answers[{a.account, a.key}] = &a;
 }
 
 }  // namespace souk::market

@@ -72,6 +72,19 @@ struct ClassIndex {
   std::int64_t wanted = 0;                           // Slots `wanting` asks for.
 };
 
+// What a remembered answer is found by. Looks into the Answer it names, which stays where it is.
+struct AnswerKey {
+  AccountId account;
+  std::string_view key;
+
+  bool operator==(const AnswerKey&) const = default;
+  struct Hash {
+    std::size_t operator()(const AnswerKey& k) const {
+      return base::table_hash(k.key) + k.account.value;
+    }
+  };
+};
+
 // How many things an account has, for the limits in limits.h.
 struct Counts {
   std::int32_t machines = 0;
@@ -84,14 +97,17 @@ struct Counts {
 struct Index {
   std::map<std::string, AccountId, std::less<>> account_by_name;
   std::map<base::Digest, TokenId> token_by_digest;
-  std::map<std::pair<AccountId, std::string>, const Answer*> answers;
-  std::vector<ClassIndex> classes;                // By class id - 1.
-  std::vector<Counts> counts;                     // By account id.
-  std::vector<std::uint32_t> row_of_offer;        // By offer id: its row in its class.
-  std::vector<std::vector<OfferId>> offers_of;    // By machine id.
-  std::vector<std::vector<LeaseId>> leases_of;    // Open ones, by machine id.
-  std::vector<std::vector<MachineId>> machines_of;// By account id.
-  std::unordered_map<JobId, std::int32_t> wanted; // Looked up, never iterated.
+  // The first `answers_known` of State::answers. The rest is added when somebody looks one up, so a
+  // replay, which never does, does not pay for it. Never iterated.
+  mutable std::unordered_map<AnswerKey, const Answer*, AnswerKey::Hash> answers;
+  mutable std::size_t answers_known = 0;
+  std::vector<ClassIndex> classes;                  // By class id - 1.
+  std::vector<Counts> counts;                       // By account id.
+  std::vector<std::uint32_t> row_of_offer;          // By offer id: its row in its class.
+  std::vector<std::vector<OfferId>> offers_of;      // By machine id.
+  std::vector<std::vector<LeaseId>> leases_of;      // Open ones, by machine id.
+  std::vector<std::vector<MachineId>> machines_of;  // By account id.
+  std::unordered_map<JobId, std::int32_t> wanted;   // Looked up, never iterated.
   DueSet<LeaseId> lease_due;
   DueSet<JobId> job_due;
 
@@ -110,6 +126,8 @@ struct Index {
   void lease_opened(const State& s, const Lease& l);
   void lease_changed(const State& s, const Lease& l);
   void lease_closed(const State& s, const Lease& l);
+
+  void answer_dropped(const Answer& a);  // The oldest.
 
   void rebuild(const State& s);
 

@@ -18,7 +18,9 @@ struct Market : World {
 
 TEST(Job, NoPriceOrBudgetCreatesCredits) {
   Market w;
-  const auto submit = [&](JobTerms t) { return w.refused(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), t}); };
+  const auto submit = [&](JobTerms t) {
+    return w.refused(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), t});
+  };
   EXPECT_EQ(submit(wants(1, 1, -1_cr, 1_cr)).field, "limit");
   EXPECT_EQ(submit(wants(1, 1, kMostPrice + Credits(1), 1_cr)).field, "limit");
   EXPECT_EQ(submit(wants(1, 1, 1_cr, -1_cr)).field, "budget");
@@ -33,10 +35,15 @@ TEST(Job, NoPriceOrBudgetCreatesCredits) {
   t.deadline = base::kNever;
   t.priority = 101;
   EXPECT_EQ(submit(t).field, "priority");
-  EXPECT_EQ(w.refused(user(w.lena), PostOffer{w.m, w.slot_class(), {.reserve = -1_cr}}).field, "price");
-  EXPECT_EQ(w.refused(user(w.lena), PostOffer{w.m, w.slot_class(), {.reserve = kMostPrice + Credits(1)}}).field, "price");
+  EXPECT_EQ(w.refused(user(w.lena), PostOffer{w.m, w.slot_class(), {.reserve = -1_cr}}).field,
+            "price");
+  EXPECT_EQ(
+      w.refused(user(w.lena), PostOffer{w.m, w.slot_class(), {.reserve = kMostPrice + Credits(1)}})
+          .field,
+      "price");
   for (const auto bad : {ClassId(0), ClassId(99)}) {  // Nor does a class that is not there end us.
-    EXPECT_EQ(w.refused(user(w.bob), SubmitJob{"x", "batch", bad, wants(1, 1, 1_cr, 1_cr)}).code, Code::not_found);
+    EXPECT_EQ(w.refused(user(w.bob), SubmitJob{"x", "batch", bad, wants(1, 1, 1_cr, 1_cr)}).code,
+              Code::not_found);
     EXPECT_EQ(w.refused(user(w.lena), PostOffer{w.m, bad, {}}).code, Code::not_found);
     EXPECT_EQ(w.refused(kSystem, Clear{bad, 1}).code, Code::not_found);
   }
@@ -44,17 +51,20 @@ TEST(Job, NoPriceOrBudgetCreatesCredits) {
 
 TEST(Job, ChargingAndSavingAreOneEvent) {
   Market w;
-  EXPECT_EQ(w.refused(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 11_cr)}).code,
-            Code::conflict);
+  EXPECT_EQ(
+      w.refused(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 11_cr)})
+          .code,
+      Code::conflict);
   EXPECT_EQ(w.s.jobs.size(), 0u);
   EXPECT_EQ(w.balance(w.bob), (ledger::Balance{.available = 10_cr}));
-  const auto events = w.run(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 4_cr)});
+  const auto events =
+      w.run(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 4_cr)});
   EXPECT_EQ(events.size(), 1u);
   EXPECT_EQ(w.balance(w.bob), (ledger::Balance{.available = 6_cr, .escrow = 4_cr}));
 }
 
 TEST(Job, AStateHasOneSpelling) {
-  const std::vector<std::string_view> expected{"queued", "running", "paused", "succeeded",
+  const std::vector<std::string_view> expected{"queued", "running",   "paused", "succeeded",
                                                "failed", "cancelled", "expired"};
   const auto& names = names_of(JobState{});
   EXPECT_EQ(std::vector<std::string_view>(names.begin(), names.end()), expected);
@@ -205,7 +215,8 @@ TEST(Job, ABudgetHoldsForAwkwardPrices) {
     EXPECT_EQ(w.balance(w.bob), (ledger::Balance{.available = 10_cr - w.at(job).spent}));
     EXPECT_LE(w.at(job).spent, budget);
     EXPECT_GE(w.at(job).spent, spent);
-    EXPECT_EQ(w.balance(w.lena).available + w.balance(ledger::kPlatform).available, w.at(job).spent);
+    EXPECT_EQ(w.balance(w.lena).available + w.balance(ledger::kPlatform).available,
+              w.at(job).spent);
   }
 }
 
@@ -221,7 +232,8 @@ TEST(Job, ABudgetCanBeLoweredOnlyToWhatIsNotYetPromised) {
   EXPECT_EQ(error.hint, "use a budget of at least 1");
   w.run(user(w.bob), ChangeJob{job, wants(1, 1, 1_cr, 1_cr)});
   EXPECT_EQ(w.balance(w.bob), (ledger::Balance{.available = 9_cr, .escrow = 0.5_cr}));
-  EXPECT_EQ(w.refused(user(w.bob), ChangeJob{job, wants(1, 1, 1_cr, 10.1_cr)}).code, Code::conflict);
+  EXPECT_EQ(w.refused(user(w.bob), ChangeJob{job, wants(1, 1, 1_cr, 10.1_cr)}).code,
+            Code::conflict);
   EXPECT_EQ(w.refused(user(w.lena), ChangeJob{job, wants(1, 1, 1_cr, 2_cr)}).code, Code::forbidden);
 }
 

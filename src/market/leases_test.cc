@@ -16,7 +16,8 @@ struct Pair : World {
   MachineId m = machine(lena);
 
   // A job of `slots` workers running on a fresh offer at `price`.
-  LeaseId running(Credits price, std::int32_t slots = 1, Credits budget = 5_cr, OfferTerms terms = {}) {
+  LeaseId running(Credits price, std::int32_t slots = 1, Credits budget = 5_cr,
+                  OfferTerms terms = {}) {
     terms.slots = slots;
     terms.reserve = price;
     offer(m, terms);
@@ -108,14 +109,16 @@ TEST(Lease, ARepeatedReportIsPaidOnce) {
   w.now = w.now + minutes(6);
   std::size_t settled = 0;
   for (int i = 0; i < 1000; ++i)
-    settled += count<LeaseSettled>(w.run(w.agent(w.m), Heartbeat{w.m, {{lease, epoch}, {lease, epoch}, {lease, epoch}}}));
+    settled += count<LeaseSettled>(
+        w.run(w.agent(w.m), Heartbeat{w.m, {{lease, epoch}, {lease, epoch}, {lease, epoch}}}));
   EXPECT_EQ(settled, 1u);
   EXPECT_EQ(w.balance(w.lena).available, 0.1_cr);
   for (int i = 0; i < 1000; ++i) w.start(lease);  // Late starts of a running lease change nothing.
   w.now = w.now + minutes(6);
   w.finish(lease);
   for (int i = 0; i < 1000; ++i)
-    EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lease, epoch, LeaseOutcome::completed, ""}).code, Code::conflict);
+    EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lease, epoch, LeaseOutcome::completed, ""}).code,
+              Code::conflict);
   EXPECT_EQ(w.balance(w.lena).available, 0.2_cr);
   EXPECT_EQ(w.balance(w.bob).available, 9.8_cr);
 }
@@ -136,9 +139,12 @@ TEST(Lease, AfterALossOnlyTheNewMachineIsPaid) {
   const auto fresh = w.start_all(job).front();
   EXPECT_EQ(w.at(fresh).machine, second);
   // The first machine comes back with its result and the old epoch.
-  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lost, 1, LeaseOutcome::completed, ""}).code, Code::conflict);
-  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{fresh, 1, LeaseOutcome::completed, ""}).code, Code::forbidden);
-  EXPECT_EQ(w.refused(w.agent(second), FinishLease{fresh, 1, LeaseOutcome::completed, ""}).field, "epoch");
+  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lost, 1, LeaseOutcome::completed, ""}).code,
+            Code::conflict);
+  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{fresh, 1, LeaseOutcome::completed, ""}).code,
+            Code::forbidden);
+  EXPECT_EQ(w.refused(w.agent(second), FinishLease{fresh, 1, LeaseOutcome::completed, ""}).field,
+            "epoch");
   EXPECT_EQ(count<LeaseSettled>(w.run(w.agent(w.m), Heartbeat{w.m, {{lost, 1}, {fresh, 2}}})), 0u);
   w.pass(minutes(12));
   w.finish(fresh);
@@ -193,8 +199,10 @@ TEST(Lease, ALeaseThatNeverStartsIsTakenBackUnbilled) {
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
   w.clear();
   const auto lease = w.at(job).leases.front();
-  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lease, 1, LeaseOutcome::completed, ""}).code, Code::conflict);
-  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lease, 1, LeaseOutcome::term, ""}).code, Code::invalid);
+  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lease, 1, LeaseOutcome::completed, ""}).code,
+            Code::conflict);
+  EXPECT_EQ(w.refused(w.agent(w.m), FinishLease{lease, 1, LeaseOutcome::term, ""}).code,
+            Code::invalid);
   EXPECT_TRUE(w.tick(minutes(10) - seconds(1)).empty());
   EXPECT_EQ(only<LeaseClosed>(w.tick(seconds(1))).outcome, LeaseOutcome::unstarted);
   EXPECT_EQ(w.at(job).state, JobState::queued);

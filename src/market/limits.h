@@ -12,25 +12,25 @@ namespace souk::market {
 
 inline constexpr std::size_t kNameMin = 2;
 inline constexpr std::size_t kNameMax = 40;
-inline constexpr std::size_t kTextMax = 4'000;       // Feedback, memos, reasons.
-inline constexpr std::size_t kListMax = 64;          // Packages, regions, lenders...
-inline constexpr std::size_t kWindowsMax = 32;       // Weekly windows of an offer.
+inline constexpr std::size_t kTextMax = 4'000;  // Feedback, memos, reasons.
+inline constexpr std::size_t kListMax = 64;     // Packages, regions, lenders...
+inline constexpr std::size_t kWindowsMax = 32;  // Weekly windows of an offer.
 inline constexpr std::size_t kMachinesPerAccount = 1'000;
 inline constexpr std::size_t kOffersPerMachine = 64;
 inline constexpr std::size_t kLiveJobsPerAccount = 1'000;
 inline constexpr std::size_t kTokensPerAccount = 100;
 inline constexpr std::size_t kClasses = 64;
 inline constexpr std::size_t kAvoidedPerJob = 32;
-inline constexpr std::int32_t kSlotsMax = 100'000;   // Of one offer, or workers of one job.
+inline constexpr std::int32_t kSlotsMax = 100'000;  // Of one offer, or workers of one job.
 // Per slot-hour: keeps price x slots x time far from overflow.
 inline constexpr base::Credits kMostPrice{1'000'000'000'000};
 inline constexpr base::Duration kLongestLease = base::days(3650);
 inline constexpr std::size_t kFeedback = 10'000;     // Kept in all.
 inline constexpr std::size_t kStatementLines = 500;  // Kept per account.
 inline constexpr std::size_t kAuditEntries = 10'000;
-inline constexpr std::size_t kAnswers = 100'000;     // Kept in all,
+inline constexpr std::size_t kAnswers = 100'000;                // Kept in all,
 inline constexpr base::Duration kAnswersFor = base::hours(24);  // and for this long.
-inline constexpr std::size_t kConstraintSets = 64;   // Distinct ones that one round looks at.
+inline constexpr std::size_t kConstraintSets = 64;  // Distinct ones that one round looks at.
 inline constexpr std::size_t kDuePerTick = 4'096;
 
 }  // namespace souk::market

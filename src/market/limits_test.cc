@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "market/testing/world.h"
+#include "market/why.h"
 
 namespace souk::market::testing {
 namespace {
@@ -16,8 +17,10 @@ TEST(Limits, TextsAndListsAreBounded) {
   const auto bob = w.account("bob", 100_cr);
   w.run(kSystem, CreateAccount{.name = std::string(kNameMin, 'a')});
   w.run(kSystem, CreateAccount{.name = std::string(kNameMax, 'b')});
-  EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = std::string(kNameMin - 1, 'c')}).code, Code::invalid);
-  EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = std::string(kNameMax + 1, 'd')}).code, Code::invalid);
+  EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = std::string(kNameMin - 1, 'c')}).code,
+            Code::invalid);
+  EXPECT_EQ(w.refused(kSystem, CreateAccount{.name = std::string(kNameMax + 1, 'd')}).code,
+            Code::invalid);
   w.run(user(bob), GiveFeedback{FeedbackCategory::praise, std::string(kTextMax, 'x')});
   const std::string text(kTextMax + 1, 'x');
   EXPECT_EQ(w.refused(user(bob), GiveFeedback{FeedbackCategory::praise, text}).field, "text");
@@ -36,8 +39,11 @@ TEST(Limits, TextsAndListsAreBounded) {
   offer.availability.weekly.push_back(offer.availability.weekly.front());
   EXPECT_EQ(w.refused(user(bob), ChangeOffer{id, offer}).field, "weekly");
   EXPECT_EQ(w.refused(user(bob), ChangeOffer{id, {.slots = kSlotsMax + 1}}).field, "slots");
-  EXPECT_EQ(w.refused(user(bob), PostOffer{machine, w.slot_class(), {.longest_lease = kLongestLease + Duration(1)}}).field,
-            "longest_lease");
+  EXPECT_EQ(
+      w.refused(user(bob),
+                PostOffer{machine, w.slot_class(), {.longest_lease = kLongestLease + Duration(1)}})
+          .field,
+      "longest_lease");
   auto c = w.s.slot_class(w.slot_class());
   c.price = kMostPrice + Credits(1);
   EXPECT_EQ(w.refused(kBoss, SetClass{c}).field, "price");
@@ -61,7 +67,8 @@ TEST(Limits, AnAccountsThingsAreBounded) {
   // The oldest login ends, so nobody is locked out.
   for (std::uint8_t i = 0; i < kTokensPerAccount; ++i)
     w.run(user(bob), IssueToken{.account = bob, .digest = {{1, i}}});
-  EXPECT_EQ(only<TokenRevoked>(w.run(user(bob), IssueToken{.account = bob, .digest = {{2}}})).token, TokenId(1));
+  EXPECT_EQ(only<TokenRevoked>(w.run(user(bob), IssueToken{.account = bob, .digest = {{2}}})).token,
+            TokenId(1));
   EXPECT_EQ(w.s.tokens.size(), kTokensPerAccount);
   while (w.s.classes.size() < kClasses) {
     auto c = w.s.classes.back();
@@ -93,6 +100,7 @@ TEST(Limits, HistoriesForgetTheirOldest) {
   EXPECT_EQ(w.s.find_answer(bob, "2")->key, "2");
   answered(kAnswers + 2, w.now + kAnswersFor);
   EXPECT_EQ(w.s.answers.size(), 1u);
+  EXPECT_NE(w.s.find_answer(bob, std::to_string(kAnswers + 2)), nullptr);
   EXPECT_EQ(w.s.index.answers.size(), 1u);
 }
 
@@ -116,11 +124,34 @@ TEST(Limits, OneTickDoesABoundedAmountOfWork) {
   for (int a = 0; jobs < kDuePerTick + 10; ++a) {
     const auto owner = w.account("u" + std::to_string(a) + "x", 1000_cr);
     for (std::size_t i = 0; i < kLiveJobsPerAccount && jobs < kDuePerTick + 10; ++i, ++jobs)
-      ASSERT_TRUE(execute(w.s, {w.now, user(owner), SubmitJob{"j", "batch", w.slot_class(), terms}}));
+      ASSERT_TRUE(
+          execute(w.s, {w.now, user(owner), SubmitJob{"j", "batch", w.slot_class(), terms}}));
   }
   w.now = terms.deadline;
   EXPECT_EQ(count<JobEnded>(w.run(kSystem, Tick{})), kDuePerTick);
   EXPECT_EQ(count<JobEnded>(w.run(kSystem, Tick{})), 10u);
+}
+
+TEST(Limits, TheLargestJobAtTheHighestPriceIsMeteredWithoutOverflow) {
+  World w;
+  const auto lena = w.account("lena"), bob = w.account("bob", 900'000'000_cr);
+  Settings v;
+  v.shortest_term = base::seconds(1);
+  v.low_escrow = base::days(7);
+  w.settings(v);
+  const auto job = w.job(bob, wants(kSlotsMax, kSlotsMax, kMostPrice, 800'000'000_cr));
+  for (std::int32_t left = kSlotsMax; left > 0; left -= 4'000)
+    w.offer(w.machine(lena, {.cores = 4'096, .memory_mib = 1 << 26}),
+            {.slots = std::min(left, 4'000), .reserve = kMostPrice});
+  EXPECT_EQ(why(w.s, w.at(job), w.now).matching, kSlotsMax);
+  w.clear();
+  EXPECT_EQ(w.at(job).held, kSlotsMax);
+  w.start_all(job);
+  EXPECT_EQ(count<JobWarned>(w.pass(base::seconds(28), base::seconds(4))), 0u);
+  w.pass(base::minutes(2));  // The budget lasts for 28.8 seconds.
+  EXPECT_LE(w.at(job).spent, 800'000'000_cr);
+  EXPECT_GT(w.at(job).spent, 799'999'999_cr);
+  EXPECT_EQ(w.balance(lena).available, w.at(job).spent);
 }
 
 }  // namespace

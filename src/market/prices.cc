@@ -8,6 +8,7 @@ namespace souk::market {
 namespace {
 
 constexpr std::int64_t kOne = 1'000'000;  // Shares are in millionths.
+constexpr std::int64_t kUsual = 700'000;  // The use of supply at which a price stays.
 
 std::int64_t hour_of(Time t) { return t.us / base::hours(1).us; }
 int hour_of_day(std::int64_t hour) { return static_cast<int>(hour % 24); }
@@ -61,8 +62,7 @@ void PriceHistory::traded(Time at, Credits price, std::int64_t slots) {
   prices[price] += slots;
 }
 
-void PriceHistory::sampled(Time at, std::int64_t supply, std::int64_t demand,
-                           std::int64_t leased) {
+void PriceHistory::sampled(Time at, std::int64_t supply, std::int64_t demand, std::int64_t leased) {
   sampled_at_ = at;
   auto& b = bucket(at);
   b.supply += supply;
@@ -135,12 +135,13 @@ Credits suggested_price(const PriceHistory& history, Credits class_price, const 
   const auto run = history.median_run_time().value_or(base::hours(1));
   const auto r = std::clamp<std::int64_t>(run.us * kOne / base::hours(1).us, 0, kOne);
   const auto capacity = pressure.leased + pressure.free;
-  // Wanted but not on offer at all counts as twice the supply, the most the clamp can express.
-  auto x = pressure.queued > 0 ? 2 * kOne : 0;
+  // With nothing on offer, demand counts as twice the supply, the most the clamp can express, and
+  // no demand says nothing.
+  auto x = pressure.queued > 0 ? 2 * kOne : kUsual;
   if (capacity > 0) x = (pressure.leased * kOne + pressure.queued * r) / capacity;
   if (hour_of(slot) != hour_of(now)) x = history.utilisation_ppm(hour).value_or(x);
 
-  const auto factor = std::clamp<std::int64_t>(kOne + x - 700'000, 500'000, 2 * kOne);
+  const auto factor = std::clamp<std::int64_t>(kOne + x - kUsual, 500'000, 2 * kOne);
   return Credits(static_cast<std::int64_t>(static_cast<__int128>(anchor.micro) * factor / kOne));
 }
 

@@ -17,9 +17,9 @@ using base::Time;
 
 // What happened to one slot class in one hour.
 struct HourBucket {
-  std::int64_t hour = 0;                    // Hours since 1970.
-  std::map<Credits, std::int64_t> traded;   // Price -> slots; at most kPricesPerHour prices.
-  std::int64_t supply = 0;                  // Sums over the hour's samples, in slots.
+  std::int64_t hour = 0;                   // Hours since 1970.
+  std::map<Credits, std::int64_t> traded;  // Price -> slots; at most kPricesPerHour prices.
+  std::int64_t supply = 0;                 // Sums over the hour's samples, in slots.
   std::int64_t demand = 0;
   std::int64_t leased = 0;
   std::int64_t samples = 0;
@@ -65,8 +65,8 @@ class PriceHistory {
  private:
   HourBucket& bucket(Time at);
 
-  std::deque<HourBucket> hours_;       // Oldest first.
-  std::deque<Duration> run_times_;     // Of jobs that succeeded, oldest first.
+  std::deque<HourBucket> hours_;    // Oldest first.
+  std::deque<Duration> run_times_;  // Of jobs that succeeded, oldest first.
   std::optional<Credits> last_;
   Time sampled_at_;
 };
@@ -88,7 +88,8 @@ struct Pressure {
 //   with r = the share of an hour a typical recent job runs (at most 1; 1 when unknown); for later
 //   hours the utilisation measured at that hour of the day, else the current use.
 //
-// At 70% use the price stays; an idle market halves it at most, a crowded one doubles it at most.
+// At 70% use the price stays, and so it does while nothing is offered or wanted; an idle market
+// halves it at most, a crowded one doubles it at most.
 [[nodiscard]] Credits suggested_price(const PriceHistory& history, Credits class_price,
                                       const Pressure& pressure, Time now, Time slot);
 

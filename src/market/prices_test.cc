@@ -39,7 +39,7 @@ TEST(Prices, TheAnchorPrefersTheSameTimeOfDay) {
   h.traded(kNoon, 1_cr, 1);             // 12 o'clock
   h.traded(kNoon + hours(1), 2_cr, 3);  // 13
   h.traded(kNoon + hours(8), 9_cr, 4);  // 20
-  EXPECT_EQ(h.anchor(12), 1.75_cr);  // 11, 12 and 13.
+  EXPECT_EQ(h.anchor(12), 1.75_cr);     // 11, 12 and 13.
   EXPECT_EQ(h.anchor(14), 2_cr);
   EXPECT_EQ(h.anchor(20), 9_cr);
   EXPECT_EQ(h.anchor(4), Credits(5'375'000));  // Nothing near: all hours.
@@ -53,14 +53,14 @@ TEST(Prices, ASuggestionFollowsTheUseOfTheSupply) {
     Credits suggested;
   };
   const Row rows[] = {
-      {{70, 30, 0}, 1_cr},      // At 70% the price stays.
-      {{0, 0, 0}, 0.5_cr},      // Nothing at all counts as idle.
-      {{0, 100, 0}, 0.5_cr},    // 0.3, but it halves at most.
-      {{50, 50, 0}, 0.8_cr},    //
-      {{100, 0, 0}, 1.3_cr},    //
-      {{50, 50, 50}, 1.3_cr},   // Those who wait count as well.
-      {{0, 10, 1000}, 2_cr},    // It doubles at most.
-      {{0, 0, 5}, 2_cr},        // Wanted, and none on offer.
+      {{70, 30, 0}, 1_cr},     // At 70% the price stays.
+      {{0, 0, 0}, 1_cr},       // Nothing at all says nothing.
+      {{0, 100, 0}, 0.5_cr},   // 0.3, but it halves at most.
+      {{50, 50, 0}, 0.8_cr},   //
+      {{100, 0, 0}, 1.3_cr},   //
+      {{50, 50, 50}, 1.3_cr},  // Those who wait count as well.
+      {{0, 10, 1000}, 2_cr},   // It doubles at most.
+      {{0, 0, 5}, 2_cr},       // Wanted, and none on offer.
   };
   for (const auto& row : rows)
     EXPECT_EQ(suggested_price({}, 1_cr, row.pressure, kNoon, kNoon), row.suggested)

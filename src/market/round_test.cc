@@ -24,7 +24,8 @@ struct Market : World {
 TEST(Round, AJobRunsOnlyWhereItsOwnerAllows) {
   Market w;
   const auto eu = w.with(w.lena, {.region = "eu", .packages = {"numpy==1.24.2"}, .rtt_ms = 20});
-  const auto us = w.with(w.mia, {.region = "us", .provider = "ec2", .packages = {"torch"}, .rtt_ms = 90});
+  const auto us =
+      w.with(w.mia, {.region = "us", .provider = "ec2", .packages = {"torch"}, .rtt_ms = 90});
   const auto trusted = w.with(w.mia, {.region = "asia", .packages = {"numpy"}, .rtt_ms = 90});
   for (const auto m : {eu, us, trusted}) w.offer(m);
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
@@ -188,12 +189,14 @@ TEST(Round, ARoundIsRecordedWithItsSeedAndSampledEvenWhenIdle) {
 TEST(Round, AWeeklyWindowIsCheckedHoweverItWasMade) {
   Market w;
   const auto m = w.with(w.lena, {});
-  for (const WeeklyWindow& bad : {WeeklyWindow{0, 0, 60}, WeeklyWindow{0xff, 0, 60}, WeeklyWindow{1, -5, 60},
-                                 WeeklyWindow{1, 1440, 60}, WeeklyWindow{1, 0, 0}, WeeklyWindow{1, 0, 1441},
-                                 WeeklyWindow{1, 0, 60, "Mars/Olympus"}}) {
+  for (const WeeklyWindow& bad :
+       {WeeklyWindow{0, 0, 60}, WeeklyWindow{0xff, 0, 60}, WeeklyWindow{1, -5, 60},
+        WeeklyWindow{1, 1440, 60}, WeeklyWindow{1, 0, 0}, WeeklyWindow{1, 0, 1441},
+        WeeklyWindow{1, 0, 60, "Mars/Olympus"}}) {
     OfferTerms terms;
     terms.availability.weekly = {bad};
-    EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), terms}).field, "weekly") << to_string(bad);
+    EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), terms}).field, "weekly")
+        << to_string(bad);
   }
   OfferTerms past;
   past.availability.once = Interval{w.now - minutes(9), w.now};
@@ -201,7 +204,20 @@ TEST(Round, AWeeklyWindowIsCheckedHoweverItWasMade) {
   past.availability.once = Interval{base::kNever - minutes(1), base::kNever};
   EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), past}).field, "from");
   for (const auto longest : {Duration(0), Duration(std::numeric_limits<std::int64_t>::max())})
-    EXPECT_EQ(w.refused(user(w.lena), PostOffer{m, w.slot_class(), {.longest_lease = longest}}).field, "longest_lease");
+    EXPECT_EQ(
+        w.refused(user(w.lena), PostOffer{m, w.slot_class(), {.longest_lease = longest}}).field,
+        "longest_lease");
+}
+
+TEST(Round, TwoMachinesOfOneLenderNeverShareAName) {
+  Market w;
+  const auto first = w.with(w.lena, {}), second = w.with(w.lena, {});
+  const auto& taken = w.s.machines.at(first);
+  EXPECT_EQ(w.refused(user(w.lena), AddMachine{taken.name, {}}).code, base::Code::conflict);
+  EXPECT_EQ(w.refused(user(w.lena), ChangeMachine{second, taken.name, taken.spec}).code,
+            base::Code::conflict);
+  w.run(user(w.lena), ChangeMachine{first, taken.name, {.cores = 9, .memory_mib = 65'536}});
+  w.run(user(w.mia), AddMachine{taken.name, {}});  // Somebody else may.
 }
 
 }  // namespace

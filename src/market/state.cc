@@ -22,8 +22,11 @@ const Token* State::find_token(const base::Digest& digest, Time at) const {
 }
 
 const Answer* State::find_answer(AccountId account, const std::string& key) const {
-  const auto it = index.answers.find({account, key});
-  return it == index.answers.end() ? nullptr : it->second;
+  auto& known = index.answers;
+  for (auto& n = index.answers_known; n < answers.size(); ++n)
+    known[{answers[n].account, answers[n].key}] = &answers[n];
+  const auto it = known.find({account, key});
+  return it == known.end() ? nullptr : it->second;
 }
 
 Credits State::free_budget(const Job& j) const {
@@ -71,10 +74,12 @@ Events founding_events() {
   };
   // One credit is about what a lender's four plain cores are worth for an hour and a quarter.
   constexpr Row rows[] = {
-      {"c1", 1, 2, 0, 0, 200},     {"c2", 2, 4, 0, 0, 400},      {"c4", 4, 8, 0, 0, 800},
-      {"c8", 8, 16, 0, 0, 1600},   {"c16", 16, 32, 0, 0, 3200},  {"c32", 32, 64, 0, 0, 6400},
-      {"g1", 4, 16, 1, 8, 4000},   {"g1-24", 4, 16, 1, 24, 8000}, {"g1-80", 8, 64, 1, 80, 24000},
-      {"g4", 16, 64, 4, 8, 16000}, {"g8-80", 64, 512, 8, 80, 192000},
+      {"c1", 1, 2, 0, 0, 200},           {"c2", 2, 4, 0, 0, 400},
+      {"c4", 4, 8, 0, 0, 800},           {"c8", 8, 16, 0, 0, 1600},
+      {"c16", 16, 32, 0, 0, 3200},       {"c32", 32, 64, 0, 0, 6400},
+      {"g1", 4, 16, 1, 8, 4000},         {"g1-24", 4, 16, 1, 24, 8000},
+      {"g1-80", 8, 64, 1, 80, 24000},    {"g4", 16, 64, 4, 8, 16000},
+      {"g8-80", 64, 512, 8, 80, 192000},
   };
   Events out{SettingsChanged{}};
   for (std::uint64_t id = 1; const auto& row : rows) {

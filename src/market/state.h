@@ -17,7 +17,7 @@ namespace souk::market {
 // The whole market at one moment: the fold of all events so far. Owned by one thread. Changed by
 // apply() alone; a default-constructed State is a market in which nothing has happened.
 struct State {
-  Time now;                // Of the last event. Never runs backwards.
+  Time now;                  // Of the last event. Never runs backwards.
   std::uint64_t events = 0;  // Applied so far.
   Settings settings;
   std::vector<SlotClass> classes;  // By class id - 1.
@@ -29,10 +29,10 @@ struct State {
   Table<LeaseId, Lease> leases;
   Table<FeedbackId, Feedback> feedback;
   ledger::Ledger ledger;
-  std::vector<PriceHistory> prices;                       // By class id - 1.
-  std::vector<std::deque<StatementLine>> statements;      // By account id - 1, oldest first.
-  std::deque<AuditEntry> audit;                           // Oldest first.
-  std::deque<Answer> answers;                             // Oldest first.
+  std::vector<PriceHistory> prices;                   // By class id - 1.
+  std::vector<std::deque<StatementLine>> statements;  // By account id - 1, oldest first.
+  std::deque<AuditEntry> audit;                       // Oldest first.
+  std::deque<Answer> answers;                         // Oldest first.
 
   SOUK_FIELDS(State, now, events, settings, classes, accounts, tokens, machines, offers, jobs,
               leases, feedback, ledger, prices, statements, audit, answers)

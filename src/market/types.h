@@ -69,10 +69,10 @@ struct SlotClass {
   std::int64_t memory_mib = 0;
   std::int32_t gpus = 0;
   std::int64_t gpu_memory_mib = 0;
-  Credits price;         // The suggested price before there is any history.
+  Credits price;  // The suggested price before there is any history.
   std::string mechanism = "k-double";
   std::map<std::string, std::string> params;  // The mechanism's parameters.
-  bool retired = false;  // Takes no new offers or jobs.
+  bool retired = false;                       // Takes no new offers or jobs.
 
   SOUK_FIELDS(SlotClass, id, name, cores, memory_mib, gpus, gpu_memory_mib, price, mechanism,
               params, retired)
@@ -197,16 +197,16 @@ struct Job {
   ClassId slot_class;
   JobTerms terms;
   JobState state = JobState::queued;
-  std::string reason;           // Why it is paused or how it ended.
+  std::string reason;  // Why it is paused or how it ended.
   Credits spent;
   std::int32_t epoch = 0;       // Leases granted so far; fences late reports.
   std::int32_t done = 0;        // Workers that finished their part.
   std::int32_t held = 0;        // Slots of its open leases.
   std::vector<LeaseId> leases;  // Open ones.
   std::vector<Avoided> avoided;
-  bool warned = false;          // That its escrow runs low.
+  bool warned = false;  // That its escrow runs low.
   Time created;
-  Time started;                 // First worker running.
+  Time started;  // First worker running.
   Time ended;
 
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
@@ -278,17 +278,17 @@ struct Feedback {
 // What the operator can set for the whole market.
 struct Settings {
   std::int32_t fee_ppm = 0;
-  Credits signup_bonus;         // From the platform's account, while it has any.
+  Credits signup_bonus;  // From the platform's account, while it has any.
   bool signup_open = true;
-  Duration term = base::hours(1);              // Of a lease.
-  Duration shortest_term = base::minutes(1);   // Below this a lease is not worth granting.
-  Duration drain = base::minutes(2);           // Notice before a term ends without renewal.
+  Duration term = base::hours(1);             // Of a lease.
+  Duration shortest_term = base::minutes(1);  // Below this a lease is not worth granting.
+  Duration drain = base::minutes(2);          // Notice before a term ends without renewal.
   Duration settle_every = base::minutes(1);
-  Duration silence = base::seconds(45);        // A lease is lost after this much silence.
-  Duration setup = base::minutes(10);          // A lease must be running after this long.
-  Duration low_escrow = base::minutes(10);     // Warn when this much runway is left.
-  Duration history = base::days(7);            // Price history kept.
-  Duration retention = base::days(30);         // Ended jobs and leases kept.
+  Duration silence = base::seconds(45);     // A lease is lost after this much silence.
+  Duration setup = base::minutes(10);       // A lease must be running after this long.
+  Duration low_escrow = base::minutes(10);  // Warn when this much runway is left.
+  Duration history = base::days(7);         // Price history kept.
+  Duration retention = base::days(30);      // Ended jobs and leases kept.
 
   bool operator==(const Settings&) const = default;
   SOUK_FIELDS(Settings, fee_ppm, signup_bonus, signup_open, term, shortest_term, drain,

@@ -13,8 +13,8 @@ namespace {
 struct Candidate {
   const Offer* offer;
   std::vector<Obstacle> obstacles;
-  std::int64_t slots;              // Free ones, or all when `full` is what is wrong.
-  Time ready;                      // When window, full or paused end; kNever if unknown.
+  std::int64_t slots;  // Free ones, or all when `full` is what is wrong.
+  Time ready;          // When window, full or paused end; kNever if unknown.
 };
 
 // When the offer's leased slots are free again at the latest.
@@ -25,7 +25,8 @@ Time leases_end(const State& s, const Offer& offer) {
   return end;
 }
 
-Candidate examine(const State& s, const Job& job, const Demands& demands, const Offer& o, Time now) {
+Candidate examine(const State& s, const Job& job, const Demands& demands, const Offer& o,
+                  Time now) {
   Candidate c{&o, {}, o.terms.slots - o.leased, now};
   const auto& machine = s.machines.at(o.machine);
   if (o.terms.reserve.value_or(Credits()) > job.terms.limit) c.obstacles.push_back(Obstacle::price);
@@ -52,8 +53,8 @@ Candidate examine(const State& s, const Job& job, const Demands& demands, const 
 }
 
 bool covers(const SlotClass& big, const SlotClass& small) {
-  return big.cores >= small.cores && big.memory_mib >= small.memory_mib &&
-         big.gpus >= small.gpus && big.gpu_memory_mib >= small.gpu_memory_mib;
+  return big.cores >= small.cores && big.memory_mib >= small.memory_mib && big.gpus >= small.gpus &&
+         big.gpu_memory_mib >= small.gpu_memory_mib;
 }
 
 // All that is needed to look for relaxations.
@@ -83,10 +84,10 @@ struct Search {
     for (const auto& [reserve, n] : by_price) {
       if ((slots += n) < out.needed) continue;
       if (reserve <= job.terms.limit) return;
-      out.relaxations.push_back(
-          {RelaxKind::price, fmt::format("raise the limit price to {}", to_string(reserve)), slots,
-           Credits((reserve - job.terms.limit).micro * out.needed),
-           fmt::format("--limit {}", to_string(reserve))});
+      out.relaxations.push_back({RelaxKind::price,
+                                 fmt::format("raise the limit price to {}", to_string(reserve)),
+                                 slots, Credits((reserve - job.terms.limit).micro * out.needed),
+                                 fmt::format("--limit {}", to_string(reserve))});
       return;
     }
   }
@@ -94,19 +95,19 @@ struct Search {
   void workers() {
     if (out.matching == 0 || out.matching >= out.needed) return;
     const auto least = out.matching + job.done;
-    out.relaxations.push_back({RelaxKind::workers,
-                               fmt::format("start with {} workers instead of {}", least,
-                                           job.terms.workers.min),
-                               out.matching,
-                               {},
-                               fmt::format("--workers {}..{}", least, job.terms.workers.max)});
+    out.relaxations.push_back(
+        {RelaxKind::workers,
+         fmt::format("start with {} workers instead of {}", least, job.terms.workers.min),
+         out.matching,
+         {},
+         fmt::format("--workers {}..{}", least, job.terms.workers.max)});
   }
 
   void constraint(Obstacle obstacle, RelaxKind kind, std::string_view flag, std::string what) {
     const auto slots = slots_if([&](Obstacle o) { return o == obstacle; });
     if (slots < out.needed || slots == out.matching) return;
-    out.relaxations.push_back({kind, "drop the demand for " + std::move(what), slots, {},
-                               fmt::format("--{} any", flag)});
+    out.relaxations.push_back(
+        {kind, "drop the demand for " + std::move(what), slots, {}, fmt::format("--{} any", flag)});
   }
 
   void constraints() {
@@ -165,13 +166,14 @@ struct Search {
   }
 
   void budget() {
-    const auto least = least_budget(job.terms.limit, static_cast<std::int32_t>(out.needed), s.settings);
+    const auto least =
+        least_budget(job.terms.limit, static_cast<std::int32_t>(out.needed), s.settings);
     const auto missing = least - s.free_budget(job);
     if (missing <= Credits()) return;
     const auto enough = job.terms.budget + missing;
-    out.relaxations.push_back({RelaxKind::budget,
-                               fmt::format("raise the budget to at least {}", to_string(enough)),
-                               out.matching, missing, fmt::format("--budget {}", to_string(enough))});
+    out.relaxations.push_back(
+        {RelaxKind::budget, fmt::format("raise the budget to at least {}", to_string(enough)),
+         out.matching, missing, fmt::format("--budget {}", to_string(enough))});
   }
 };
 
@@ -182,8 +184,10 @@ std::string summarise(const Why& w, const Job& job) {
   if (wanted_workers(job) == 0) return "it has all the workers it wants";
   const auto needs = fmt::format("it needs {} slot{}", w.needed, w.needed == 1 ? "" : "s");
   if (w.matching >= w.needed)
-    return needs + fmt::format(" and {} match: the next round decides, or others bid more", w.matching);
-  return needs + fmt::format(" and {} match", w.matching == 0 ? "none" : std::to_string(w.matching));
+    return needs +
+           fmt::format(" and {} match: the next round decides, or others bid more", w.matching);
+  return needs +
+         fmt::format(" and {} match", w.matching == 0 ? "none" : std::to_string(w.matching));
 }
 
 }  // namespace
@@ -210,7 +214,8 @@ Why why(const State& s, const Job& job, Time now) {
   std::ranges::sort(out.groups, std::greater(),
                     [](const Excluded& g) { return std::pair(g.slots, g.example); });
   out.summary = summarise(out, job);
-  if (is_final(job.state) || (job.state != JobState::paused && wanted_workers(job) == 0)) return out;
+  if (is_final(job.state) || (job.state != JobState::paused && wanted_workers(job) == 0))
+    return out;
   search.budget();
   if (out.matching < out.needed) {
     search.price();
@@ -219,9 +224,8 @@ Why why(const State& s, const Job& job, Time now) {
     search.wait();
     search.other_classes();
   }
-  std::ranges::sort(out.relaxations, {}, [](const Relaxation& r) {
-    return std::tuple(r.extra, r.kind, r.change);
-  });
+  std::ranges::sort(out.relaxations, {},
+                    [](const Relaxation& r) { return std::tuple(r.extra, r.kind, r.change); });
   return out;
 }
 

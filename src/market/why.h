@@ -31,10 +31,10 @@ struct Relaxation {
 };
 
 struct Why {
-  std::string summary;          // One sentence.
-  std::int64_t needed = 0;      // Slots it needs to go on.
-  std::int64_t matching = 0;    // Slots that would do right now.
-  std::vector<Excluded> groups; // Most slots first.
+  std::string summary;                  // One sentence.
+  std::int64_t needed = 0;              // Slots it needs to go on.
+  std::int64_t matching = 0;            // Slots that would do right now.
+  std::vector<Excluded> groups;         // Most slots first.
   std::vector<Relaxation> relaxations;  // Cheapest first.
 };
 

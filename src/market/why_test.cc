@@ -88,12 +88,16 @@ TEST(Why, EachRelaxationAloneWouldLetTheJobStart) {
     const char* flag;
   };
   const Row rows[] = {
-      {RelaxKind::packages, [](JobTerms& t) { t.constraints.packages = {"numpy"}; }, "--packages any"},
+      {RelaxKind::packages, [](JobTerms& t) { t.constraints.packages = {"numpy"}; },
+       "--packages any"},
       {RelaxKind::region, [](JobTerms& t) { t.constraints.regions = {"eu"}; }, "--regions any"},
       {RelaxKind::rtt, [](JobTerms& t) { t.constraints.max_rtt_ms = 5; }, "--max-rtt any"},
-      {RelaxKind::reliability, [](JobTerms& t) { t.constraints.min_reliability_ppm = 990'000; }, "--min-reliability any"},
-      {RelaxKind::lender, [](JobTerms& t) { t.constraints.lenders_refused = {AccountId(2)}; }, "--lenders any"},
-      {RelaxKind::provider, [](JobTerms& t) { t.constraints.providers_refused = {"community"}; }, "--providers any"},
+      {RelaxKind::reliability, [](JobTerms& t) { t.constraints.min_reliability_ppm = 990'000; },
+       "--min-reliability any"},
+      {RelaxKind::lender, [](JobTerms& t) { t.constraints.lenders_refused = {AccountId(2)}; },
+       "--lenders any"},
+      {RelaxKind::provider, [](JobTerms& t) { t.constraints.providers_refused = {"community"}; },
+       "--providers any"},
       {RelaxKind::price, [](JobTerms& t) { t.limit = 0.4_cr; }, "--limit 0.6"},
       {RelaxKind::workers, [](JobTerms& t) { t.workers = {4, 6}; }, "--workers 3..6"},
   };
@@ -167,7 +171,7 @@ TEST(Why, TheCheapestChangeComesFirst) {
   EXPECT_EQ(answer.relaxations[1].kind, RelaxKind::region);
   EXPECT_EQ(answer.relaxations[2].kind, RelaxKind::price);
   EXPECT_EQ(answer.relaxations[2].extra, 2_cr);  // Two credits instead of one, for two workers.
-  EXPECT_EQ(answer.groups.size(), 2u);  // Price alone: 4 slots; region alone: 2.
+  EXPECT_EQ(answer.groups.size(), 2u);           // Price alone: 4 slots; region alone: 2.
   EXPECT_EQ(answer.groups[0].slots, 4);
   EXPECT_EQ(answer.summary, "it needs 2 slots and 1 match");
 }
@@ -176,7 +180,8 @@ TEST(Why, AJobThatNeedsNothingIsToldSo) {
   Market w;
   w.offer(w.with({}));
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
-  EXPECT_EQ(w.ask(job).summary, "it needs 1 slot and 1 match: the next round decides, or others bid more");
+  EXPECT_EQ(w.ask(job).summary,
+            "it needs 1 slot and 1 match: the next round decides, or others bid more");
   w.clear();
   EXPECT_EQ(w.ask(job).summary, "it has all the workers it wants");
   w.run(user(w.bob), CancelJob{job, "changed my mind"});

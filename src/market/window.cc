@@ -125,8 +125,8 @@ Result<WeeklyWindow> parse_weekly(std::string_view text) {
   const auto clock = rest.substr(0, gap);
   const auto dash = clock.find('-');
   const auto start = parse_clock(clock.substr(0, dash));
-  const auto end = dash == std::string_view::npos ? std::nullopt
-                                                  : parse_clock(clock.substr(dash + 1));
+  const auto end =
+      dash == std::string_view::npos ? std::nullopt : parse_clock(clock.substr(dash + 1));
   if (!start || !end || *start == 24 * 60)
     return bad(fmt::format("'{}' is not a range of hours", clock), std::string(kExample));
   w.start = *start;

@@ -37,8 +37,9 @@ struct WeeklyWindow {
   SOUK_FIELDS(WeeklyWindow, days, start, end, zone)
 };
 
-// "Mon,Wed 22:00-05:00 America/Los_Angeles", "Mon-Fri 18:00-24:00 Europe/Berlin", "daily 0:00-8:00".
-// The zone may be left out (UTC). Unknown days and zones are errors that suggest the nearest.
+// "Mon,Wed 22:00-05:00 America/Los_Angeles", "Mon-Fri 18:00-24:00 Europe/Berlin", "daily
+// 0:00-8:00". The zone may be left out (UTC). Unknown days and zones are errors that suggest the
+// nearest.
 Result<WeeklyWindow> parse_weekly(std::string_view text);
 std::string to_string(const WeeklyWindow& w);
 

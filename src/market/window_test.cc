@@ -26,9 +26,11 @@ TEST(Window, WhatALenderTypesIsReadAsTheyMeantIt) {
     const char* shown;
   };
   const Row rows[] = {
-      {"Mon,Wed 22:00-05:00 America/Los_Angeles", {0b101, 1320, 300, "America/Los_Angeles"},
+      {"Mon,Wed 22:00-05:00 America/Los_Angeles",
+       {0b101, 1320, 300, "America/Los_Angeles"},
        "Mon,Wed 22:00-05:00 America/Los_Angeles"},
-      {"Mon-Fri 18:00-24:00 Europe/Berlin", {0x1f, 1080, 1440, "Europe/Berlin"},
+      {"Mon-Fri 18:00-24:00 Europe/Berlin",
+       {0x1f, 1080, 1440, "Europe/Berlin"},
        "Mon,Tue,Wed,Thu,Fri 18:00-24:00 Europe/Berlin"},
       {"daily 0:00-8:00", {0x7f, 0, 480, "UTC"}, "daily 00:00-08:00 UTC"},
       {"Fri-Mon 09:30-17:45", {0x71, 570, 1065, "UTC"}, "Mon,Fri,Sat,Sun 09:30-17:45 UTC"},

@@ -13,11 +13,11 @@
 namespace souk::server {
 namespace {
 
-using ::testing::Contains;
-using ::testing::HasSubstr;
 using testing::Answer;
+using ::testing::Contains;
 using testing::eventually;
 using testing::Fair;
+using ::testing::HasSubstr;
 
 base::Credits credits(const std::string& text) {
   const auto parsed = base::parse_credits(text);
@@ -72,8 +72,9 @@ TEST(Life, LendersArePaidForTheWorkThatBorrowersGet) {
   EXPECT_EQ(fair.get("/v1/jobs/" + job, f.borrower.token).at("spent"), "0") << "setting up is free";
 
   fair.must("POST", "/v1/leases/" + lease + "/start", f.agent, epoch_body(epoch));
-  const auto orders = fair.must("POST", "/v1/machines/" + f.box + "/heartbeat", f.agent,
-                                fmt::format(R"({{"leases":[{{"lease":"{}","epoch":{}}}]}})", lease, epoch));
+  const auto orders =
+      fair.must("POST", "/v1/machines/" + f.box + "/heartbeat", f.agent,
+                fmt::format(R"({{"leases":[{{"lease":"{}","epoch":{}}}]}})", lease, epoch));
   EXPECT_EQ(orders.at("orders.0.action"), "run");
   const auto done = fair.must("POST", "/v1/leases/" + lease + "/finish", f.agent,
                               epoch_body(epoch, R"(,"outcome":"completed","detail":"exit 0")"));
@@ -84,7 +85,8 @@ TEST(Life, LendersArePaidForTheWorkThatBorrowersGet) {
   EXPECT_EQ(ended.at("state"), "succeeded");
   const auto spent = credits(ended.at("spent"));
   EXPECT_GT(spent, base::Credits());
-  const auto lender = fair.get("/v1/me", f.lender.token), borrower = fair.get("/v1/me", f.borrower.token);
+  const auto lender = fair.get("/v1/me", f.lender.token),
+             borrower = fair.get("/v1/me", f.borrower.token);
   EXPECT_EQ(credits(lender.at("available")), spent);
   EXPECT_EQ(credits(borrower.at("available")), credits("100") - spent);
   EXPECT_EQ(borrower.at("escrow"), "0");
@@ -174,7 +176,8 @@ TEST(Life, AJobThatDoesNotRunIsToldWhyAndWhatWouldHelp) {
 
 TEST(Life, AnOfferPausedByItsOwnerIsLeft) {
   Running r;
-  EXPECT_EQ(r.must("POST", "/v1/offers/" + r.offer_id + "/pause", r.lender.token, "{}").at("state"), "paused");
+  EXPECT_EQ(r.must("POST", "/v1/offers/" + r.offer_id + "/pause", r.lender.token, "{}").at("state"),
+            "paused");
   EXPECT_EQ(r.heartbeat().at("orders.0.action"), "drain");
   EXPECT_EQ(r.call("DELETE", "/v1/offers/" + r.offer_id, r.lender.token).status, 409);
   EXPECT_EQ(r.finish("released").status, 200);
@@ -183,13 +186,18 @@ TEST(Life, AnOfferPausedByItsOwnerIsLeft) {
 
 TEST(Life, FeedbackReachesTheOperator) {
   Fair fair;
-  fair.must("POST", "/v1/feedback", fair.borrower.token, R"({"category":"problem","text":"too slow"})");
+  fair.must("POST", "/v1/feedback", fair.borrower.token,
+            R"({"category":"problem","text":"too slow"})");
   EXPECT_EQ(fair.get("/v1/feedback", fair.boss.token).at("items.0.text"), "too slow");
   EXPECT_EQ(fair.get("/v1/feedback", fair.lender.token).count(), 0u);
-  EXPECT_EQ(fair.call("POST", "/v1/feedback", fair.borrower.token, R"({"category":"rant","text":"x"})").status, 400);
+  EXPECT_EQ(
+      fair.call("POST", "/v1/feedback", fair.borrower.token, R"({"category":"rant","text":"x"})")
+          .status,
+      400);
 }
 
-// --- What the original DeepMarket got wrong (reference/economics.md) -------------------------------
+// --- What the original DeepMarket got wrong (reference/economics.md)
+// -------------------------------
 
 TEST(Regression, ANegativePriceDoesNotMintCredits) {
   Fair fair;
@@ -199,14 +207,16 @@ TEST(Regression, ANegativePriceDoesNotMintCredits) {
   for (const auto* body : {R"({"budget":-5})", R"({"budget":0})", R"({"budget":5,"limit":-1})",
                            R"({"budget":1e300})", R"({"budget":5,"workers":{"min":-1,"max":1}})"})
     EXPECT_EQ(fair.call("POST", "/v1/jobs", bob, body).status, 400) << body;
-  EXPECT_EQ(fair.call("POST", "/v1/accounts/bob/grant", fair.boss.token, R"({"amount":-1})").status, 400);
+  EXPECT_EQ(fair.call("POST", "/v1/accounts/bob/grant", fair.boss.token, R"({"amount":-1})").status,
+            400);
   EXPECT_EQ(fair.get("/v1/me", bob).at("available"), "100");
   EXPECT_EQ(fair.get("/v1/ledger", fair.boss.token).at("sum"), "0");
 }
 
 TEST(Regression, AJobThatCannotBePaidIsNeitherSavedNorCharged) {
   Fair fair;
-  EXPECT_EQ(fair.call("POST", "/v1/jobs", fair.borrower.token, R"({"budget":100.000001})").status, 409);
+  EXPECT_EQ(fair.call("POST", "/v1/jobs", fair.borrower.token, R"({"budget":100.000001})").status,
+            409);
   EXPECT_EQ(fair.get("/v1/jobs", fair.borrower.token).count(), 0u);
   EXPECT_EQ(fair.get("/v1/me", fair.borrower.token).at("escrow"), "0");
 }
@@ -224,9 +234,10 @@ TEST(Regression, WindowsAreSentShownAndHonoured) {
   Fair fair;
   // Opens in about a day and a half, whenever this test runs.
   const auto from = base::SystemClock().now() + base::hours(36);
-  const auto id = fair.offer(fair.lender.token, fair.box, 1,
-                             fmt::format(R"(,"from":"{}","weekly":["daily 0:00-24:00 America/Los_Angeles"])",
-                                         to_string(base::Time(from.us / 1'000'000 * 1'000'000))));
+  const auto id =
+      fair.offer(fair.lender.token, fair.box, 1,
+                 fmt::format(R"(,"from":"{}","weekly":["daily 0:00-24:00 America/Los_Angeles"])",
+                             to_string(base::Time(from.us / 1'000'000 * 1'000'000))));
   const auto shown = fair.get("/v1/offers/" + id, fair.borrower.token);
   EXPECT_THAT(shown.at("weekly.0"), HasSubstr("America/Los_Angeles"));
   EXPECT_NE(shown.at("from"), "");
@@ -235,7 +246,8 @@ TEST(Regression, WindowsAreSentShownAndHonoured) {
   const auto job = fair.job(fair.borrower);
   // Rounds go by: an offer that is open is taken, this one is not.
   fair.offer(fair.lender.token, fair.machine(fair.lender, "open"), 1);
-  EXPECT_TRUE(eventually([&] { return fair.get("/v1/jobs/" + job, fair.borrower.token).at("held") == "1"; }));
+  EXPECT_TRUE(eventually(
+      [&] { return fair.get("/v1/jobs/" + job, fair.borrower.token).at("held") == "1"; }));
   EXPECT_NE(fair.get("/v1/jobs/" + job, fair.borrower.token).at("leases.0.offer"), id);
   EXPECT_EQ(fair.get("/v1/offers/" + id, fair.borrower.token).at("free"), "1");
 }
@@ -246,7 +258,8 @@ TEST(Regression, AJobStateHasOneSpelling) {
   fair.must("POST", "/v1/jobs/" + job + "/cancel", fair.borrower.token, "{}");
   EXPECT_EQ(fair.get("/v1/jobs/" + job, fair.borrower.token).at("state"), "cancelled");
   for (const auto state : names_of(market::JobState{})) {
-    const auto found = fair.must("GET", fmt::format("/v1/jobs?state={}", state), fair.borrower.token);
+    const auto found =
+        fair.must("GET", fmt::format("/v1/jobs?state={}", state), fair.borrower.token);
     EXPECT_EQ(found.count(), state == "cancelled" ? 1u : 0u) << state;
   }
   const auto wrong = fair.get("/v1/jobs?state=canceled", fair.borrower.token);
@@ -314,7 +327,8 @@ TEST(Events, ComeInOrderAndGoOnWhereAReaderLeftOff) {
   const auto seen = all.events();
   EXPECT_THAT(kinds(seen), ::testing::ElementsAre("OfferPosted", "JobSubmitted", "RoundCleared",
                                                   "LeaseGranted", "FeedbackGiven"));
-  for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_LT(std::stoul(seen[i - 1].id), std::stoul(seen[i].id));
+  for (std::size_t i = 1; i < seen.size(); ++i)
+    EXPECT_LT(std::stoul(seen[i - 1].id), std::stoul(seen[i].id));
   EXPECT_THAT(seen[1].data, HasSubstr(fmt::format(R"("job":"{}")", job)));
 
   Reader rest(fair, fair.borrower.token, seen[1].id, until("FeedbackGiven"));
@@ -348,8 +362,10 @@ TEST(Events, ALongPollReturnsWithWhatHappenedOrEmptyInTime) {
   const auto found = waiting.get();
   ASSERT_EQ(found.count(), 1u) << found;
   EXPECT_EQ(found.at("items.0.kind"), "JobSubmitted");
-  EXPECT_EQ(fair.get("/v1/events?wait=10ms&after=" + next, bob).body, found.body) << "it can be read again";
-  const auto json = fair.call("GET", "/v1/events?after=" + next, bob, "", {{"Accept", "application/json"}});
+  EXPECT_EQ(fair.get("/v1/events?wait=10ms&after=" + next, bob).body, found.body)
+      << "it can be read again";
+  const auto json =
+      fair.call("GET", "/v1/events?after=" + next, bob, "", {{"Accept", "application/json"}});
   EXPECT_EQ(json.count(), 1u);
 }
 
@@ -358,9 +374,8 @@ TEST(Events, ARevokedTokenHearsNothingMore) {
   const auto phone = fair.log_in("lena");
   Reader stolen(fair, phone.token);
   auto other = fair.another();
-  auto poll = std::async(std::launch::async, [&] {
-    return other.call("GET", "/v1/events?wait=60s", phone.token);
-  });
+  auto poll = std::async(std::launch::async,
+                         [&] { return other.call("GET", "/v1/events?wait=60s", phone.token); });
   fair.must("DELETE", "/v1/tokens/" + phone.token_id, fair.lender.token);
   EXPECT_TRUE(stolen.ended());
   const auto answer = poll.get();

@@ -14,16 +14,16 @@
 namespace souk::server {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::Answer;
+using ::testing::ElementsAre;
 using testing::Fair;
+using ::testing::HasSubstr;
 using testing::Market;
 
 // A plausible path of a route: ids of things of the right kind.
 std::string filled(const wire::Operation& doc) {
   static const std::map<std::string_view, std::string_view> things{
-      {"machines", "m1"}, {"offers", "o1"},     {"jobs", "j1"},   {"leases", "l1"},
+      {"machines", "m1"},  {"offers", "o1"},     {"jobs", "j1"},   {"leases", "l1"},
       {"tokens", "t9999"}, {"accounts", "lena"}, {"classes", "c1"}};
   std::string out;
   const auto parts = base::split(doc.path, '/');
@@ -92,7 +92,8 @@ TEST(Access, MetricsCanBeOpened) {
   auto options = testing::in_memory();
   options.metrics_public = true;
   Market market(options);
-  EXPECT_EQ(market.call("GET", "/metrics", "", "", {{"X-Forwarded-For", "203.0.113.9"}}).status, 200);
+  EXPECT_EQ(market.call("GET", "/metrics", "", "", {{"X-Forwarded-For", "203.0.113.9"}}).status,
+            200);
 }
 
 // Calls routes by their names and holds each answer against the document that is served.
@@ -175,11 +176,13 @@ void tour_accounts(Tour& t) {
 void tour_supply(Tour& t) {
   auto& f = t.fair;
   t.go("listClasses", f.lender.token);
-  t.go("setClass", f.boss.token, {"huge"},
-       R"({"cores":64,"memory_mib":262144,"price":9,"mechanism":"posted","params":{},"retired":false})");
+  t.go(
+      "setClass", f.boss.token, {"huge"},
+      R"({"cores":64,"memory_mib":262144,"price":9,"mechanism":"posted","params":{},"retired":false})");
   t.go("listMechanisms", f.lender.token);
-  const auto m = t.go("addMachine", f.lender.token, {},
-                      R"({"name":"old","spec":{"cores":2,"memory_mib":4096,"packages":["numpy"]}})");
+  const auto m =
+      t.go("addMachine", f.lender.token, {},
+           R"({"name":"old","spec":{"cores":2,"memory_mib":4096,"packages":["numpy"]}})");
   t.go("listMachines", f.lender.token);
   t.go("getMachine", f.lender.token, {m.at("id")});
   t.go("editMachine", f.lender.token, {m.at("id")}, R"({"name":"older"})");
@@ -324,7 +327,8 @@ TEST(Requests, AWrongMethodIsToldTheRightOnes) {
   const auto a = market.call("PUT", "/v1/jobs");
   EXPECT_EQ(a.status, 405);
   EXPECT_EQ(net::find_header(a.headers, "Allow"), "GET, POST");
-  for (const auto* path : {"/", "/v1", "/v1/jobs/", "/v1/jobs/j1/x", "/v2/jobs", "/V1/jobs", "/v1//jobs"})
+  for (const auto* path :
+       {"/", "/v1", "/v1/jobs/", "/v1/jobs/j1/x", "/v2/jobs", "/V1/jobs", "/v1//jobs"})
     EXPECT_EQ(market.get(path).status, 404) << path;
 }
 
@@ -362,7 +366,8 @@ TEST(Repeats, ALostAnswerIsGivenAgainAndNothingIsDoneTwice) {
   }
   EXPECT_EQ(fair.get("/v1/jobs", bob).count(), 1u);
   EXPECT_EQ(fair.get("/v1/me", bob).at("escrow"), "10");
-  const auto other = fair.call("POST", "/v1/jobs", bob, R"({"class":"c1","limit":1,"budget":11})", key);
+  const auto other =
+      fair.call("POST", "/v1/jobs", bob, R"({"class":"c1","limit":1,"budget":11})", key);
   EXPECT_EQ(other.status, 409);
   EXPECT_EQ(other.at("field"), "Idempotency-Key");
   EXPECT_EQ(fair.call("POST", "/v1/feedback", bob, R"({"category":"idea","text":"x"})", key).status,
@@ -397,7 +402,8 @@ TEST(Repeats, ARestartDoesNotMakeARepeatANewChange) {
   const auto again = market.must("POST", "/v1/accounts/boss/grant", token, grant, key);
   EXPECT_EQ(again.body, first);
   EXPECT_EQ(market.get("/v1/me", token).at("available"), "10");
-  EXPECT_EQ(market.call("POST", "/v1/accounts/boss/grant", token, R"({"amount":11})", key).status, 409);
+  EXPECT_EQ(market.call("POST", "/v1/accounts/boss/grant", token, R"({"amount":11})", key).status,
+            409);
   const auto session = market.must("POST", "/v1/accounts", "", Market::sign_up_body("boss"), up);
   EXPECT_EQ(session.at("account.id"), "a1");
 }
@@ -450,7 +456,8 @@ TEST(Lists, PagesTogetherHoldEverythingOnce) {
   std::string after;
   for (int pages = 0; pages < 5; ++pages) {
     const auto page = fair.get("/v1/jobs?limit=3" + after, fair.borrower.token);
-    for (std::size_t i = 0; i < page.count(); ++i) seen.push_back(page.at(fmt::format("items.{}.id", i)));
+    for (std::size_t i = 0; i < page.count(); ++i)
+      seen.push_back(page.at(fmt::format("items.{}.id", i)));
     if (page.at("next").empty()) break;
     after = "&after=" + page.at("next");
   }

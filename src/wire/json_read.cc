@@ -241,7 +241,14 @@ bool read_credits(const Value& value, const Path& at, base::Credits& out, Error&
     text = {buffer, std::to_chars(buffer, buffer + sizeof buffer, *i).ptr};
   }
   auto parsed = base::parse_credits(text);
-  if (!parsed) return refuse(value, at, Shape::credits, std::move(parsed.error().hint), error);
+  if (!parsed) {
+    // 0.2 x 3 is 0.6000000000000001 in most languages; nobody means those last digits.
+    const auto* d = value.if_double();
+    const double micro = d && std::abs(*d) <= most ? *d * 1e6 : 0.5;
+    if (std::abs(micro - std::round(micro)) > 1e-3)
+      return refuse(value, at, Shape::credits, std::move(parsed.error().hint), error);
+    parsed = base::Credits(std::llround(micro));
+  }
   out = *parsed;
   return true;
 }

@@ -220,6 +220,8 @@ TEST(JsonRead, CreditsAreExact) {
       {"1e9", base::kMostCredits.micro},
       {"999999999.999999", 999'999'999'999'999},
       {"123456789.123457", 123'456'789'123'457},
+      {"0.6000000000000001", 600'000},
+      {"0.30000000000000004", 300'000},
   };
   for (const auto& row : good) {
     const auto c = from_json<Credits>(row.json);
@@ -228,7 +230,7 @@ TEST(JsonRead, CreditsAreExact) {
   }
   for (const auto* bad :
        {"0.1234567", "1e-7", "1000000000.1", "1e10", "\"0.1234567\"", "\"\"", "\"1e3\"", "true",
-        "null", "[1]", "18446744073709551615", "1e300", "0.30000000000000004", "-1000000001"})
+        "null", "[1]", "18446744073709551615", "1e300", "-1000000001"})
     EXPECT_FALSE(from_json<Credits>(bad)) << bad;
   EXPECT_EQ(error_of<Credits>("0.1234567").message,
             "the document: 0.1234567 is not an amount of credits");

@@ -35,7 +35,8 @@ class HistoryMaker {
       return r;
     }
     move_clock();
-    if (s.accounts.size() == 0) return {clock_, kSystem, CreateAccount{.name = "boss", .is_operator = true}};
+    if (s.accounts.size() == 0)
+      return {clock_, kSystem, CreateAccount{.name = "boss", .is_operator = true}};
     const auto draw = random_.below(100);
     if (draw < 36) return beat(s);
     if (draw < 48) return start(s);
@@ -56,11 +57,16 @@ class HistoryMaker {
 
   void move_clock() {
     const auto draw = random_.below(1000);
-    if (draw < 700) clock_ = clock_ + Duration(random_.between(0, 4'000'000));
-    else if (draw < 960) clock_ = clock_ + base::seconds(random_.between(1, 40));
-    else if (draw < 990) clock_ = clock_ + base::minutes(random_.between(1, 8));
-    else if (draw < 994) clock_ = clock_ + base::hours(1);
-    else clock_ = clock_ - base::seconds(random_.between(1, 900));
+    if (draw < 700)
+      clock_ = clock_ + Duration(random_.between(0, 4'000'000));
+    else if (draw < 960)
+      clock_ = clock_ + base::seconds(random_.between(1, 40));
+    else if (draw < 990)
+      clock_ = clock_ + base::minutes(random_.between(1, 8));
+    else if (draw < 994)
+      clock_ = clock_ + base::hours(1);
+    else
+      clock_ = clock_ - base::seconds(random_.between(1, 900));
   }
 
   template <class I, class T>
@@ -168,14 +174,30 @@ class HistoryMaker {
     Constraints c;
     if (random_.below(3) > 0) return c;
     switch (random_.below(8)) {
-      case 0: c.packages = {random_.chance(2) ? "numpy" : "torch==1.13"}; break;
-      case 1: c.regions = {random_.chance(2) ? "eu" : "us", "mars"}; break;
-      case 2: c.max_rtt_ms = static_cast<std::int32_t>(random_.between(-1, 60)); break;
-      case 3: c.min_reliability_ppm = static_cast<std::int32_t>(random_.between(0, 1'050'000)); break;
-      case 4: c.lenders_allowed = {any_account(s), any_account(s)}; break;
-      case 5: c.lenders_refused = {any_account(s)}; break;
-      case 6: c.providers_allowed = {"community"}; break;
-      default: c.providers_refused = {"ec2"}; break;
+      case 0:
+        c.packages = {random_.chance(2) ? "numpy" : "torch==1.13"};
+        break;
+      case 1:
+        c.regions = {random_.chance(2) ? "eu" : "us", "mars"};
+        break;
+      case 2:
+        c.max_rtt_ms = static_cast<std::int32_t>(random_.between(-1, 60));
+        break;
+      case 3:
+        c.min_reliability_ppm = static_cast<std::int32_t>(random_.between(0, 1'050'000));
+        break;
+      case 4:
+        c.lenders_allowed = {any_account(s), any_account(s)};
+        break;
+      case 5:
+        c.lenders_refused = {any_account(s)};
+        break;
+      case 6:
+        c.providers_allowed = {"community"};
+        break;
+      default:
+        c.providers_refused = {"ec2"};
+        break;
     }
     return c;
   }
@@ -183,7 +205,8 @@ class HistoryMaker {
   JobTerms any_job_terms(const State& s) {
     JobTerms t;
     t.workers.min = static_cast<std::int32_t>(random_.between(random_.chance(50) ? 0 : 1, 4));
-    t.workers.max = t.workers.min + static_cast<std::int32_t>(random_.between(random_.chance(50) ? -1 : 0, 4));
+    t.workers.max =
+        t.workers.min + static_cast<std::int32_t>(random_.between(random_.chance(50) ? -1 : 0, 4));
     t.limit = any_price();
     t.budget = Credits(any_price().micro * random_.between(1, 12) / 4);
     if (random_.chance(3)) t.deadline = clock_ + base::minutes(random_.between(-2, 240));
@@ -198,14 +221,17 @@ class HistoryMaker {
     const auto owner = owner_in(s.jobs, id);
     const auto draw = random_.below(20);
     if (draw < 10 && live < kLiveJobs)
-      return {clock_, actor_for(s, any_account(s)),
-              SubmitJob{"job", random_.chance(40) ? "magic" : "batch", any_class(s), any_job_terms(s)}};
+      return {
+          clock_, actor_for(s, any_account(s)),
+          SubmitJob{"job", random_.chance(40) ? "magic" : "batch", any_class(s), any_job_terms(s)}};
     if (draw < 14) {
       auto terms = any_job_terms(s);
       if (const auto* j = s.jobs.find(id); j && random_.chance(2)) {  // One change at a time.
         const auto budget = std::exchange(terms, j->terms).budget;
-        if (random_.chance(2)) terms.budget = budget;
-        else terms.workers.max = terms.workers.min + static_cast<std::int32_t>(random_.below(3));
+        if (random_.chance(2))
+          terms.budget = budget;
+        else
+          terms.workers.max = terms.workers.min + static_cast<std::int32_t>(random_.below(3));
       }
       return {clock_, actor_for(s, owner), ChangeJob{id, std::move(terms)}};
     }
@@ -273,7 +299,8 @@ class HistoryMaker {
       return {clock_, by, PauseOffer{offer, clock_ + base::minutes(random_.between(-30, 30))}};
     if (draw < 18) return {clock_, by, DrainOffer{offer}};
     if (draw < 21) return {clock_, by, RemoveOffer{offer}};
-    if (draw < 22) return {clock_, actor_for(s, owner_in(s.machines, machine)), RemoveMachine{machine}};
+    if (draw < 22)
+      return {clock_, actor_for(s, owner_in(s.machines, machine)), RemoveMachine{machine}};
     return {clock_, actor_for(s, owner_in(s.machines, machine)),
             ChangeMachine{machine, "m" + std::to_string(random_.below(30)), any_spec()}};
   }
@@ -289,7 +316,8 @@ class HistoryMaker {
                   CreateAccount{.name = "u" + std::to_string(random_.below(20)),
                                 .is_operator = random_.chance(20)}};
         return {clock_, by, CreateAccount{.name = "Not A Name"}};
-      case 2: return {clock_, by, ChangePassword{account, "hash"}};
+      case 2:
+        return {clock_, by, ChangePassword{account, "hash"}};
       case 3:
       case 4: {
         IssueToken c{.account = account, .scope = static_cast<Scope>(random_.below(3))};
@@ -298,8 +326,10 @@ class HistoryMaker {
         if (random_.chance(2)) c.expires = clock_ + base::minutes(random_.between(-5, 60));
         return {clock_, by, c};
       }
-      case 5: return {clock_, by, RevokeToken{any(s.tokens)}};
-      case 6: return {clock_, by, RevokeTokens{account}};
+      case 5:
+        return {clock_, by, RevokeToken{any(s.tokens)}};
+      case 6:
+        return {clock_, by, RevokeTokens{account}};
       default:
         return {clock_, by, GiveFeedback{FeedbackCategory::idea, random_.chance(4) ? "" : "nice"}};
     }
@@ -326,9 +356,12 @@ class HistoryMaker {
     const auto by = random_.chance(10) ? actor_for(s, any_account(s)) : kBossOfHistory;
     const auto account = any_account(s);
     switch (random_.below(12)) {
-      case 0: return {clock_, by, ChangeSettings{any_settings(s)}};
-      case 1: return {clock_, by, FreezeAccount{account, random_.chance(2) ? "" : "checks"}};
-      case 2: return {clock_, by, FreezeAccount{account, ""}};
+      case 0:
+        return {clock_, by, ChangeSettings{any_settings(s)}};
+      case 1:
+        return {clock_, by, FreezeAccount{account, random_.chance(2) ? "" : "checks"}};
+      case 2:
+        return {clock_, by, FreezeAccount{account, ""}};
       case 3: {
         auto c = s.slot_class(ClassId(1 + random_.below(2)));
         c.mechanism = random_.chance(2) ? "posted" : random_.chance(20) ? "magic" : "k-double";
@@ -341,7 +374,8 @@ class HistoryMaker {
       }
       case 4:
         return {clock_, by, GrantCredits{AccountId(), any_price(), "for bonuses"}};
-      default: return {clock_, by, GrantCredits{account, any_price(), "pocket money"}};
+      default:
+        return {clock_, by, GrantCredits{account, any_price(), "pocket money"}};
     }
   }
 
@@ -361,7 +395,7 @@ class CheckedRun {
  public:
   State state;
   std::uint64_t accepted = 0, refused = 0;
-  std::map<std::string_view, std::uint64_t> kinds;                 // Events seen.
+  std::map<std::string_view, std::uint64_t> kinds;  // Events seen.
   std::function<void(Time, const Event&)> on_event = [](Time, const Event&) {};
 
   CheckedRun() {
@@ -416,7 +450,9 @@ class CheckedRun {
   void follow(const auto&) {}
   void follow(const AccountCreated& e) { worth_[e.account.id] += e.bonus, worth_[{}] -= e.bonus; }
   void follow(const CreditsGranted& e) { worth_[e.account] += e.amount; }
-  void follow(const JobSubmitted& e) { promises_[e.job.id] = {e.job.owner, e.job.terms.budget, {}}; }
+  void follow(const JobSubmitted& e) {
+    promises_[e.job.id] = {e.job.owner, e.job.terms.budget, {}};
+  }
   void follow(const JobChanged& e) { promises_[e.job].budget = e.terms.budget; }
   void follow(const JobEnded& e) {
     if (std::exchange(promises_[e.job].ended, true)) note("a hold was resolved twice");

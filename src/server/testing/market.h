@@ -80,8 +80,7 @@ inline Answer answer_of(const net::Response& r) {
 // One caller's connection. Every refusal must be a problem document that repeats its status.
 class Caller {
  public:
-  explicit Caller(const std::string& url, const std::string& pin = "")
-      : client_(make(url, pin)) {}
+  explicit Caller(const std::string& url, const std::string& pin = "") : client_(make(url, pin)) {}
 
   // A change gets a key of its own unless `headers` has one.
   Answer call(std::string_view method, const std::string& path, const std::string& token = "",
@@ -197,8 +196,9 @@ class Market {
   }
   std::string offer(const std::string& token, const std::string& machine, int slots = 2,
                     std::string_view more = R"(,"price":0.5)") {
-    return must("POST", "/v1/offers", token,
-                fmt::format(R"({{"machine":"{}","class":"c1","slots":{}{}}})", machine, slots, more))
+    return must(
+               "POST", "/v1/offers", token,
+               fmt::format(R"({{"machine":"{}","class":"c1","slots":{}{}}})", machine, slots, more))
         .at("id");
   }
   std::string job(const Person& owner, std::string_view more = "") {

@@ -100,7 +100,8 @@ class Stack {
   explicit Stack(CoreOptions core_options = {}, AppOptions app_options = {.requests_per_second = 0})
       : core(market::State{}, journal, clock, core_options),
         feed(0, {}),
-        app(core, feed, hashers, clock, std::move(app_options)) {
+        app(core, feed, *hashers, clock, std::move(app_options)) {
+    init_secrets();
     core.observe([this](std::span<const Committed> batch) { feed.publish(batch.back().number); });
     core.start();
     auto started = net::Server::start({}, [this](net::Request request, net::Reply reply) {
@@ -114,6 +115,7 @@ class Stack {
     feed.close();
     http->stop(base::seconds(1));
     core.stop();
+    hashers.reset();
   }
 
   [[nodiscard]] std::string url() const { return fmt::format("http://127.0.0.1:{}", http->port()); }
@@ -134,8 +136,9 @@ class Stack {
     app.handle(std::move(request), net::Reply(std::move(pigeon)));
     return future;
   }
-  std::future<Answer> ask(std::string method, const std::string& path, const std::string& token = "",
-                          std::string body = "", std::string address = "203.0.113.9") {
+  std::future<Answer> ask(std::string method, const std::string& path,
+                          const std::string& token = "", std::string body = "",
+                          std::string address = "203.0.113.9") {
     net::Request request{.method = std::move(method), .target = path, .path = path};
     request.headers = {{"Idempotency-Key", new_key()}};
     if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
@@ -148,14 +151,9 @@ class Stack {
   ObedientJournal journal;
   Core core;
   Feed feed;
-  Pool hashers;
+  std::unique_ptr<Pool> hashers = std::make_unique<Pool>();
   App app;
   std::unique_ptr<net::Server> http;
-
- private:
-  struct Init {
-    Init() { init_secrets(); }
-  } init_;
 };
 
 }  // namespace souk::server::testing

@@ -1,0 +1,78 @@
+#include "cli/job_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace souk::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr base::Time kNow(1'000'000'000'000'000);
+
+TEST(JobFile, EveryKeyIsUnderstood) {
+  const auto job = read_job_file(R"(
+name: resnet
+kind: train
+resources: {cores: 4, memory: 8G, gpus: 1, gpu_memory: 24G}
+workers: 1..4
+price: {limit: 0.8, budget: 20}
+deadline: 3h
+priority: 5
+constraints:
+  regions: [eu]
+  min_reliability: 0.9
+)",
+                                 "job.yaml", kNow);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->name, "resnet");
+  EXPECT_EQ(job->kind, "train");
+  EXPECT_EQ(job->resources->cores, 4);
+  EXPECT_EQ(job->resources->memory_mib, 8192);
+  EXPECT_EQ(job->resources->gpu_memory_mib, 24 * 1024);
+  EXPECT_EQ(job->workers.min, 1);
+  EXPECT_EQ(job->workers.max, 4);
+  EXPECT_EQ(job->limit, base::Credits(800'000));
+  EXPECT_EQ(job->budget, base::Credits(20'000'000));
+  EXPECT_EQ(job->deadline, kNow + base::hours(3));
+  EXPECT_EQ(job->priority, 5);
+  EXPECT_THAT(job->constraints.regions, ElementsAre("eu"));
+  EXPECT_EQ(job->constraints.min_reliability, 0.9);
+}
+
+TEST(JobFile, EveryKeyMayBeLeftOut) {
+  const auto job = read_job_file("class: c4\nworkers: 2\n", "job.yaml", kNow);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->class_, "c4");
+  EXPECT_EQ(job->workers.max, 2);
+  EXPECT_EQ(job->kind, "batch");
+  EXPECT_FALSE(job->limit);
+}
+
+TEST(JobFile, MistakesAreNamedWithTheirLineAndAnAnswer) {
+  struct Row {
+    const char* text;
+    const char* message;  // Begins with.
+    const char* hint;     // Contains.
+  };
+  const Row rows[] = {
+      {"name: x\nprice:\n  bugdet: 5\n", "job.yaml:3: ", "'budget'"},
+      {"name: x\nworkes: 2\n", "job.yaml:2: ", "'workers'"},
+      {"name: x\nworkers: 4..1\n", "job.yaml:2: workers: '4..1'", "1..4"},
+      {"resources:\n  cores: 1\n  memory: 4X\n", "job.yaml:3: resources.memory: '4X'", "4G"},
+      {"name: x\n\ndeadline: soon\n", "job.yaml:3: deadline: 'soon'", "3h"},
+      {"priority: high\n", "job.yaml:1: ", ""},
+      {"constraints: {region: [eu]}\n", "job.yaml:1: ", "'regions'"},
+  };
+  for (const auto& row : rows) {
+    const auto job = read_job_file(row.text, "job.yaml", kNow);
+    ASSERT_FALSE(job) << row.text;
+    EXPECT_THAT(job.error().message, StartsWith(row.message)) << row.text;
+    EXPECT_THAT(job.error().message + job.error().hint, HasSubstr(row.hint)) << row.text;
+  }
+}
+
+}  // namespace
+}  // namespace souk::cli
