@@ -115,8 +115,8 @@ base::Result<std::string> normal_url(std::string_view given) {
   if (url.find("://") == std::string::npos)
     url = (is_loopback(host_of("x://" + url)) ? "http://" : "https://") + url;
   if (!url.starts_with("http://") && !url.starts_with("https://")) return bad(kHint);
-  while (url.ends_with('/')) url.pop_back();
   if (host_of(url).empty()) return bad(kHint);
+  while (url.ends_with('/')) url.pop_back();
   if (url.find('@') != std::string::npos) return bad("leave the user out: `souk login` knows it");
   return url;
 }

@@ -90,6 +90,7 @@ Result<std::optional<net::ServerTls>> tls_for(const Options& o) {
 struct Recovered {
   std::unique_ptr<journal::Journal> journal;
   market::State state;
+  std::uint64_t snapshot_events = 0;  // That the snapshot on disk holds.
 };
 
 Result<market::State> start_from_snapshot(const Options& o, std::uint64_t next) {
@@ -113,11 +114,12 @@ Result<market::State> start_from_snapshot(const Options& o, std::uint64_t next) 
 }
 
 Result<Recovered> recover(const Options& o) {
-  if (o.memory) return Recovered{std::make_unique<journal::MemoryJournal>(), {}};
+  if (o.memory) return Recovered{std::make_unique<journal::MemoryJournal>(), {}, 0};
   SOUK_ASSIGN(auto opened, journal::SqliteJournal::open(journal_path(o.data)));
   if (!opened.note.empty()) spdlog::warn("journal: {}", opened.note);
-  Recovered out{std::move(opened.journal), {}};
+  Recovered out{std::move(opened.journal), {}, 0};
   SOUK_ASSIGN(out.state, start_from_snapshot(o, out.journal->next()));
+  out.snapshot_events = out.state.events;
   const auto from = out.state.events + 1;
   SOUK_TRY(out.journal->replay(from, [&](const journal::Batch& batch) -> Result<> {
     auto number = batch.first;
@@ -185,7 +187,6 @@ struct Server::Impl {
     hashers = std::make_unique<Pool>();
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
-    snapshot_events = state.events;
     core = std::make_unique<Core>(std::move(state), *journal, clock,
                                   CoreOptions{.round = options.round});
     core->on_applied([this](const market::State& s, const Committed& c) { on_applied(s, c); });
@@ -266,6 +267,7 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   impl->options = options;
   SOUK_ASSIGN(auto recovered, recover(options));
   impl->journal = std::move(recovered.journal);
+  impl->snapshot_events = recovered.snapshot_events;
   impl->start_core(std::move(recovered.state));
   if (const auto listening = impl->start_http(); !listening) {
     impl->stop();
