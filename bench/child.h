@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,11 +34,11 @@ inline std::size_t raise_file_limit(std::size_t wanted) {
 // What --serve does: runs until standard input ends, which it does when the parent goes.
 inline int serve_as_child(const Flags& flags) {
   raise_file_limit(1'048'576);
+  spdlog::set_level(spdlog::level::warn);  // Standard output is for the port.
   std::signal(SIGPIPE, SIG_IGN);
   const auto server = must(server::Server::start({.data = flags.text("data", ""),
                                                   .port = 0,
                                                   .memory = flags.has("memory"),
-                                                  .log_level = "warn",
                                                   .requests_per_second = 0}));
   fmt::print("{}\n", server->port());
   std::fflush(stdout);

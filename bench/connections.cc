@@ -27,7 +27,7 @@ Measured measure(Kind kind, std::size_t readers) {
   Child child({"--memory"});
   Caller caller(child.url());
   caller.sign_up();
-  caller.post_offer();
+  const auto machine = caller.add_machine();
   Measured out;
   out.before_mb = static_cast<double>(child.resident()) / 1e6;
 
@@ -57,7 +57,7 @@ Measured measure(Kind kind, std::size_t readers) {
   for (std::size_t i = 0; i < readers; ++i) swarm[i].unread.clear();
   swarm.poll(0, [&](std::size_t i) { swarm[i].unread.clear(); });
   const Stopwatch watch;
-  caller.post_offer();  // Its answer comes after the commit; the news may be faster.
+  caller.post_offer(machine);  // Its answer comes after the commit; the news may be faster.
   while (left > 0) {
     if (watch.seconds() > 30) give_up(fmt::format("{} readers were never told", left));
     swarm.poll(1'000, posted);

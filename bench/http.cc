@@ -35,7 +35,7 @@ class Market {
   Market(const std::vector<std::string>& flags, std::size_t offers)
       : child_(flags), caller_(child_.url()) {
     caller_.sign_up();
-    for (std::size_t i = 0; i < offers; ++i) offers_.push_back(caller_.post_offer());
+    for (std::size_t i = 0; i < offers; ++i) offers_.push_back(to_string(caller_.post_offer(caller_.add_machine())));
   }
 
   // Every update changes a price and carries a fresh key, so each one is real work.

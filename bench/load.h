@@ -47,18 +47,16 @@ class Caller {
         send("POST", "/v1/accounts", R"({"name":"bench","password":"a long password"})");
     token_ = must(wire::from_json<wire::Session>(body)).token;
   }
-  // A machine and an offer of one slot on it; the offer's id.
-  std::string post_offer() {
-    const auto machine = must(wire::from_json<wire::Machine>(
-        send("POST", "/v1/machines",
-             fmt::format(R"({{"name":"box-{}","spec":{{"cores":64,"memory_mib":262144,)"
-                         R"("packages":[]}}}})",
-                         calls_))));
-    const auto offer = must(wire::from_json<wire::Offer>(
-        send("POST", "/v1/offers",
-             fmt::format(R"({{"machine":"{}","class":"c1","slots":1,"price":"0.5"}})",
-                         to_string(machine.id)))));
-    return to_string(offer.id);
+  base::MachineId add_machine() {
+    const auto body = fmt::format(
+        R"({{"name":"box-{}","spec":{{"cores":64,"memory_mib":262144,"packages":[]}}}})", calls_);
+    return must(wire::from_json<wire::Machine>(send("POST", "/v1/machines", body))).id;
+  }
+  // One slot of it.
+  base::OfferId post_offer(base::MachineId machine) {
+    const auto body = fmt::format(R"({{"machine":"{}","class":"c1","slots":1,"price":"0.5"}})",
+                                  to_string(machine));
+    return must(wire::from_json<wire::Offer>(send("POST", "/v1/offers", body))).id;
   }
   // The value of a line of /metrics.
   double metric(std::string_view name) {

@@ -128,7 +128,7 @@ void Index::job_changed(const State& s, const Job& j) {
   was_wanted = now_wanted;
   const std::pair key{-j.terms.priority, j.id};
   if (now_wanted > 0) {
-    c.wanting.insert(key);
+    c.wanting.insert(c.wanting.end(), key);  // A hint: new jobs have the highest ids.
   } else {
     c.wanting.erase(key);
     wanted.erase(j.id);

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -18,11 +19,11 @@ template <class I>
 class DueSet {
  public:
   void set(I id, Time when) {
-    if (const auto it = when_.find(id); it != when_.end() && it->second == when) return;
-    erase(id);
-    if (when == base::kNever) return;
-    when_[id] = when;
-    order_.insert({when, id});
+    if (when == base::kNever) return erase(id);
+    const auto [it, added] = when_.try_emplace(id, when);
+    if (!added && it->second == when) return;
+    if (!added) order_.erase({std::exchange(it->second, when), id});
+    order_.insert(order_.end(), {when, id});  // A hint: what comes up last is often the latest.
   }
   void erase(I id) {
     const auto it = when_.find(id);
