@@ -40,7 +40,7 @@ TEST(Table, WithoutUtf8NothingButAsciiIsPrinted) {
 }
 
 TEST(Table, ColumnsThatHaveNoRoomAreNamed) {
-  const auto text = offers().render({.utf8 = true, .width = 20});
+  const auto text = offers().render({.utf8 = true, .width = 22});
   EXPECT_THAT(text, Not(HasSubstr("eu")));
   EXPECT_THAT(text, HasSubstr("(no room for: region)"));
 }

@@ -92,7 +92,7 @@ TEST(Binary, ATableKeepsItsGapsSoIdsAreNeverGivenOutAgain) {
 TEST(Binary, MissingTrailingFieldsKeepTheirDefaultsUnlessAllAreDemanded) {
   const auto bytes = bytes_of(Item{base::JobId(7), "seven", {}});
   Item item;
-  Reader reader(bytes.substr(0, 1));
+  Reader reader(std::string_view(bytes).substr(0, 1));
   reader.get(item);
   EXPECT_TRUE(reader.ok());
   EXPECT_EQ(item, (Item{base::JobId(7), "unnamed", {}}));

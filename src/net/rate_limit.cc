@@ -17,8 +17,9 @@ RateLimiter::Verdict RateLimiter::take(std::string_view key, base::Time now, std
   const std::lock_guard lock(mutex_);
   const auto found = full_at_.find(key);
   // The upper bound only matters when the clock was set back: nobody owes more than a burst.
-  const base::Time full_at =
-      found == full_at_.end() ? now : std::clamp(found->second, now, emptiest);
+  // A bucket that is emptier than empty was filled before the clock was set back: start it afresh.
+  const bool known = found != full_at_.end() && found->second <= emptiest;
+  const base::Time full_at = known ? std::max(found->second, now) : now;
   const base::Time after = full_at + limit_.per_token * tokens;
   if (after > emptiest) return {.allowed = false, .retry_after = after - emptiest};
 

@@ -76,6 +76,10 @@ TEST(Life, LendersArePaidForTheWorkThatBorrowersGet) {
       fair.must("POST", "/v1/machines/" + f.box + "/heartbeat", f.agent,
                 fmt::format(R"({{"leases":[{{"lease":"{}","epoch":{}}}]}})", lease, epoch));
   EXPECT_EQ(orders.at("orders.0.action"), "run");
+  // A moment of work, so that there is something to pay for.
+  const auto began = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - began < std::chrono::milliseconds(50))
+    fair.get("/v1/jobs/" + job, f.borrower.token);
   const auto done = fair.must("POST", "/v1/leases/" + lease + "/finish", f.agent,
                               epoch_body(epoch, R"(,"outcome":"completed","detail":"exit 0")"));
   EXPECT_EQ(done.at("state"), "closed");
