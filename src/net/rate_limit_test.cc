@@ -58,10 +58,10 @@ TEST(RateLimiter, ManyFreshKeysDoNotWashAnEmptyBucketClean) {
   EXPECT_FALSE(limiter.take("abuser", kStart).allowed);
 }
 
-TEST(RateLimiter, AClockSetBackLocksNobodyOutForLong) {
+TEST(RateLimiter, AClockSetBackLocksNobodyOut) {
   RateLimiter limiter({.burst = 2, .per_token = seconds(1)}, 10);
   ASSERT_TRUE(limiter.take("a", kStart + base::hours(5), 2).allowed);
-  EXPECT_EQ(limiter.take("a", kStart).retry_after, seconds(1));
+  EXPECT_TRUE(limiter.take("a", kStart).allowed);
 }
 
 }  // namespace
