@@ -25,10 +25,18 @@ struct Measured {
 market::Constraints any_constraints(base::Random& random) {
   market::Constraints c;
   switch (random.below(4)) {
-    case 0: c.packages = {"python3-torch"}; break;
-    case 1: c.regions = {"eu-west", "us-east"}; break;
-    case 2: c.max_rtt_ms = 100; break;
-    default: c.lenders_refused = {base::AccountId(2 + random.below(4))}; break;
+    case 0:
+      c.packages = {"python3-torch"};
+      break;
+    case 1:
+      c.regions = {"eu-west", "us-east"};
+      break;
+    case 2:
+      c.max_rtt_ms = 100;
+      break;
+    default:
+      c.lenders_refused = {base::AccountId(2 + random.below(4))};
+      break;
   }
   return c;
 }
@@ -73,10 +81,11 @@ int main(int argc, char** argv) {
   const Flags flags(argc, argv, {"offers", "jobs", "runs"});
   const auto offers = flags.number("offers", 100'000), jobs = flags.number("jobs", 10'000);
   const auto runs = flags.number("runs", 3);
-  Report report(fmt::format("clearing_bench: {} offers against {} jobs of one class, whole command, "
-                            "median of {} runs",
-                            offers, jobs, runs),
-                flags);
+  Report report(
+      fmt::format("clearing_bench: {} offers against {} jobs of one class, whole command, "
+                  "median of {} runs",
+                  offers, jobs, runs),
+      flags);
   std::vector<double> sorts;
   for (std::size_t i = 0; i < runs; ++i) sorts.push_back(sort_ms(offers, jobs));
   for (const std::int32_t workers : {1, 4}) {
@@ -91,9 +100,10 @@ int main(int argc, char** argv) {
           applies.push_back(m.apply_ms);
           leases = m.leases;
         }
-        const auto what = fmt::format("{}, jobs of {}{}", mechanism,
-                                      workers == 1 ? "1 worker" : fmt::format("1-{} workers", workers),
-                                      constrained ? ", 10% with constraints" : "");
+        const auto what =
+            fmt::format("{}, jobs of {}{}", mechanism,
+                        workers == 1 ? "1 worker" : fmt::format("1-{} workers", workers),
+                        constrained ? ", 10% with constraints" : "");
         report.add({.what = what,
                     .result = median(times),
                     .unit = "ms",

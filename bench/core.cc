@@ -74,19 +74,28 @@ int main(int argc, char** argv) {
   const std::array cases{
       Case{"mix: 60% offer updates, 20% heartbeats, 10% submits, 10% cancels,"
            " ticks, a round in 10,000",
-           {}, 1'000, bar},
+           {},
+           1'000,
+           bar},
       Case{"offer updates alone", {.offers = 10'000}, 500, bar},
       Case{"heartbeats that settle a lease, alone", {.offers = 0, .heartbeats = 10'000}, 300, bar},
       Case{"job submits alone",
            {.offers = 0, .heartbeats = 0, .submits = 10'000, .cancels = 0, .ticks = 0, .rounds = 0},
-           200, bar},
+           200,
+           bar},
       Case{"job submits and cancels",
-           {.offers = 0, .heartbeats = 0, .submits = 5'000, .cancels = 5'000, .ticks = 0,
+           {.offers = 0,
+            .heartbeats = 0,
+            .submits = 5'000,
+            .cancels = 5'000,
+            .ticks = 0,
             .rounds = 0},
-           200, bar},
+           200,
+           bar},
       Case{"ticks alone",
            {.offers = 0, .heartbeats = 0, .submits = 0, .cancels = 0, .ticks = 10'000, .rounds = 0},
-           200, bar},
+           200,
+           bar},
   };
   for (const auto& c : cases) {
     world = fresh();
@@ -101,7 +110,8 @@ int main(int argc, char** argv) {
   }
   world = fresh();
   const auto rounds = measure(
-      *world, {.offers = 0, .heartbeats = 0, .submits = 0, .cancels = 0, .ticks = 0, .rounds = 10'000},
+      *world,
+      {.offers = 0, .heartbeats = 0, .submits = 0, .cancels = 0, .ticks = 0, .rounds = 10'000},
       100);
   report.add({.what = fmt::format("rounds alone, {} offers", world->state.offers.size()),
               .result = rounds.commands_per_second,

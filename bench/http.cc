@@ -35,7 +35,8 @@ class Market {
   Market(const std::vector<std::string>& flags, std::size_t offers)
       : child_(flags), caller_(child_.url()) {
     caller_.sign_up();
-    for (std::size_t i = 0; i < offers; ++i) offers_.push_back(to_string(caller_.post_offer(caller_.add_machine())));
+    for (std::size_t i = 0; i < offers; ++i)
+      offers_.push_back(to_string(caller_.post_offer(caller_.add_machine())));
   }
 
   // Every update changes a price and carries a fresh key, so each one is real work.
@@ -70,8 +71,9 @@ struct Series {
 };
 
 int main(int argc, char** argv) {
-  const Flags flags(argc, argv,
-                    {"serve", "memory", "data", "connections", "requests", "seconds", "rounds", "dir"});
+  const Flags flags(
+      argc, argv,
+      {"serve", "memory", "data", "connections", "requests", "seconds", "rounds", "dir"});
   if (flags.has("serve")) return serve_as_child(flags);
   LoadOptions load;
   load.connections = flags.number("connections", 128);
@@ -122,14 +124,24 @@ int main(int argc, char** argv) {
               .baseline_is = "without a journal",
               .bar = 0.5,
               .bar_on_ratio = true});
-  report.add({.what = "  p50", .result = median(durable.p50s), .unit = "ms",
-              .baseline = median(memory.p50s), .baseline_is = "without a journal"});
-  report.add({.what = "  p99", .result = median(durable.p99s), .unit = "ms",
-              .baseline = median(memory.p99s), .baseline_is = "without a journal"});
-  report.add({.what = "  commits", .result = commits_per_second, .unit = "commits/s",
-              .baseline = syncs, .baseline_is = "fdatasync of 4 KiB"});
-  report.note(fmt::format("{:.1f} events a commit, {:.2f} ms in the journal for each; 2 events a request",
-                          events_per_commit, commit_ms));
+  report.add({.what = "  p50",
+              .result = median(durable.p50s),
+              .unit = "ms",
+              .baseline = median(memory.p50s),
+              .baseline_is = "without a journal"});
+  report.add({.what = "  p99",
+              .result = median(durable.p99s),
+              .unit = "ms",
+              .baseline = median(memory.p99s),
+              .baseline_is = "without a journal"});
+  report.add({.what = "  commits",
+              .result = commits_per_second,
+              .unit = "commits/s",
+              .baseline = syncs,
+              .baseline_is = "fdatasync of 4 KiB"});
+  report.note(
+      fmt::format("{:.1f} events a commit, {:.2f} ms in the journal for each; 2 events a request",
+                  events_per_commit, commit_ms));
   report.note(fmt::format("durable requests/s of each run: {:.0f}; without a journal: {:.0f}",
                           fmt::join(durable.rates, " "), fmt::join(memory.rates, " ")));
   return report.finish();

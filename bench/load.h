@@ -28,8 +28,7 @@ namespace souk::bench {
 // One request at a time, to prepare the market.
 class Caller {
  public:
-  explicit Caller(const std::string& url)
-      : client_(must(net::Client::make({.base_url = url}))) {}
+  explicit Caller(const std::string& url) : client_(must(net::Client::make({.base_url = url}))) {}
 
   std::string send(std::string_view method, std::string_view path, std::string_view body = {}) {
     net::Headers headers{{"Content-Type", "application/json"}};

@@ -129,7 +129,8 @@ class Report {
   // Prints everything. The exit status of main(): with --check, 1 when a bar was missed.
   [[nodiscard]] int finish() const {
     json_ ? print_json() : print_table();
-    const bool missed = std::ranges::any_of(rows_, [](const Row& r) { return r.passes() == false; });
+    const bool missed =
+        std::ranges::any_of(rows_, [](const Row& r) { return r.passes() == false; });
     return check_ && missed ? 1 : 0;
   }
 
@@ -151,10 +152,10 @@ class Report {
     std::vector<std::vector<std::string>> lines{
         {"what", "result", "baseline (same run)", "ratio", "bar", ""}};
     for (const auto& r : rows_) {
-      const auto bar = r.bar ? fmt::format("{} {}{}{}", r.at_most ? "<=" : ">=", figure(*r.bar),
-                                           r.bar_on_ratio ? " ratio" : " ",
-                                           r.bar_on_ratio ? "" : r.unit)
-                             : "";
+      const auto bar =
+          r.bar ? fmt::format("{} {}{}{}", r.at_most ? "<=" : ">=", figure(*r.bar),
+                              r.bar_on_ratio ? " ratio" : " ", r.bar_on_ratio ? "" : r.unit)
+                : "";
       lines.push_back({r.what, figure(r.result) + " " + r.unit,
                        r.baseline ? fmt::format("{}: {}", r.baseline_is, figure(*r.baseline)) : "",
                        r.ratio() ? figure(*r.ratio()) : "", bar, verdict(r)});

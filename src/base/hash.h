@@ -26,8 +26,8 @@ std::string to_string(const Digest& d);  // 64 hex digits.
 // The first eight bytes, for places where a collision is harmless or checked.
 std::uint64_t short_hash(std::string_view data);
 
-// For hash tables whose keys strangers choose: fast, and keyed with a secret of this process, so that
-// nobody can make keys collide. It differs from run to run: such a table is never iterated.
+// For hash tables whose keys strangers choose: fast, and keyed with a secret of this process, so
+// that nobody can make keys collide. Differs from run to run: such a table is never iterated.
 std::size_t table_hash(std::string_view data);
 
 }  // namespace souk::base

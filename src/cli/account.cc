@@ -171,10 +171,9 @@ Command account_command() {
   Command out{.name = "account",
               .summary = "accounts, credits, passwords and tokens",
               .examples = {"account create ada", "account grant ada 100", "account show"}};
-  out.commands = {create_command(),      show_command(),        list_command(),
-                  grant_command(),       freeze_command(true),  freeze_command(false),
-                  password_command(),    tokens_command(),      token_command(),
-                  logout_command()};
+  out.commands = {create_command(),     show_command(),        list_command(),     grant_command(),
+                  freeze_command(true), freeze_command(false), password_command(), tokens_command(),
+                  token_command(),      logout_command()};
   return out;
 }
 

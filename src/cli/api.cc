@@ -68,8 +68,8 @@ Result<std::string> Api::call(std::string_view method, std::string_view path,
   }
   if (!response) {
     auto error = std::move(response).error();
-    error.hint += fmt::format("{}the server is {} (--server or SOUK_SERVER say another)",
-                              error.hint.empty() ? "" : "; ", server_);
+    error.hint += error.hint.empty() ? "" : " ";
+    error.hint += "(--server or SOUK_SERVER name another server)";
     return std::unexpected(Error(std::move(error), Exit::unreachable));
   }
   if (response->status >= 300) return std::unexpected(refusal(*response));

@@ -20,8 +20,7 @@ namespace souk::cli {
 // at most once. Refusals (problem+json) are errors with Exit::refused. One thread at a time.
 class Api {
  public:
-  static Result<Api> connect(const Target& target,
-                             base::Duration timeout = base::seconds(60));
+  static Result<Api> connect(const Target& target, base::Duration timeout = base::seconds(60));
 
   // The body of the answer. `path` is encoded: "/v1/jobs/j1".
   Result<std::string> get(std::string_view path);
@@ -41,12 +40,11 @@ class Api {
 
  private:
   Api(net::Client client, const Target& target)
-      : client_(std::move(client)), server_(target.server), token_(target.token) {}
+      : client_(std::move(client)), token_(target.token) {}
   Result<std::string> call(std::string_view method, std::string_view path, std::string_view body);
   [[nodiscard]] net::Headers headers() const;
 
   net::Client client_;
-  std::string server_;
   std::string token_;
 };
 
@@ -59,11 +57,11 @@ template <class T>
 Result<T> parse_body(std::string_view body) {
   auto out = wire::from_json<T>(body);
   if (out) return *std::move(out);
-  return std::unexpected(Error({base::Code::internal,
-                                "the server's answer cannot be read: " + out.error().message,
-                                "it may be of another version: compare `souk version` with its "
-                                "/healthz, or use --json"},
-                               Exit::refused));
+  return std::unexpected(
+      Error({base::Code::internal, "the server's answer cannot be read: " + out.error().message,
+             "it may be of another version: compare `souk version` with its "
+             "/healthz, or use --json"},
+            Exit::refused));
 }
 
 template <class T>

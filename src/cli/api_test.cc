@@ -32,7 +32,8 @@ TEST(Api, AServerThatIsNotThereIsExitStatus3) {
   const auto answer = api->post("/v1/offers", "{}");
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().exit, Exit::unreachable);
-  EXPECT_THAT(answer.error().hint, HasSubstr("http://127.0.0.1:1"));
+  EXPECT_THAT(answer.error().message, HasSubstr("http://127.0.0.1:1"));
+  EXPECT_THAT(answer.error().hint, HasSubstr("SOUK_SERVER"));
   EXPECT_EQ((answer.error().message + answer.error().hint).find("souk_secret"), std::string::npos);
 }
 

@@ -83,11 +83,11 @@ Result<> set(Context& c, const Set& o) {
 
 Command set_command() {
   auto o = std::make_shared<Set>();
-  Command out{.name = "set",
-              .summary = "add or change a slot class (operators)",
-              .examples = {"class set c4 --price 0.9 --mechanism posted",
-                           "class set c64 --cores 64 --memory 256G --price 12",
-                           "class set c32 --retired"}};
+  Command out{
+      .name = "set",
+      .summary = "add or change a slot class (operators)",
+      .examples = {"class set c4 --price 0.9 --mechanism posted",
+                   "class set c64 --cores 64 --memory 256G --price 12", "class set c32 --retired"}};
   out.options = {argument("NAME", "the class", o->name),
                  flag("--cores N", "of one slot", o->cores),
                  flag("--memory SIZE", "of one slot", o->memory),

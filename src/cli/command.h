@@ -19,9 +19,9 @@
 namespace souk::cli {
 
 struct Option {
-  std::string name;   // "--limit", or "JOB" for an argument.
+  std::string name;    // "--limit", or "JOB" for an argument.
   char letter = '\0';  // A short form: "-o".
-  std::string value;  // "PRICE", for help; empty for arguments and switches.
+  std::string value;   // "PRICE", for help; empty for arguments and switches.
   std::string help;
   bool required = false;
   bool repeated = false;

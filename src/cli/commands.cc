@@ -11,12 +11,12 @@ Command root_command() {
                .summary = "a community market of computers for machine learning",
                .examples = {"demo", "serve --data ./market", "offers --where 'class=c4 and free>0'",
                             "job submit job.yaml"}};
-  root.commands = {demo_command(),     serve_command(),    account_command(), login_command(),
-                   logout_command(),   machine_command(),  offer_command(),   offers_command(),
-                   prices_command(),   class_command(),    mechanisms_command(),
-                   job_command(),      jobs_command(),     why_command(),     lease_command(),
-                   ledger_command(),   settings_command(), audit_command(),   events_command(),
-                   feedback_command(), faq_command(),      journal_command(), version_command()};
+  root.commands = {demo_command(),     serve_command(),   account_command(),    login_command(),
+                   logout_command(),   machine_command(), offer_command(),      offers_command(),
+                   prices_command(),   class_command(),   mechanisms_command(), job_command(),
+                   jobs_command(),     why_command(),     lease_command(),      ledger_command(),
+                   settings_command(), audit_command(),   events_command(),     feedback_command(),
+                   faq_command(),      journal_command(), version_command()};
   return root;
 }
 

@@ -123,8 +123,7 @@ base::Result<std::string> normal_url(std::string_view given) {
 
 bool Target::loopback() const { return is_loopback(host_of(server)); }
 
-base::Result<Target> resolve(const Globals& globals, const Environment& env,
-                             const Config& config) {
+base::Result<Target> resolve(const Globals& globals, const Environment& env, const Config& config) {
   const auto first = [](const std::optional<std::string>& flag, std::optional<std::string> variable,
                         const std::optional<std::string>& file) {
     return flag ? *flag : variable ? *variable : file.value_or("");

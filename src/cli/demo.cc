@@ -121,11 +121,8 @@ Result<> lend(Demo& d, const std::string& owner, const std::string& name,
 
 Result<> submit(Demo& d) {
   SOUK_ASSIGN(auto cleo, d.api("cleo"));
-  const wire::NewJob request{.name = "demo",
-                             .class_ = "c1",
-                             .workers = {2, 2},
-                             .limit = 1_cr,
-                             .budget = 1_cr};
+  const wire::NewJob request{
+      .name = "demo", .class_ = "c1", .workers = {2, 2}, .limit = 1_cr, .budget = 1_cr};
   SOUK_ASSIGN(const auto job, parsed<wire::Job>(cleo.post("/v1/jobs", wire::to_json(request))));
   d.job = job.id;
   d.start = d.c.now();
@@ -152,8 +149,7 @@ std::string told(const Demo& d, const wire::Notice& n) {
   if (n.kind == "LeaseSettled") return fmt::format("lease {} settles {}", on, to_string(*n.amount));
   if (n.kind == "LeaseRenewed")
     return fmt::format("lease {} renews for another term at {}", on, brief(n.price));
-  if (n.kind == "LeaseDraining")
-    return fmt::format("lease {} drains: {}", on, n.text.value_or(""));
+  if (n.kind == "LeaseDraining") return fmt::format("lease {} drains: {}", on, n.text.value_or(""));
   if (n.kind == "LeaseClosed") return fmt::format("lease {} ends: {}", on, n.text.value_or(""));
   if (n.kind == "JobEnded")
     return fmt::format("job {} {}", to_string(*n.job), n.text.value_or("ended"));
@@ -264,12 +260,10 @@ Result<> hand_over(Demo& d) {
   SOUK_TRY(save_config(home + "/souk/config.yaml", config));
   d.server.release();
   d.title("The market goes on");
-  d.line(fmt::format("{} (process {}), in {}", d.server.url(), d.server.pid(),
-                     d.server.folder()));
+  d.line(fmt::format("{} (process {}), in {}", d.server.url(), d.server.pid(), d.server.folder()));
   d.line(fmt::format("export XDG_CONFIG_HOME={}   # you are cleo", home));
   d.line("souk offers; souk jobs; souk ledger --statement; souk prices c1");
-  d.line(fmt::format("kill {}; rm -r {}   # when you are done", d.server.pid(),
-                     d.server.folder()));
+  d.line(fmt::format("kill {}; rm -r {}   # when you are done", d.server.pid(), d.server.folder()));
   return {};
 }
 
@@ -279,8 +273,8 @@ Result<> check_journal(Demo& d, bool running) {
   d.title("Journal");
   d.line(fmt::format("{} events replayed, state {}...: {}", verdict.events,
                      verdict.state_hash.substr(0, 16), verdict.ok ? "all well" : "DAMAGED"));
-  return expect(verdict.ok, verdict.problems.empty() ? "the journal verifies"
-                                                     : verdict.problems.front());
+  return expect(verdict.ok,
+                verdict.problems.empty() ? "the journal verifies" : verdict.problems.front());
 }
 
 Result<> run_demo(Context& c, bool keep) {

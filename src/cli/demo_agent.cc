@@ -76,10 +76,10 @@ Result<> DemoAgent::take_up(Api& api, const wire::Work& work) {
 Result<> DemoAgent::beat(Api& api) {
   wire::Heartbeat heartbeat;
   for (const auto& [id, lease] : running_) heartbeat.leases.push_back({id, lease.epoch});
-  SOUK_ASSIGN(const auto orders,
-              parsed<wire::Orders>(
-                  api.post(path_of("/v1/machines", to_string(plan_.machine), "/heartbeat"),
-                           wire::to_json(heartbeat))));
+  SOUK_ASSIGN(
+      const auto orders,
+      parsed<wire::Orders>(api.post(path_of("/v1/machines", to_string(plan_.machine), "/heartbeat"),
+                                    wire::to_json(heartbeat))));
   for (const auto& order : orders.orders)
     if (order.action == "stop") running_.erase(order.lease);
   return {};
@@ -92,8 +92,9 @@ Result<> DemoAgent::finish(Api& api) {
       ++it;
       continue;
     }
-    const auto finished = api.post(path_of("/v1/leases", to_string(id), "/finish"),
-                                   wire::to_json(wire::LeaseFinish{lease.epoch, "completed", "exit status 0"}));
+    const auto finished =
+        api.post(path_of("/v1/leases", to_string(id), "/finish"),
+                 wire::to_json(wire::LeaseFinish{lease.epoch, "completed", "exit status 0"}));
     if (!finished && !is_stale(finished.error())) return std::unexpected(finished.error());
     it = running_.erase(it);
   }

@@ -13,8 +13,8 @@
 namespace souk::cli {
 
 // One machine's agent in the demo, on a thread of its own: learns of leases by long poll, starts
-// them, sends heartbeats and, after each has run for `work`, reports it as completed. It pretends to
-// work; everything the market sees of it is real.
+// them, sends heartbeats and, after each has run for `work`, reports it as completed. It pretends
+// to work; everything the market sees of it is real.
 class DemoAgent {
  public:
   struct Plan {

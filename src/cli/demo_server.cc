@@ -55,7 +55,8 @@ std::optional<int> reap(pid_t pid) {
 }
 
 std::optional<int> reap_within(pid_t pid, Clock::duration limit) {
-  for (const auto end = Clock::now() + limit; Clock::now() < end; std::this_thread::sleep_for(kLook))
+  for (const auto end = Clock::now() + limit; Clock::now() < end;
+       std::this_thread::sleep_for(kLook))
     if (auto status = reap(pid)) return status;
   return std::nullopt;
 }

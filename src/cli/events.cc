@@ -24,7 +24,7 @@ std::string line_of(const wire::Notice& n) {
   if (n.class_) add("class", *n.class_);
   if (n.price) add("price", to_string(*n.price));
   if (n.amount) add("amount", to_string(*n.amount));
-  if (n.text) add("text", *n.text);
+  if (n.text && !n.text->empty()) add("text", *n.text);
   return out + "\n";
 }
 

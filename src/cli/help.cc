@@ -39,10 +39,10 @@ Command feedback_command() {
               .examples = {"feedback idea 'show prices in the console'",
                            "feedback problem 'lease l4 was lost twice'", "feedback list"}};
   out.options = paging_flags(o->paging);
-  out.options.insert(out.options.begin(),
-                     {argument("CATEGORY", "question, problem, idea or praise; or `list`",
-                               o->category),
-                      optional(argument("TEXT", "what you want to say, in quotes", o->text))});
+  out.options.insert(
+      out.options.begin(),
+      {argument("CATEGORY", "question, problem, idea or praise; or `list`", o->category),
+       optional(argument("TEXT", "what you want to say, in quotes", o->text))});
   out.run = [o](Context& c) -> Result<> {
     if (o->category == "list") return list_feedback(c, o->paging);
     if (o->text.empty())

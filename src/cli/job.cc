@@ -37,8 +37,7 @@ void show_leases(Context& c, const std::vector<wire::Lease>& leases) {
 
 void show_job(Context& c, const wire::Job& j) {
   c.print(fmt::format("{} {} ({}) of {}: {}{}\n", to_string(j.id), printable(j.name), j.kind,
-                      printable(j.owner),
-                      paint(j.state, state_cell(j.state).tone, c.out()),
+                      printable(j.owner), paint(j.state, state_cell(j.state).tone, c.out()),
                       j.reason.empty() ? "" : ", " + printable(j.reason)));
   c.print(fmt::format("  workers   {} of {} x {}, {} finished\n", j.held, to_string(j.workers),
                       printable(j.class_), j.done));
@@ -68,11 +67,12 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
     if (state != last && !c.json()) {
       progress.reset();
       c.note(fmt::format("{}, {} spent", state, brief(job.spent)));
-      progress.emplace(state, "micro-credits of the budget",
-                       static_cast<std::uint64_t>(job.budget.micro), c.err());
+      progress.emplace(state, "% of the budget", 100, c.err());
     }
     last = state;
-    if (progress) progress->update(static_cast<std::uint64_t>(job.spent.micro));
+    if (progress && job.budget > base::Credits())
+      progress->update(static_cast<std::uint64_t>(100.0 * static_cast<double>(job.spent.micro) /
+                                                  static_cast<double>(job.budget.micro)));
     if (job.ended) {
       progress.reset();
       SOUK_TRY(c.show<wire::Job>(body, [&](const auto& j) { show_job(c, j); }));
@@ -230,10 +230,10 @@ Command jobs_command() {
               .summary = "your jobs, newest first",
               .examples = {"jobs", "jobs --state running --json"}};
   out.options = paging_flags(o->paging);
-  out.options.insert(out.options.begin(),
-                     flag("--state STATE",
-                          "queued, running, paused, succeeded, failed, cancelled, expired",
-                          o->state));
+  out.options.insert(
+      out.options.begin(),
+      flag("--state STATE", "queued, running, paused, succeeded, failed, cancelled, expired",
+           o->state));
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     auto query = params(o->paging);
@@ -277,8 +277,7 @@ Command why_command() {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path("/why")));
     return c.show<wire::Why>(body, [&](const wire::Why& why) {
-      c.print(fmt::format("{} is {}: {}\n", to_string(why.job), why.state,
-                          printable(why.summary)));
+      c.print(fmt::format("{} is {}: {}\n", to_string(why.job), why.state, printable(why.summary)));
       for (const auto& g : why.groups)
         c.print(fmt::format("  {} ({}), e.g. {}: {}\n", plural(g.offers, "offer"),
                             plural(g.slots, "slot"), to_string(g.example),
@@ -290,8 +289,7 @@ Command why_command() {
                              : r.kind == "slot_class"
                                  ? "souk job submit " + r.flag
                                  : fmt::format("souk job edit {} {}", to_string(why.job), r.flag);
-        c.print(fmt::format("  {} ({} match{}){}{}\n", printable(r.change),
-                            plural(r.slots, "slot"),
+        c.print(fmt::format("  {} ({} match{}){}{}\n", printable(r.change), plural(r.slots, "slot"),
                             r.extra_per_hour > base::Credits()
                                 ? fmt::format(", {} more per hour", brief(r.extra_per_hour))
                                 : "",

@@ -82,20 +82,20 @@ Result<> show_plan(Context& c, const wire::NewJob& job) {
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
   const auto* k = likely_class(job, page.items);
-  std::string out = fmt::format("  job       {} ({})\n", job.name.empty() ? "(no name)" : job.name,
-                                job.kind);
+  std::string out =
+      fmt::format("  job       {} ({})\n", job.name.empty() ? "(no name)" : job.name, job.kind);
   if (k != nullptr)
     out += fmt::format("  workers   {} x {}: {}, {}{}\n", to_string(job.workers), k->name,
                        plural(k->cores, "core"), to_string(Memory{k->memory_mib}),
                        k->gpus > 0 ? ", " + plural(k->gpus, "GPU") : "");
-  const auto limit = job.limit  ? *job.limit
+  const auto limit = job.limit      ? *job.limit
                      : k != nullptr ? base::Credits(2 * k->suggested.micro)
                                     : base::Credits();
   out += fmt::format("  price     at most {} per slot-hour{}{}\n", brief(limit),
                      job.limit ? "" : " (twice the suggested)",
                      k != nullptr ? fmt::format("; suggested now {}", brief(k->suggested)) : "");
   if (limit > base::Credits())
-    out += fmt::format("  pays for  {} workers for {} at that price\n", job.workers.max,
+    out += fmt::format("  pays for  {} for {} at that price\n", plural(job.workers.max, "worker"),
                        rough(base::affordable(limit, job.workers.max, job.budget)));
   if (job.deadline) out += fmt::format("  deadline  {}\n", to_string(*job.deadline));
   out += fmt::format("  reserve   {} of your {} credits; what is not spent comes back\n",
@@ -119,9 +119,9 @@ Result<> submit(Context& c, const Submit& o) {
     return wait_for(c, made.id, {});
   }
   if (c.json()) return c.print_json(body);
-  c.print(fmt::format("submitted {}: {} of {} reserved\n", to_string(made.id), brief(made.budget),
-                      made.class_));
   const auto id = to_string(made.id);
+  c.print(fmt::format("submitted {}: {} x {}, {} credits reserved\n", id, to_string(made.workers),
+                      printable(made.class_), brief(made.budget)));
   c.print(fmt::format("next: souk job wait {0}, souk job show {0}, souk why {0}\n", id));
   return {};
 }
@@ -147,7 +147,8 @@ Command submit_command() {
   out.options.push_back(flag("--yes", "do not ask", o->yes));
   out.options.push_back(flag("--wait", "follow it to its end", o->wait));
   out.details =
-      "The budget is reserved at once and spent only for time that was worked; the rest comes back. "
+      "The budget is reserved at once and spent only for time that was worked; the rest comes "
+      "back. "
       "On a terminal the plan is shown first and you are asked.";
   out.run = [o](Context& c) { return submit(c, *o); };
   return out;

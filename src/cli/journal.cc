@@ -47,11 +47,11 @@ base::Result<> for_each_event(journal::Journal& journal, std::uint64_t from,
   bool more = true;
   const auto result = journal.replay(from, [&](const journal::Batch& batch) -> base::Result<> {
     auto number = batch.first;
-    SOUK_TRY(codec::read_events(
-        batch.bytes, batch.first, [&](base::Time at, const market::Event& event) {
-          if (more && number >= from) more = visit(number, at, event);
-          ++number;
-        }));
+    SOUK_TRY(codec::read_events(batch.bytes, batch.first,
+                                [&](base::Time at, const market::Event& event) {
+                                  if (more && number >= from) more = visit(number, at, event);
+                                  ++number;
+                                }));
     if (number != batch.end())
       return base::fail(base::Code::damaged,
                         fmt::format("event {}: its batch holds {} events, not {}", batch.first,
@@ -63,7 +63,8 @@ base::Result<> for_each_event(journal::Journal& journal, std::uint64_t from,
 }
 
 std::string verdict_json(const Verdict& v) {
-  auto out = fmt::format(R"({{"events":{},"state_hash":"{}","ok":{})", v.events, v.state_hash, v.ok);
+  auto out =
+      fmt::format(R"({{"events":{},"state_hash":"{}","ok":{})", v.events, v.state_hash, v.ok);
   if (!v.problems.empty()) out += ",\"problems\":" + wire::to_json(v.problems);
   if (!v.note.empty()) out += ",\"note\":" + wire::to_json(v.note);
   return out + "}";
@@ -139,9 +140,10 @@ Result<> export_to(Context& c, const Dump& o) {
 
 Command verify_command() {
   auto data = std::make_shared<std::string>();
-  Command out{.name = "verify",
-              .summary = "replay a journal and check everything about it",
-              .examples = {"journal verify --data ./market", "journal verify --data ./market --json"}};
+  Command out{
+      .name = "verify",
+      .summary = "replay a journal and check everything about it",
+      .examples = {"journal verify --data ./market", "journal verify --data ./market --json"}};
   out.options = {required(flag("--data FOLDER", "the market's folder", *data))};
   out.run = [data](Context& c) { return verify(c, *data); };
   return out;

@@ -24,8 +24,8 @@ TEST(EventJson, SecretsStayInTheJournal) {
       {.id = base::AccountId(1), .name = "ada", .password = "$argon2id$secret"}, {}};
   const market::Event token = market::TokenIssued{
       {.id = base::TokenId(1), .digest = base::blake2b("secret"), .label = "laptop"}};
-  const market::Event answer = market::Answered{
-      {.key = "k1", .status = 201, .body = R"({"token":"souk_secret"})"}};
+  const market::Event answer =
+      market::Answered{{.key = "k1", .status = 201, .body = R"({"token":"souk_secret"})"}};
   const auto digest = to_string(base::blake2b("secret"));
   for (const auto& event : {account, token, answer}) {
     const auto text = event_json(7, base::Time(1'000'000), event);

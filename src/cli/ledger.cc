@@ -45,8 +45,8 @@ void show_ledger(Context& c, const wire::Ledger& ledger, bool csv) {
                to_string(b.escrow)});
   c.print(table);
   const bool balanced = ledger.sum == base::Credits();
-  c.print(fmt::format("sum {}\n", paint(to_string(ledger.sum), balanced ? Tone::good : Tone::bad,
-                                        c.out())));
+  c.print(fmt::format("sum {}\n",
+                      paint(to_string(ledger.sum), balanced ? Tone::good : Tone::bad, c.out())));
 }
 
 void show_statement(Context& c, const wire::Statement& s, bool csv) {
@@ -59,13 +59,13 @@ void show_statement(Context& c, const wire::Statement& s, bool csv) {
     return;
   }
   if (s.lines.empty())
-    return c.print(fmt::format("nothing has moved on the account of {} yet\n",
-                               printable(s.account)));
+    return c.print(
+        fmt::format("nothing has moved on the account of {} yet\n", printable(s.account)));
   using enum Column::Align;
   Table table({{"when"}, {"kind"}, {"amount", right}, {"job"}, {"lease"}, {"memo", left, 10}});
   for (const auto& l : s.lines)
-    table.add({relative(l.at, c.now()), l.kind, to_string(l.amount),
-               l.job ? to_string(*l.job) : "", l.lease ? to_string(*l.lease) : "", l.memo});
+    table.add({relative(l.at, c.now()), l.kind, to_string(l.amount), l.job ? to_string(*l.job) : "",
+               l.lease ? to_string(*l.lease) : "", l.memo});
   c.print(table);
 }
 
@@ -83,10 +83,9 @@ Command ledger_command() {
     if (o->csv && c.json()) return usage("--csv and --json are two formats", "give one");
     SOUK_ASSIGN(auto* api, c.api());
     if (o->statement || !o->account.empty()) {
-      SOUK_ASSIGN(const auto body, api->get("/v1/ledger/statement" +
-                                            query_string({{"account", o->account}})));
-      return c.show<wire::Statement>(body,
-                                     [&](const auto& s) { show_statement(c, s, o->csv); });
+      SOUK_ASSIGN(const auto body,
+                  api->get("/v1/ledger/statement" + query_string({{"account", o->account}})));
+      return c.show<wire::Statement>(body, [&](const auto& s) { show_statement(c, s, o->csv); });
     }
     SOUK_ASSIGN(const auto body, api->get("/v1/ledger"));
     return c.show<wire::Ledger>(body, [&](const auto& l) { show_ledger(c, l, o->csv); });

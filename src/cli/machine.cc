@@ -168,8 +168,7 @@ struct OneMachine {
 
 Command show_command() {
   auto o = std::make_shared<OneMachine>();
-  Command out{
-      .name = "show", .summary = "one machine", .examples = {"machine show m1"}};
+  Command out{.name = "show", .summary = "one machine", .examples = {"machine show m1"}};
   out.options = {argument("MACHINE", "its id", o->id)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
@@ -226,8 +225,8 @@ Command heartbeat_command() {
                  flag("--lease LEASE:EPOCH", "a lease it works on", o->held)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    SOUK_ASSIGN(const auto body, api->post(o->machine.path("/heartbeat"),
-                                           wire::to_json(wire::Heartbeat{o->held})));
+    SOUK_ASSIGN(const auto body,
+                api->post(o->machine.path("/heartbeat"), wire::to_json(wire::Heartbeat{o->held})));
     return c.show<wire::Orders>(body, [&](const auto& orders) {
       for (const auto& order : orders.orders)
         c.print(fmt::format("{}:{}  {}  {}\n", to_string(order.lease), order.epoch,

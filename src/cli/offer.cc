@@ -212,8 +212,7 @@ Command offers_command() {
     auto query = params(o->paging);
     query.insert(query.begin(), {{"where", o->where}, {"mine", o->mine ? "true" : ""}});
     SOUK_ASSIGN(const auto body, api->get("/v1/offers" + query_string(query)));
-    return c.show<wire::OfferPage>(body,
-                                   [&](const auto& page) { show_offers(c, page, o->mine); });
+    return c.show<wire::OfferPage>(body, [&](const auto& page) { show_offers(c, page, o->mine); });
   };
   return out;
 }

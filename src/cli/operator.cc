@@ -95,11 +95,8 @@ Command audit_command() {
     SOUK_ASSIGN(const auto body, api->get("/v1/audit" + query_string(params(*o))));
     return c.show<wire::Page<wire::AuditEntry>>(body, [&](const auto& page) {
       if (page.items.empty()) return c.print("no operator has done anything yet\n");
-      Table table({{"when"},
-                   {"who", {}, 6},
-                   {"action"},
-                   {"subject", {}, 8},
-                   {"detail", {}, 10, 1}});
+      Table table(
+          {{"when"}, {"who", {}, 6}, {"action"}, {"subject", {}, 8}, {"detail", {}, 10, 1}});
       for (const auto& e : page.items)
         table.add({to_string(e.at), e.who, e.action, e.subject, e.detail});
       c.print(table);

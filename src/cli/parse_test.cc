@@ -35,6 +35,7 @@ TEST(Parse, WhatIsMistypedGetsASuggestion) {
       {{"offers", "extra"}, "does not take 'extra'", ""},
       {{"jobs", "--limit", "1", "--limit", "2"}, "--limit is given 2 times", ""},
       {{"account", "grant", "ada"}, "needs AMOUNT", ""},
+      {{"offers", "--where"}, "--where needs a value", ""},
   };
   for (const auto& row : rows) {
     const auto error = refused(row.arguments);

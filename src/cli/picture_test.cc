@@ -20,9 +20,7 @@ TEST(Sparkline, HoursWithoutTradesAreGapsNotZeros) {
   EXPECT_EQ(sparkline(Values{1, std::nullopt, 8}, 20, true), "▁ █");
 }
 
-TEST(Sparkline, AConstantPriceIsALine) {
-  EXPECT_EQ(sparkline(Values{3, 3, 3}, 20, true), "▅▅▅");
-}
+TEST(Sparkline, AConstantPriceIsALine) { EXPECT_EQ(sparkline(Values{3, 3, 3}, 20, true), "▅▅▅"); }
 
 TEST(Sparkline, AWeekOfHoursFits) {
   Values week(168, 1.0);

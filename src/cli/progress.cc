@@ -28,8 +28,8 @@ std::string progress_text(std::string_view what, std::uint64_t done,
   const double rate = elapsed.us > 0 ? static_cast<double>(done) / elapsed.seconds() : 0;
   if (total && *total > 0) {
     const double share = static_cast<double>(done) / static_cast<double>(*total);
-    out += fmt::format("  {} {:3.0f}%  {}/{} {}", bar(share, kBarWidth, terminal.utf8),
-                       share * 100, grouped(done), grouped(*total), unit);
+    out += fmt::format("  {} {:3.0f}%  {}/{} {}", bar(share, kBarWidth, terminal.utf8), share * 100,
+                       grouped(done), grouped(*total), unit);
   } else {
     out += fmt::format("  {} {}", grouped(done), unit);
   }
@@ -38,9 +38,9 @@ std::string progress_text(std::string_view what, std::uint64_t done,
     const auto left = static_cast<std::int64_t>(static_cast<double>(*total - done) / rate + 0.5);
     out += fmt::format("  {} left", base::to_string(base::seconds(left)));
   }
-  return terminal.width > 1 ? elide(out, static_cast<std::size_t>(terminal.width - 1),
-                                    terminal.utf8)
-                            : out;
+  return terminal.width > 1
+             ? elide(out, static_cast<std::size_t>(terminal.width - 1), terminal.utf8)
+             : out;
 }
 
 Progress::Progress(std::string what, std::string unit, std::optional<std::uint64_t> total,
@@ -59,8 +59,7 @@ void Progress::update(std::uint64_t done) {
   drawn_ = true;
   const base::Duration elapsed(
       std::chrono::duration_cast<std::chrono::microseconds>(now - start_).count());
-  fmt::print(stderr, "\r{}\x1b[K",
-             progress_text(what_, done, total_, unit_, elapsed, terminal_));
+  fmt::print(stderr, "\r{}\x1b[K", progress_text(what_, done, total_, unit_, elapsed, terminal_));
   std::fflush(stderr);
 }
 

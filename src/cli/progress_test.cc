@@ -13,8 +13,7 @@ using testing::Not;
 
 TEST(Progress, SaysHowFarHowFastAndHowLong) {
   const auto text = progress_text("reading", 12'000, 48'000, "events", base::seconds(3), {});
-  EXPECT_EQ(text,
-            "reading  ######..................  25%  12,000/48,000 events  4,000/s  9s left");
+  EXPECT_EQ(text, "reading  ######..................  25%  12,000/48,000 events  4,000/s  9s left");
 }
 
 TEST(Progress, WithoutATotalThereIsNoEnd) {

@@ -45,9 +45,8 @@ Command token_revoke() {
     base::TokenId id;
   };
   auto o = std::make_shared<Options>();
-  Command out{.name = "revoke",
-              .summary = "make a token useless",
-              .examples = {"account token revoke t3"}};
+  Command out{
+      .name = "revoke", .summary = "make a token useless", .examples = {"account token revoke t3"}};
   out.options = {argument("TOKEN", "its id, as `souk account tokens` shows", o->id)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
@@ -71,9 +70,10 @@ Result<> keep_if_first(Context& c, const wire::Session& session) {
   SOUK_ASSIGN(const bool stored, c.has_stored_token());
   SOUK_ASSIGN(const auto* target, c.target());
   if (stored) {
-    c.note(fmt::format("souk: another account's token is stored for {}, so this one is not: `souk "
-                       "login {}` changes to it",
-                       target->server, session.account.name));
+    c.note(
+        fmt::format("souk: another account's token is stored for {}, so this one is not: `souk "
+                    "login {}` changes to it",
+                    target->server, session.account.name));
     return {};
   }
   const auto kept = c.remember([&](KnownServer& known, Config&) {
@@ -100,7 +100,8 @@ Command tokens_command() {
       Table table({{"id"}, {"scope"}, {"machine"}, {"label", {}, 8}, {"made"}, {"expires"}});
       for (const auto& t : page.items)
         table.add({to_string(t.id), t.scope, t.machine ? to_string(*t.machine) : "", t.label,
-                   relative(t.created, c.now()), t.expires ? relative(*t.expires, c.now()) : "never"});
+                   relative(t.created, c.now()),
+                   t.expires ? relative(*t.expires, c.now()) : "never"});
       c.print(table);
     });
   };
@@ -129,7 +130,8 @@ Command login_command() {
                  flag("--label TEXT", "to recognise the token by; default: this host", o->label),
                  flag("--expires-in TIME", "for example 30d", o->expires_in)};
   out.details =
-      "The password is asked for, or taken from SOUK_PASSWORD. The server becomes the one that souk "
+      "The password is asked for, or taken from SOUK_PASSWORD. The server becomes the one that "
+      "souk "
       "uses when nothing else is said; --pin and --ca are stored with it.";
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(const auto password, read_password(c.env(), "password of " + o->name));

@@ -56,7 +56,9 @@ TEST(Table, NoLineIsWiderThanTheTerminal) {
 
 TEST(Table, TextsOfOthersCannotSteerTheTerminal) {
   Table t({{"name"}});
-  t.add({std::string("\x1b]0;owned\x07 \xc2\x9b" "31m\nnext")});
+  t.add(
+      {std::string("\x1b]0;owned\x07 \xc2\x9b"
+                   "31m\nnext")});
   EXPECT_EQ(t.render({}), "name\n?]0;owned? ?31m next\n");
 }
 

@@ -101,8 +101,7 @@ std::string printable(std::string_view text) {
       out += ' ';
     } else if (c < 0x20 || c == 0x7f) {
       out += '?';
-    } else if (c == 0xc2 && i + 1 < text.size() &&
-               static_cast<unsigned char>(text[i + 1]) < 0xa0) {
+    } else if (c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) {
       out += '?';  // U+0080 to U+009F: control characters of eight-bit terminals.
       ++i;
     } else {
@@ -125,8 +124,9 @@ base::Result<std::string> read_password(const Environment& env, std::string_view
                                         const char* variable) {
   if (auto given = env(variable)) return *std::move(given);
   if (isatty(STDIN_FILENO) != 1)
-    return base::fail(base::Code::invalid, "a password is needed",
-                      fmt::format("set {} in the environment, or run this on a terminal", variable));
+    return base::fail(
+        base::Code::invalid, "a password is needed",
+        fmt::format("set {} in the environment, or run this on a terminal", variable));
   fmt::print(stderr, "{}: ", prompt);
   std::string line;
   bool got = false;

@@ -10,9 +10,9 @@ using testing::HasSubstr;
 
 TEST(Memory, GIsAlways1024M) {
   const std::pair<const char*, std::int64_t> rows[] = {
-      {"512M", 512},      {"4G", 4096},       {"4g", 4096},  {"4GB", 4096},
-      {"4GiB", 4096},     {"1.5G", 1536},     {"1T", 1 << 20}, {"0M", 0},
-      {"1K", 1},  // Rounded up: what is asked for must fit.
+      {"512M", 512},  {"4G", 4096},    {"4g", 4096}, {"4GB", 4096}, {"4GiB", 4096},
+      {"1.5G", 1536}, {"1T", 1 << 20}, {"0M", 0},    {"1K", 1},  // Rounded up: what is asked for
+                                                                 // must fit.
   };
   for (const auto& [text, mib] : rows) {
     const auto memory = parse_memory(text);
