@@ -12,8 +12,8 @@ namespace souk::base {
 
 // Always on, in every build: a broken invariant must not reach the journal. What a user, a peer or
 // a disk can cause is a Result instead (result.h).
-#define CHECK(condition)                                                                 \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]]                                                       \
-      ::souk::base::check_failed(#condition, std::source_location::current());           \
+#define CHECK(condition)                                                       \
+  do {                                                                         \
+    if (!(condition)) [[unlikely]]                                             \
+      ::souk::base::check_failed(#condition, std::source_location::current()); \
   } while (false)

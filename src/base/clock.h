@@ -18,8 +18,8 @@ class SystemClock final : public Clock {
  public:
   Time now() const override {
     using namespace std::chrono;
-    return Time(duration_cast<std::chrono::microseconds>(system_clock::now().time_since_epoch())
-                    .count());
+    return Time(
+        duration_cast<std::chrono::microseconds>(system_clock::now().time_since_epoch()).count());
   }
 };
 

@@ -43,8 +43,8 @@ Credits share(Credits amount, std::int64_t ppm) {
 
 std::string to_string(Credits c) {
   const bool negative = c.micro < 0;
-  const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(c.micro)
-                                  : static_cast<std::uint64_t>(c.micro);
+  const auto magnitude =
+      negative ? 0 - static_cast<std::uint64_t>(c.micro) : static_cast<std::uint64_t>(c.micro);
   auto out = fmt::format("{}{}", negative ? "-" : "", magnitude / 1'000'000);
   if (const auto fraction = magnitude % 1'000'000; fraction != 0) {
     out += fmt::format(".{:06}", fraction);

@@ -42,11 +42,11 @@ struct IdTraits<Id<Tag>> {
   static constexpr std::string_view noun = Tag::noun;
 };
 
-#define SOUK_ID(Name, letter, word)                                \
-  struct Name##Tag {                                               \
-    static constexpr char prefix = letter;                         \
-    static constexpr std::string_view noun = word;                 \
-  };                                                               \
+#define SOUK_ID(Name, letter, word)                \
+  struct Name##Tag {                               \
+    static constexpr char prefix = letter;         \
+    static constexpr std::string_view noun = word; \
+  };                                               \
   using Name = Id<Name##Tag>;
 
 SOUK_ID(AccountId, 'a', "account")

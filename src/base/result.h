@@ -35,10 +35,10 @@ inline Failure fail(Code code, std::string message, std::string hint = {}, std::
 }  // namespace souk::base
 
 // Evaluates a Result and leaves the calling function with its error, if it has one.
-#define SOUK_TRY(expression)                                                \
-  do {                                                                      \
-    if (auto souk_result = (expression); !souk_result)                      \
-      return std::unexpected(std::move(souk_result).error());               \
+#define SOUK_TRY(expression)                                  \
+  do {                                                        \
+    if (auto souk_result = (expression); !souk_result)        \
+      return std::unexpected(std::move(souk_result).error()); \
   } while (false)
 
 #define SOUK_JOIN_(a, b) a##b
@@ -47,7 +47,7 @@ inline Failure fail(Code code, std::string message, std::string hint = {}, std::
 // SOUK_ASSIGN(auto x, f()): declares x as f()'s value, or leaves with f()'s error.
 #define SOUK_ASSIGN(declaration, expression) \
   SOUK_ASSIGN_(SOUK_JOIN(souk_result_, __LINE__), declaration, expression)
-#define SOUK_ASSIGN_(name, declaration, expression)                    \
-  auto name = (expression);                                            \
-  if (!name) return std::unexpected(std::move(name).error());          \
+#define SOUK_ASSIGN_(name, declaration, expression)           \
+  auto name = (expression);                                   \
+  if (!name) return std::unexpected(std::move(name).error()); \
   declaration = *std::move(name)

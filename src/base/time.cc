@@ -15,8 +15,9 @@ struct Unit {
   std::string_view name;
   std::int64_t us;
 };
-constexpr std::array kUnits{Unit{"d", days(1).us}, Unit{"h", hours(1).us}, Unit{"m", minutes(1).us},
-                            Unit{"s", seconds(1).us}, Unit{"ms", 1000}, Unit{"us", 1}};
+constexpr std::array kUnits{Unit{"d", days(1).us},    Unit{"h", hours(1).us},
+                            Unit{"m", minutes(1).us}, Unit{"s", seconds(1).us},
+                            Unit{"ms", 1000},         Unit{"us", 1}};
 
 Failure bad_duration(std::string_view text) {
   return fail(Code::invalid, fmt::format("'{}' is not a length of time", text),

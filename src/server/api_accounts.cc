@@ -47,17 +47,17 @@ Result<wire::IssuedToken> issue(Context& c, const wire::NewToken& body) {
 }  // namespace
 
 void add_account_routes(Routes& routes) {
-  routes.special<wire::NewAccount, wire::Session>(
-      "POST", "/v1/accounts", "createAccount", "Sign up", Access::everybody, 201);
-  routes.special<wire::Login, wire::Session>("POST", "/v1/login", "login",
-                                             "Exchange a password for a token", Access::everybody,
-                                             201);
+  routes.special<wire::NewAccount, wire::Session>("POST", "/v1/accounts", "createAccount",
+                                                  "Sign up", Access::everybody, 201);
+  routes.special<wire::Login, wire::Session>(
+      "POST", "/v1/login", "login", "Exchange a password for a token", Access::everybody, 201);
   routes.special<wire::NewPassword, wire::Done>(
       "POST", "/v1/me/password", "changePassword",
       "Change my password; all my other sessions end, those of machines go on", Access::user, 200);
-  routes.get("/v1/me", "getMe", "My account", Access::user, [](Context& c) -> Result<wire::Account> {
-    return view(c.state(), c.state().accounts.at(c.actor.account));
-  });
+  routes.get("/v1/me", "getMe", "My account", Access::user,
+             [](Context& c) -> Result<wire::Account> {
+               return view(c.state(), c.state().accounts.at(c.actor.account));
+             });
   paged(routes.get("/v1/accounts", "listAccounts", "All accounts", Access::operator_,
                    [](Context& c) -> Result<wire::Page<wire::Account>> {
                      return page<wire::Account>(

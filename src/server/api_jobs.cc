@@ -140,8 +140,8 @@ Result<wire::Page<wire::Job>> list_jobs(Context& c) {
 }
 
 void add_job_list_routes(Routes& routes) {
-  auto& list = paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user,
-                                &list_jobs));
+  auto& list =
+      paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
   list.doc.query.push_back({"state", "string", "Only jobs in this state.", false});
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
   routes.change<wire::NewJob>("POST", "/v1/jobs", "submitJob",
@@ -156,20 +156,16 @@ void add_job_list_routes(Routes& routes) {
                                "Change limits, workers or constraints of a live job", Access::user,
                                200, &edit_job);
   routes.change("POST", "/v1/jobs/{id}/pause", "pauseJob", "Give all workers back for now",
-                Access::user, [](Context& c) {
-                  return on_job(c, [](auto id) { return market::PauseJob{id}; });
-                });
-  routes.change("POST", "/v1/jobs/{id}/resume", "resumeJob", "Bid again", Access::user,
-                [](Context& c) {
-                  return on_job(c, [](auto id) { return market::ResumeJob{id}; });
-                });
-  routes.change<wire::Cancel>("POST", "/v1/jobs/{id}/cancel", "cancelJob",
-                              "End a job; what is left of its budget returns", Access::user, 200,
-                              [](Context& c, const wire::Cancel& body) {
-                                return on_job(c, [&](auto id) {
-                                  return market::CancelJob{id, body.reason};
-                                });
-                              });
+                Access::user,
+                [](Context& c) { return on_job(c, [](auto id) { return market::PauseJob{id}; }); });
+  routes.change(
+      "POST", "/v1/jobs/{id}/resume", "resumeJob", "Bid again", Access::user,
+      [](Context& c) { return on_job(c, [](auto id) { return market::ResumeJob{id}; }); });
+  routes.change<wire::Cancel>(
+      "POST", "/v1/jobs/{id}/cancel", "cancelJob", "End a job; what is left of its budget returns",
+      Access::user, 200, [](Context& c, const wire::Cancel& body) {
+        return on_job(c, [&](auto id) { return market::CancelJob{id, body.reason}; });
+      });
   routes.get("/v1/jobs/{id}/why", "whyJob", "Why it does not run, and the cheapest ways out",
              Access::user, [](Context& c) -> Result<wire::Why> {
                SOUK_ASSIGN(const auto* job, my_job(c));

@@ -97,16 +97,14 @@ void add_operator_routes(Routes& routes) {
                                     Access::operator_, 200, &edit_settings);
   paged(routes.get("/v1/audit", "listAudit", "What operators did, newest first", Access::operator_,
                    &audit));
-  paged(routes.get("/v1/feedback", "listFeedback",
-                   "Comments: one's own, for an operator everybody's", Access::user,
-                   [](Context& c) -> Result<wire::Page<wire::Feedback>> {
-                     return page<wire::Feedback>(
-                         c, c.state().feedback,
-                         [&](const auto& f) {
-                           return c.is_operator() || f.account == c.actor.account;
-                         },
-                         [&](const auto& f) { return view(c.state(), f); });
-                   }));
+  paged(routes.get(
+      "/v1/feedback", "listFeedback", "Comments: one's own, for an operator everybody's",
+      Access::user, [](Context& c) -> Result<wire::Page<wire::Feedback>> {
+        return page<wire::Feedback>(
+            c, c.state().feedback,
+            [&](const auto& f) { return c.is_operator() || f.account == c.actor.account; },
+            [&](const auto& f) { return view(c.state(), f); });
+      }));
   routes.change<wire::NewFeedback>("POST", "/v1/feedback", "giveFeedback",
                                    "Tell the operator something", Access::user, 201,
                                    &give_feedback);
@@ -120,13 +118,14 @@ void add_market_routes(Routes& routes) {
   history.doc.query = {{"class", "string", "The slot class; the first by default.", false},
                        {"days", "integer", "How far back: 7 by default.", false},
                        {"by", "string", "Buckets: hour (default) or day.", false}};
-  routes.get("/v1/ledger", "getLedger", "Balances, the platform's and the mint's too; they sum to 0",
-             Access::user, [](Context& c) -> Result<wire::Ledger> {
+  routes.get("/v1/ledger", "getLedger",
+             "Balances, the platform's and the mint's too; they sum to 0", Access::user,
+             [](Context& c) -> Result<wire::Ledger> {
                return ledger_view(c.state(), c.actor.account, c.is_operator());
              });
   auto& lines = routes.get("/v1/ledger/statement", "getStatement",
-                           "Movements of an account with their reasons, newest first",
-                           Access::user, &statement);
+                           "Movements of an account with their reasons, newest first", Access::user,
+                           &statement);
   lines.doc.query = {{"account", "string", "Operators: whose.", false}};
   add_operator_routes(routes);
   routes.get("/v1/faq", "getFaq", "Frequently asked questions", Access::everybody,

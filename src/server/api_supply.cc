@@ -133,8 +133,9 @@ Result<wire::OfferPage> list_offers(Context& c) {
     last = view(s, o, c.now());
     return !query || wire::matches(*query, *last);
   };
-  SOUK_ASSIGN(auto found, page<wire::Offer>(c, s.offers, keep,
-                                            [&](const market::Offer&) { return *std::move(last); }));
+  SOUK_ASSIGN(auto found, page<wire::Offer>(c, s.offers, keep, [&](const market::Offer&) {
+                return *std::move(last);
+              }));
   wire::OfferPage out{.items = std::move(found.items), .next = std::move(found.next)};
   if (query) out.query = to_string(*query);
   return out;
@@ -146,8 +147,7 @@ void add_machine_routes(Routes& routes) {
       Access::user, [](Context& c) -> Result<wire::Page<wire::Machine>> {
         const bool all = c.flag("all") && c.is_operator();
         return page<wire::Machine>(
-            c, c.state().machines,
-            [&](const auto& m) { return all || m.owner == c.actor.account; },
+            c, c.state().machines, [&](const auto& m) { return all || m.owner == c.actor.account; },
             [&](const auto& m) { return view(c.state(), m); });
       }));
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
@@ -176,8 +176,8 @@ void add_machine_routes(Routes& routes) {
 }
 
 void add_offer_routes(Routes& routes) {
-  auto& list = paged(routes.get("/v1/offers", "listOffers", "What is on offer", Access::user,
-                                &list_offers));
+  auto& list =
+      paged(routes.get("/v1/offers", "listOffers", "What is on offer", Access::user, &list_offers));
   list.doc.query.push_back(
       {"where", "string", "A filter: class=c4 and price<=0.5 and reliability>0.9", false});
   list.doc.query.push_back({"mine", "boolean", "Only my own offers.", false});
@@ -190,22 +190,21 @@ void add_offer_routes(Routes& routes) {
              });
   routes.change<wire::OfferEdit>("PATCH", "/v1/offers/{id}", "editOffer",
                                  "Change price, slots or windows", Access::agent, 200, &edit_offer);
-  routes.change<wire::Pause>(
-      "POST", "/v1/offers/{id}/pause", "pauseOffer",
-      "Take no leases for a while; who is on it gets notice", Access::agent, 200,
-      [](Context& c, const wire::Pause& body) {
-        const auto until = body.for_ ? c.now() + *body.for_ : base::kNever;
-        return on_offer(c, [&](auto id) { return market::PauseOffer{id, until}; });
-      });
+  routes.change<wire::Pause>("POST", "/v1/offers/{id}/pause", "pauseOffer",
+                             "Take no leases for a while; who is on it gets notice", Access::agent,
+                             200, [](Context& c, const wire::Pause& body) {
+                               const auto until = body.for_ ? c.now() + *body.for_ : base::kNever;
+                               return on_offer(
+                                   c, [&](auto id) { return market::PauseOffer{id, until}; });
+                             });
   routes.change("POST", "/v1/offers/{id}/resume", "resumeOffer", "End a pause", Access::agent,
                 [](Context& c) {
                   return on_offer(c, [](auto id) { return market::PauseOffer{id, base::Time()}; });
                 });
-  routes.change("POST", "/v1/offers/{id}/drain", "drainOffer",
-                "Take no new leases; the present ones run to the end of their terms",
-                Access::agent, [](Context& c) {
-                  return on_offer(c, [](auto id) { return market::DrainOffer{id}; });
-                });
+  routes.change(
+      "POST", "/v1/offers/{id}/drain", "drainOffer",
+      "Take no new leases; the present ones run to the end of their terms", Access::agent,
+      [](Context& c) { return on_offer(c, [](auto id) { return market::DrainOffer{id}; }); });
   routes.change("DELETE", "/v1/offers/{id}", "removeOffer", "Remove an offer without leases",
                 Access::agent, [](Context& c) -> Result<wire::Done> {
                   SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
@@ -231,8 +230,8 @@ void add_supply_routes(Routes& routes) {
              Access::user, [](Context&) -> Result<wire::Mechanisms> {
                wire::Mechanisms out;
                for (const auto& m : mechanism::all())
-                 out.items.push_back({std::string(m.name), std::string(m.summary),
-                                      std::string(m.properties)});
+                 out.items.push_back(
+                     {std::string(m.name), std::string(m.summary), std::string(m.properties)});
                return out;
              });
   add_machine_routes(routes);

@@ -22,8 +22,8 @@ using market::Scope;
 
 constexpr std::size_t kKeyMax = 200;
 constexpr std::string_view kCreateToken = "createToken";  // Its answer holds a secret.
-constexpr std::size_t kRememberedKeys = 100'000;  // Of each throttle.
-constexpr std::size_t kKeptAnswer = 64 << 10;     // A longer answer is not kept for a repeat.
+constexpr std::size_t kRememberedKeys = 100'000;          // Of each throttle.
+constexpr std::size_t kKeptAnswer = 64 << 10;  // A longer answer is not kept for a repeat.
 
 net::RateLimit per_second(int rate) {
   if (rate <= 0) return {.burst = 1'000'000'000, .per_token = Duration(1)};
@@ -93,17 +93,21 @@ Result<> App::check_call(const Call& call) const {
   for (const auto& [name, value] : call.http.query) {
     const auto at = std::ranges::find(known, name);
     if (at == known.end())
-      return fail(Code::invalid, fmt::format("'{}' is not a query parameter of {}", name.substr(0, 40), doc.path),
+      return fail(Code::invalid,
+                  fmt::format("'{}' is not a query parameter of {}", name.substr(0, 40), doc.path),
                   known.empty() ? "it takes none" : base::suggest(name, known), name.substr(0, 40));
     if (doc.query[at - known.begin()].type == "boolean" && value != "true" && value != "false")
       return fail(Code::invalid, fmt::format("'{}' is '{}'", name, value.substr(0, 40)),
                   "use true or false", name);
   }
-  if (doc.idempotency_key && (call.key.empty() || call.key.size() > kKeyMax || !printable(call.key)))
-    return fail(Code::invalid, call.key.empty() ? "a change needs an Idempotency-Key header"
-                                                : "the Idempotency-Key cannot be used",
+  if (doc.idempotency_key &&
+      (call.key.empty() || call.key.size() > kKeyMax || !printable(call.key)))
+    return fail(Code::invalid,
+                call.key.empty() ? "a change needs an Idempotency-Key header"
+                                 : "the Idempotency-Key cannot be used",
                 fmt::format("send 1 to {} printable characters, new for each change and the same "
-                            "when you retry it", kKeyMax),
+                            "when you retry it",
+                            kKeyMax),
                 "Idempotency-Key");
   return {};
 }
@@ -124,8 +128,8 @@ void App::handle(net::Request http, net::Reply reply) {
   call->fingerprint =
       base::short_hash(call->http.method + "\n" + call->http.target + "\n" + call->http.body);
   if (call->route->access != Access::everybody && !call->token)
-    return call->reply.send(problem(base::Error{
-        Code::unauthenticated, "this needs a token", "send Authorization: Bearer TOKEN"}));
+    return call->reply.send(problem(base::Error{Code::unauthenticated, "this needs a token",
+                                                "send Authorization: Bearer TOKEN"}));
   if (const auto serve = special(*call->route)) return (this->*serve)(std::move(call));
   auto work = call->route->prepare(call->http);
   if (work)
@@ -161,7 +165,8 @@ Result<Actor> App::authenticate(Core::Turn& turn, const Call& call) {
                 "log in again: souk login NAME");
   const auto access = call.route->access;
   if (token->scope == Scope::machine && access != Access::agent && access != Access::everybody)
-    return fail(Code::forbidden, "a machine's token acts for its machine only", "use your own token");
+    return fail(Code::forbidden, "a machine's token acts for its machine only",
+                "use your own token");
   if (access == Access::operator_ && token->scope != Scope::operator_)
     return fail(Code::forbidden, "this is for operators", "ask the operator of this market");
   if (!per_account_.take(to_string(token->account), clock_.now()).allowed)
@@ -221,19 +226,22 @@ net::Response App::answer(Core::Turn& turn, Call& call, Result<Work>& work) {
 }
 
 App::Serve App::special(const Route& route) const {
-  static const std::map<std::string_view, Serve> table{
-      {"getHealth", &App::serve_health},       {"getReady", &App::serve_ready},
-      {"getMetrics", &App::serve_metrics},     {"getOpenApi", &App::serve_openapi},
-      {"createAccount", &App::serve_sign_up},  {"login", &App::serve_login},
-      {"changePassword", &App::serve_password}, {"getEvents", &App::serve_events},
-      {"getWork", &App::serve_work}};
+  static const std::map<std::string_view, Serve> table{{"getHealth", &App::serve_health},
+                                                       {"getReady", &App::serve_ready},
+                                                       {"getMetrics", &App::serve_metrics},
+                                                       {"getOpenApi", &App::serve_openapi},
+                                                       {"createAccount", &App::serve_sign_up},
+                                                       {"login", &App::serve_login},
+                                                       {"changePassword", &App::serve_password},
+                                                       {"getEvents", &App::serve_events},
+                                                       {"getWork", &App::serve_work}};
   if (route.prepare) return nullptr;
   return table.at(route.doc.id);
 }
 
 void App::serve_health(CallPtr call) {
-  call->reply.send(json(200, wire::to_json(wire::Health{"ok", std::string(kVersion),
-                                                        core_.counters().events})));
+  call->reply.send(
+      json(200, wire::to_json(wire::Health{"ok", std::string(kVersion), core_.counters().events})));
 }
 
 void App::serve_openapi(CallPtr call) { call->reply.send(json(200, openapi_)); }
@@ -241,8 +249,8 @@ void App::serve_openapi(CallPtr call) { call->reply.send(json(200, openapi_)); }
 void App::serve_ready(CallPtr call) {
   on_core(std::move(call), [](Core::Turn& turn, CallPtr c) {
     reply_after(turn, std::move(c),
-                json(200, wire::to_json(wire::Health{"ready", std::string(kVersion),
-                                                     turn.state().events})));
+                json(200, wire::to_json(
+                              wire::Health{"ready", std::string(kVersion), turn.state().events})));
   });
 }
 
@@ -275,13 +283,13 @@ Result<net::Response> App::open_session(Core::Turn& turn, base::AccountId id, st
   const auto* account = turn.state().accounts.find(id);
   const auto secret = new_token();
   SOUK_ASSIGN(const auto events,
-              turn.execute(market::kSystem,
-                           market::IssueToken{
-                               .account = id,
-                               .scope = account->is_operator ? Scope::operator_ : Scope::user,
-                               .digest = token_digest(secret),
-                               .label = std::move(label),
-                               .expires = turn.now() + lasts}));
+              turn.execute(
+                  market::kSystem,
+                  market::IssueToken{.account = id,
+                                     .scope = account->is_operator ? Scope::operator_ : Scope::user,
+                                     .digest = token_digest(secret),
+                                     .label = std::move(label),
+                                     .expires = turn.now() + lasts}));
   const auto& token = std::get<market::TokenIssued>(events.back()).token;
   return json(201, wire::to_json(wire::Session{view(turn.state(), *account), secret, token.id,
                                                token.expires}));
@@ -323,11 +331,14 @@ void App::create_account(CallPtr call, wire::NewAccount body, std::string hash) 
       } else if (c->token) {
         SOUK_ASSIGN(actor, authenticate(turn, *c));
       }
-      SOUK_ASSIGN(const auto events, turn.execute(actor, market::CreateAccount{body.name, hash, first}));
+      SOUK_ASSIGN(const auto events,
+                  turn.execute(actor, market::CreateAccount{body.name, hash, first}));
       const auto id = std::get<market::AccountCreated>(events.front()).account.id;
       SOUK_ASSIGN(auto response, open_session(turn, id, "sign-up", kSession));
-      turn.record(market::Answered{{.key = c->key, .fingerprint = c->fingerprint,
-                                    .status = response.status, .at = turn.now()}});
+      turn.record(market::Answered{{.key = c->key,
+                                    .fingerprint = c->fingerprint,
+                                    .status = response.status,
+                                    .at = turn.now()}});
       return response;
     };
     auto made = make();
@@ -380,8 +391,7 @@ void App::serve_password(CallPtr call) {
     if (!actor) return reply_after(turn, std::move(c), refusal(actor.error()));
     if (!ok) return reply_after(turn, std::move(c), problem(ok.error()));
     if (auto first = repeated(turn, *c, actor->account))
-      return reply_after(turn, std::move(c),
-                         *first ? **std::move(first) : problem(first->error()));
+      return reply_after(turn, std::move(c), *first ? **std::move(first) : problem(first->error()));
     if (throttled(passwords_by_name_, account_name(turn.state(), actor->account), *c)) return;
     change_password(std::move(c), *std::move(body), actor->account,
                     turn.state().accounts.at(actor->account).password);
@@ -462,24 +472,26 @@ void App::serve_events(CallPtr call) {
       if (error != nullptr) return reply_after(turn, std::move(c), refusal(*error));
     const Feed::Reader reader{actor->account, actor->scope == Scope::operator_,
                               turn.state().find_token(*c->token, turn.now())->id};
-    const bool as_json = c->http.param("wait").has_value() ||
-                         c->http.header("Accept").find("application/json") != std::string_view::npos;
+    const bool as_json =
+        c->http.param("wait").has_value() ||
+        c->http.header("Accept").find("application/json") != std::string_view::npos;
     const auto newest = turn.state().events;
     const auto deadline = clock_.now() + *wait;
-    turn.after([this, c = std::move(c), reader, as_json, newest, after = *after, deadline]() mutable {
-      if (!as_json) {
-        auto stream = c->reply.stream(
-            {.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-store"}}});
-        feed_.subscribe(std::move(stream), reader, after);
-        return;
-      }
-      auto holder = std::make_shared<CallPtr>(std::move(c));
-      const bool taken = feed_.poll(reader, after == 0 ? newest : after, deadline,
-                                    [holder](wire::Notices notices) {
-                                      (*holder)->reply.send(json(200, wire::to_json(notices)));
-                                    });
-      if (!taken) (*holder)->reply.send(problem(503, "too many readers"));
-    });
+    turn.after(
+        [this, c = std::move(c), reader, as_json, newest, after = *after, deadline]() mutable {
+          if (!as_json) {
+            auto stream = c->reply.stream(
+                {.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-store"}}});
+            feed_.subscribe(std::move(stream), reader, after);
+            return;
+          }
+          auto holder = std::make_shared<CallPtr>(std::move(c));
+          const bool taken = feed_.poll(reader, after == 0 ? newest : after, deadline,
+                                        [holder](wire::Notices notices) {
+                                          (*holder)->reply.send(json(200, wire::to_json(notices)));
+                                        });
+          if (!taken) (*holder)->reply.send(problem(503, "too many readers"));
+        });
   });
 }
 
@@ -490,9 +502,9 @@ void App::serve_work(CallPtr call) {
     if (!actor) return reply_after(turn, std::move(c), refusal(actor.error()));
     const auto id = base::IdTraits<base::MachineId>::parse(c->params[0]);
     const auto* machine = id ? s.machines.find(*id) : nullptr;
-    const bool mine = machine != nullptr && (actor->scope == Scope::machine
-                                                 ? actor->machine == *id
-                                                 : actor->account == machine->owner);
+    const bool mine =
+        machine != nullptr &&
+        (actor->scope == Scope::machine ? actor->machine == *id : actor->account == machine->owner);
     if (machine == nullptr || !(mine || actor->scope == Scope::operator_)) {
       auto response = problem(Context::no_such("machine", c->params[0]).error());
       return reply_after(turn, std::move(c), std::move(response));
@@ -501,7 +513,9 @@ void App::serve_work(CallPtr call) {
     const auto wait = wait_of(c->http, Duration());
     if (const auto checked = check_call(*c); !checked || !seen || !wait)
       return reply_after(turn, std::move(c),
-                         problem(!checked ? checked.error() : !seen ? seen.error() : wait.error()));
+                         problem(!checked ? checked.error()
+                                 : !seen  ? seen.error()
+                                          : wait.error()));
     wire::Work work;
     for (const auto lease : s.index.leases_of[id->value])
       work.leases.push_back(view(s, s.leases.at(lease)));
@@ -553,7 +567,8 @@ net::Response App::metrics(const Core::Turn& turn) const {
   count("souk_commits_total", "Journal commits.", core.commits);
   add("souk_commit_seconds_total", "counter", "Time spent in journal commits.",
       fmt::format("{}", static_cast<double>(core.commit_us) / 1e6));
-  count("souk_queue_full_total", "Requests turned away because the core was busy.", core.queue_full);
+  count("souk_queue_full_total", "Requests turned away because the core was busy.",
+        core.queue_full);
   if (net_counters_) {
     const auto net = net_counters_();
     gauge("souk_connections", "Open connections.", std::to_string(net.open));
@@ -564,19 +579,22 @@ net::Response App::metrics(const Core::Turn& turn) const {
   gauge("souk_accounts", "Accounts.", std::to_string(s.accounts.size()));
   gauge("souk_machines", "Machines.", std::to_string(s.machines.size()));
   gauge("souk_offers", "Offers.", std::to_string(s.offers.size()));
-  gauge("souk_ledger_sum_credits", "Sum of all balances; anything but 0 is a bug.", to_string(s.ledger.sum()));
+  gauge("souk_ledger_sum_credits", "Sum of all balances; anything but 0 is a bug.",
+        to_string(s.ledger.sum()));
   gauge("souk_minted_credits", "Credits granted so far.", to_string(s.ledger.minted()));
   std::map<std::string_view, int> jobs;
   for (const auto state : names_of(market::JobState{})) jobs[state] = 0;
   s.jobs.for_each([&](const market::Job& j) { ++jobs[to_string(j.state)]; });
   out += "# HELP souk_jobs Jobs by state.\n# TYPE souk_jobs gauge\n";
-  for (const auto& [state, n] : jobs) out += fmt::format("souk_jobs{{state=\"{}\"}} {}\n", state, n);
+  for (const auto& [state, n] : jobs)
+    out += fmt::format("souk_jobs{{state=\"{}\"}} {}\n", state, n);
   out += "# HELP souk_slots Slots by class.\n# TYPE souk_slots gauge\n";
   for (const auto& c : s.classes) {
     const auto& index = s.index.classes[c.id.value - 1];
-    out += fmt::format("souk_slots{{class=\"{0}\",kind=\"leased\"}} {1}\n"
-                       "souk_slots{{class=\"{0}\",kind=\"wanted\"}} {2}\n",
-                       c.name, index.leased, index.wanted);
+    out += fmt::format(
+        "souk_slots{{class=\"{0}\",kind=\"leased\"}} {1}\n"
+        "souk_slots{{class=\"{0}\",kind=\"wanted\"}} {2}\n",
+        c.name, index.leased, index.wanted);
   }
   return {.content_type = "text/plain; version=0.0.4", .body = std::move(out)};
 }

@@ -88,8 +88,7 @@ class App {
   const Routes routes_;
   const std::string openapi_;
   std::function<net::ServerCounters()> net_counters_;
-  net::RateLimiter per_account_, per_address_, sign_ups_, passwords_by_name_,
-      passwords_by_address_;
+  net::RateLimiter per_account_, per_address_, sign_ups_, passwords_by_name_, passwords_by_address_;
 };
 
 }  // namespace souk::server

@@ -107,8 +107,9 @@ void Core::run() {
     {
       std::unique_lock lock(queue_mutex_);
       const auto wait = std::min(next_tick_, next_round_) - clock_.now();
-      queue_ready_.wait_for(lock, std::chrono::microseconds(std::clamp<std::int64_t>(
-                                      wait.us, 0, base::milliseconds(200).us)),
+      queue_ready_.wait_for(lock,
+                            std::chrono::microseconds(
+                                std::clamp<std::int64_t>(wait.us, 0, base::milliseconds(200).us)),
                             [&] { return stopping_ || !queue_.empty(); });
       if (stopping_ && queue_.empty()) return;
       while (!queue_.empty() && tasks.size() < at_once) {
@@ -140,7 +141,8 @@ void Core::run_timers(Time now) {
   };
   if (now >= next_tick_) {
     next_tick_ = now + options_.tick;
-    for (const auto lease : liveness_.silent(state_, turn.now())) execute(market::ExpireLease{lease});
+    for (const auto lease : liveness_.silent(state_, turn.now()))
+      execute(market::ExpireLease{lease});
     // A tick attends to a bounded number of things; go on until nothing is due.
     for (int i = 0; i < 16 && execute(market::Tick{}); ++i) {
     }
@@ -213,8 +215,7 @@ void Core::commit_loop() {
 void Core::commit(Group& group) {
   if (!group.events.empty()) {
     const auto began = std::chrono::steady_clock::now();
-    const auto done =
-        journal_.append({group.first, group.writer.count(), group.writer.bytes()});
+    const auto done = journal_.append({group.first, group.writer.count(), group.writer.bytes()});
     if (!done) {
       // Nothing that follows could be trusted. Whoever waits for an answer never gets one.
       fmt::print(stderr, "souk: the journal failed, so the server ends: {}\n",

@@ -36,7 +36,7 @@ struct CoreCounters {
 struct CoreOptions {
   base::Duration round = base::seconds(5);
   base::Duration tick = base::seconds(1);
-  std::size_t most_queued = 65'536;   // Tasks waiting for the core thread; more are turned away.
+  std::size_t most_queued = 65'536;  // Tasks waiting for the core thread; more are turned away.
   // Waiting for the journal; with more the core waits. A batch is at most this and one task's more.
   std::size_t most_pending = 65'536;
   std::size_t most_pending_bytes = 8 << 20;
@@ -72,7 +72,8 @@ class Core {
     Core& core_;
     base::Time now_;
     std::vector<Committed> events_;
-    std::vector<std::size_t> ends_;  // Of each task in `events_`: its events are committed together.
+    std::vector<std::size_t>
+        ends_;  // Of each task in `events_`: its events are committed together.
     std::vector<std::move_only_function<void()>> afters_;
   };
   using Task = std::move_only_function<void(Turn&)>;

@@ -30,7 +30,8 @@ const wire::Faq& faq() {
        "Its lender is paid up to the last interval it reported, the job asks for another worker in "
        "the next round, and stays away from that machine for a while."},
       {"I need my machine back. What do I do?",
-       "`souk offer pause OFFER --for 2h` gives whoever is on it two minutes of notice and takes no "
+       "`souk offer pause OFFER --for 2h` gives whoever is on it two minutes of notice and takes "
+       "no "
        "new work until then. `souk offer drain` lets present leases finish their terms."},
       {"My budget ran out in the middle. Is my work lost?",
        "You are warned when ten minutes of escrow are left. Then workers leave with notice and the "

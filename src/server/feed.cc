@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kRecent = 10'000;    // Notices a reader can catch up on.
 constexpr std::size_t kReaders = 50'000;   // Streams and polls at a time.
 constexpr std::size_t kPerAnswer = 1'000;  // Notices in one answer to a poll.
-// A stream's queue is bounded (net/server.h), and who fills it is cut. So what a reader missed comes
-// in one piece of at most this size, and so does a batch of more notices than this.
+// A stream's queue is bounded (net/server.h), and who fills it is cut. So what a reader missed
+// comes in one piece of at most this size, and so does a batch of more notices than this.
 constexpr std::size_t kCatchUpBytes = 512 << 10;
 constexpr std::size_t kPiecemeal = 256;
 constexpr auto kQuiet = base::seconds(15);  // Then a stream gets a comment to stay open.
@@ -57,7 +57,9 @@ struct Describer {
   }
 
   template <class E>
-  Described operator()(const E&) { return std::nullopt; }
+  Described operator()(const E&) {
+    return std::nullopt;
+  }
 
   Described operator()(const market::ClassSet& e) {
     n.class_ = e.slot_class.name;
@@ -184,7 +186,8 @@ void Feed::publish(std::uint64_t number) {
       forgotten_ = recent_.front()->notice.number;
       forgotten_at_ = recent_.front()->notice.at;
     }
-    for (; !staged_work_.empty() && staged_work_.front().first <= number; staged_work_.pop_front()) {
+    for (; !staged_work_.empty() && staged_work_.front().first <= number;
+         staged_work_.pop_front()) {
       auto [begin, end] = waits_.equal_range(staged_work_.front().second);
       for (auto it = begin; it != end; ++it) wakes.push_back(std::move(it->second.wake));
       waits_.erase(begin, end);

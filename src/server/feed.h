@@ -51,13 +51,15 @@ class Feed {
   void publish(std::uint64_t number);
 
   // Streams what comes after notice `after` (0: from now on). Where that is no longer all there,
-  // here and in poll(), a notice of kind "missed" stands for the gap. False when there are too many.
+  // here and in poll(), a notice of kind "missed" stands for the gap. False when there are too
+  // many.
   bool subscribe(net::Stream stream, Reader reader, std::uint64_t after);
   // Calls `done` once with notices after `after`, or with none at `deadline`.
   bool poll(Reader reader, std::uint64_t after, base::Time deadline,
             std::move_only_function<void(wire::Notices)> done);
   // Calls `wake` once, when the machine's work changes or at `deadline`.
-  bool await_work(base::MachineId machine, base::Time deadline, std::move_only_function<void()> wake);
+  bool await_work(base::MachineId machine, base::Time deadline,
+                  std::move_only_function<void()> wake);
   // About every second: ends polls whose time has come and whatever reads with a token that is no
   // longer good, keeps quiet streams alive.
   void expire(base::Time now, const std::function<bool(base::TokenId)>& good);

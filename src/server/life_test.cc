@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
 #include <future>
 
 #include "base/credits.h"
@@ -365,7 +367,7 @@ TEST(Events, ALongPollReturnsWithWhatHappenedOrEmptyInTime) {
   const auto found = waiting.get();
   ASSERT_EQ(found.count(), 1u) << found;
   EXPECT_EQ(found.at("items.0.kind"), "JobSubmitted");
-  EXPECT_EQ(fair.get("/v1/events?wait=10ms&after=" + next, bob).body, found.body)
+  EXPECT_EQ(fair.get("/v1/events?wait=10ms&after=" + next, bob).at("items"), found.at("items"))
       << "it can be read again";
   const auto json =
       fair.call("GET", "/v1/events?after=" + next, bob, "", {{"Accept", "application/json"}});

@@ -15,16 +15,11 @@ struct Row {
 };
 using base::Code;
 constexpr std::array kRows{
-    Row{Code::invalid, 400, "Invalid request"},
-    Row{Code::unauthenticated, 401, "Not logged in"},
-    Row{Code::forbidden, 403, "Not allowed"},
-    Row{Code::not_found, 404, "Not found"},
-    Row{Code::conflict, 409, "Conflict"},
-    Row{Code::too_large, 413, "Too large"},
-    Row{Code::exhausted, 429, "Too many"},
-    Row{Code::internal, 500, "Internal error"},
-    Row{Code::damaged, 500, "Damaged data"},
-    Row{Code::unavailable, 503, "Unavailable"},
+    Row{Code::invalid, 400, "Invalid request"}, Row{Code::unauthenticated, 401, "Not logged in"},
+    Row{Code::forbidden, 403, "Not allowed"},   Row{Code::not_found, 404, "Not found"},
+    Row{Code::conflict, 409, "Conflict"},       Row{Code::too_large, 413, "Too large"},
+    Row{Code::exhausted, 429, "Too many"},      Row{Code::internal, 500, "Internal error"},
+    Row{Code::damaged, 500, "Damaged data"},    Row{Code::unavailable, 503, "Unavailable"},
 };
 
 const Row& row(Code code) {

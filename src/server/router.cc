@@ -84,14 +84,16 @@ std::string Routes::openapi() const {
   return wire::openapi(
       {.title = "Souk",
        .version = "1",
-       .description = "A community market of computers for distributed machine learning. Prices are "
-                      "credits per slot-hour. Every change carries an Idempotency-Key: a repeat "
-                      "gets the first answer."},
+       .description =
+           "A community market of computers for distributed machine learning. Prices are "
+           "credits per slot-hour. Every change carries an Idempotency-Key: a repeat "
+           "gets the first answer."},
       operations, std::move(schemas));
 }
 
 Route& paged(Route& route) {
-  route.doc.query.push_back({"limit", "integer", "Items on a page: 1 to 500, 50 by default.", false});
+  route.doc.query.push_back(
+      {"limit", "integer", "Items on a page: 1 to 500, 50 by default.", false});
   route.doc.query.push_back({"after", "string", "The `next` of the page before.", false});
   return route;
 }

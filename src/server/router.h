@@ -93,8 +93,8 @@ class Routes {
   Route& change(std::string method, std::string path, std::string id, std::string summary,
                 Access access, int status, Fn fn) {
     using Answer = typename std::invoke_result_t<Fn, Context&, const Body&>::value_type;
-    auto& route = add(std::move(method), std::move(path), std::move(id), std::move(summary),
-                      access, status);
+    auto& route =
+        add(std::move(method), std::move(path), std::move(id), std::move(summary), access, status);
     route.doc.idempotency_key = true;
     route.prepare = [fn](const net::Request& http) -> Result<Work> {
       SOUK_ASSIGN(auto body, wire::from_json<Body>(http.body));
@@ -122,8 +122,8 @@ class Routes {
   template <class Body, class Answer>
   Route& special(std::string method, std::string path, std::string id, std::string summary,
                  Access access, int status) {
-    auto& route = add(std::move(method), std::move(path), std::move(id), std::move(summary),
-                      access, status);
+    auto& route =
+        add(std::move(method), std::move(path), std::move(id), std::move(summary), access, status);
     if constexpr (std::is_void_v<Answer>) {
       route.describe = [](wire::Schemas&, wire::Operation&) {};
     } else if constexpr (std::is_void_v<Body>) {

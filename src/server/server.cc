@@ -39,7 +39,8 @@ Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream text;
   if (!in || !(text << in.rdbuf()))
-    return fail(Code::not_found, fmt::format("cannot read '{}'", path), "check its path and rights");
+    return fail(Code::not_found, fmt::format("cannot read '{}'", path),
+                "check its path and rights");
   return text.str();
 }
 
@@ -50,7 +51,8 @@ Result<> write_private(const std::string& path, const std::string& text) {
   out.close();
   ::umask(old);
   if (out) return {};
-  return fail(Code::unavailable, fmt::format("cannot write '{}'", path), "check the folder's rights");
+  return fail(Code::unavailable, fmt::format("cannot write '{}'", path),
+              "check the folder's rights");
 }
 
 // Made once and kept in the data folder, so that the pins of clients stay good.
@@ -204,10 +206,8 @@ struct Server::Impl {
                                 AppOptions{.bootstrap = bootstrap,
                                            .metrics_public = options.metrics_public,
                                            .requests_per_second = options.requests_per_second});
-    net::ServerOptions net_options{.address = options.address,
-                                   .port = options.port,
-                                   .threads = options.threads,
-                                   .tls = tls};
+    net::ServerOptions net_options{
+        .address = options.address, .port = options.port, .threads = options.threads, .tls = tls};
     app->set_counters([this] {
       const auto* s = listening.load();
       return s == nullptr ? net::ServerCounters() : s->counters();
@@ -296,9 +296,10 @@ Result<> serve(const Options& options) {
   if (!server->fingerprint().empty())
     fmt::print("souk: certificate fingerprint (clients: --pin) {}\n", server->fingerprint());
   if (!server->bootstrap().empty())
-    fmt::print("souk: no account yet: the first one created here is the operator; elsewhere it "
-               "needs the bootstrap token {}\n",
-               server->bootstrap());
+    fmt::print(
+        "souk: no account yet: the first one created here is the operator; elsewhere it "
+        "needs the bootstrap token {}\n",
+        server->bootstrap());
   std::fflush(stdout);
   int signal = 0;
   sigwait(&signals, &signal);

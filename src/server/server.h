@@ -11,10 +11,10 @@
 namespace souk::server {
 
 struct Options {
-  std::string data;                   // Folder of the journal; made if absent.
-  std::string address = "127.0.0.1";  // To listen on.
-  std::uint16_t port = 7070;          // 0: any free one.
-  bool memory = false;                // No journal: nothing survives. For benchmarks and tests.
+  std::string data;                      // Folder of the journal; made if absent.
+  std::string address = "127.0.0.1";     // To listen on.
+  std::uint16_t port = 7070;             // 0: any free one.
+  bool memory = false;                   // No journal: nothing survives. For benchmarks and tests.
   std::string tls_certificate, tls_key;  // PEM files.
   bool self_signed = false;  // Make a certificate in the data folder. The default off loopback.
   bool plain_http = false;   // Off loopback, without TLS, for those behind a proxy of their own.
@@ -22,7 +22,7 @@ struct Options {
   base::Duration round = base::seconds(5);
   base::Duration snapshot_every = base::minutes(10);
   std::string log_level = "info";
-  bool metrics_public = false;  // Else /metrics answers loopback and operators only.
+  bool metrics_public = false;      // Else /metrics answers loopback and operators only.
   int requests_per_second = 1'000;  // Of one account, and of one address; 0: no limit.
 };
 

@@ -147,12 +147,12 @@ wire::Offer view(const State& s, const market::Offer& o, Time now) {
   if (open && !is_open) out.opens = open->from;
   if (o.paused_until > now) out.paused_until = unless_never(o.paused_until);
   out.state = !s.accounts.at(o.owner).frozen.empty() ? "frozen"
-              : o.draining                          ? "draining"
-              : o.paused_until > now                ? "paused"
-              : !machine.online                     ? "offline"
-              : !is_open                            ? "closed"
-              : out.free == 0                       ? "full"
-                                                    : "open";
+              : o.draining                           ? "draining"
+              : o.paused_until > now                 ? "paused"
+              : !machine.online                      ? "offline"
+              : !is_open                             ? "closed"
+              : out.free == 0                        ? "full"
+                                                     : "open";
   return out;
 }
 
@@ -242,8 +242,8 @@ wire::Feedback view(const State& s, const market::Feedback& f) {
 }
 
 wire::StatementLine view(const market::StatementLine& l) {
-  return {l.at,   std::string(to_string(l.kind)), l.amount, unless_none(l.job),
-          unless_none(l.lease), l.memo};
+  return {l.at,  std::string(to_string(l.kind)), l.amount, unless_none(l.job), unless_none(l.lease),
+          l.memo};
 }
 
 wire::Why why_view(const State& s, const market::Job& j, Time now) {
@@ -304,7 +304,8 @@ wire::Prices prices_view(const State& s, const market::SlotClass& c, Time now, D
     }
     leased += hours[i].leased;
     all += hours[i].leased + hours[i].supply;
-    if (all > 0) out.buckets.back().utilisation = static_cast<double>(leased) / static_cast<double>(all);
+    if (all > 0)
+      out.buckets.back().utilisation = static_cast<double>(leased) / static_cast<double>(all);
   }
   for (int h = 0; h < 24; ++h) {
     const auto from = floor(now, base::hours(1)) + base::hours(h);

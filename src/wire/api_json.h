@@ -12,8 +12,9 @@ namespace souk::wire {
 
 #define SOUK_API_TYPES(X)                                                                          \
   X(Done)                                                                                          \
-  X(Account) X(NewAccount) X(Login) X(Session) X(NewPassword) X(Token) X(NewToken) X(IssuedToken)  \
-      X(Grant) X(Freeze) X(SlotClass) X(SlotClassEdit) X(MachineSpec) X(Machine) X(NewMachine)     \
+  X(Account)                                                                                       \
+  X(NewAccount) X(Login) X(Session) X(NewPassword) X(Token) X(NewToken) X(IssuedToken) X(Grant)    \
+      X(Freeze) X(SlotClass) X(SlotClassEdit) X(MachineSpec) X(Machine) X(NewMachine)              \
           X(MachineEdit) X(Offer) X(OfferPage) X(NewOffer) X(OfferEdit) X(Pause) X(Workers)        \
               X(Constraints) X(Resources) X(NewJob) X(JobEdit) X(Cancel) X(Lease) X(Job)           \
                   X(WhyGroup) X(Relaxation) X(Why) X(Held) X(Heartbeat) X(Order) X(Orders) X(Work) \
