@@ -10,6 +10,7 @@
 
 namespace souk::wire {
 
+// clang-format off
 #define SOUK_API_TYPES(X)                                                                          \
   X(Done)                                                                                          \
   X(Account)                                                                                       \
@@ -25,6 +26,8 @@ namespace souk::wire {
                                       X(Page<Account>) X(Page<Token>) X(Page<SlotClass>)           \
                                           X(Page<Machine>) X(Page<Job>) X(Page<Lease>)             \
                                               X(Page<AuditEntry>) X(Page<Feedback>)
+
+// clang-format on
 
 #define SOUK_API_EXTERN(T)                                                                   \
   extern template void write_json<T>(std::string&, const T&);                                \
