@@ -50,7 +50,10 @@ class Server:
         match = re.search(r"(https?)://127\.0\.0\.1:(\d+)", line)
         if not match:
             self.process.wait(DEADLINE_S)
-            raise AssertionError(f"serve said {line!r}; log: {open(self.log.name).read()[-2000:]}")
+            self.process.stdout.close()
+            self.log.close()
+            with open(self.log.name) as log:
+                raise AssertionError(f"serve said {line!r}; log: {log.read()[-2000:]}")
         self.url, self.port = match.group(0), int(match.group(2))
         return self
 

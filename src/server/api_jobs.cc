@@ -39,11 +39,7 @@ Result<market::ClassId> class_of(const State& s, const wire::NewJob& body) {
     return fail(Code::invalid, "a job names a class or resources, not both", "drop one of them",
                 "resources");
   if (!body.class_) return smallest_class(s, body.resources.value_or(wire::Resources{}));
-  if (const auto* c = s.find_class(*body.class_)) return c->id;
-  std::vector<std::string_view> names;
-  for (const auto& c : s.classes) names.push_back(c.name);
-  return fail(Code::invalid, fmt::format("'{}' is not a slot class", body.class_->substr(0, 40)),
-              base::suggest(*body.class_, names), "class");
+  return class_named(s, *body.class_);
 }
 
 Result<std::vector<base::AccountId>> accounts(const State& s, const std::vector<std::string>& names,

@@ -15,14 +15,6 @@ using base::Code;
 using base::fail;
 using market::State;
 
-Result<market::ClassId> class_named(const State& s, const std::string& name) {
-  if (const auto* c = s.find_class(name)) return c->id;
-  std::vector<std::string_view> names;
-  for (const auto& c : s.classes) names.push_back(c.name);
-  return fail(Code::invalid, fmt::format("'{}' is not a slot class", name.substr(0, 40)),
-              base::suggest(name, names), "class");
-}
-
 Result<wire::SlotClass> set_class(Context& c, const wire::SlotClassEdit& v) {
   SOUK_TRY(c.execute(market::SetClass{{.name = c.param(),
                                        .cores = v.cores,

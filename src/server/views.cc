@@ -1,6 +1,10 @@
 #include "server/views.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/text.h"
 
 namespace souk::server {
 namespace {
@@ -40,7 +44,9 @@ wire::Constraints view(const State& s, const market::Constraints& c) {
   return out;
 }
 
-wire::MachineSpec view(const market::MachineSpec& v) {
+// The two specs have the same fields; this goes either way.
+template <class To, class From>
+To spec_as(const From& v) {
   return {.cores = v.cores,
           .memory_mib = v.memory_mib,
           .disk_mib = v.disk_mib,
@@ -65,6 +71,15 @@ std::string account_name(const State& s, base::AccountId id) {
   if (id == ledger::kPlatform) return "platform";
   const auto* account = s.accounts.find(id);
   return account == nullptr ? to_string(id) : account->name;
+}
+
+base::Result<market::ClassId> class_named(const State& s, std::string_view name) {
+  if (const auto* c = s.find_class(name)) return c->id;
+  std::vector<std::string_view> names;
+  for (const auto& c : s.classes) names.push_back(c.name);
+  return base::fail(base::Code::invalid,
+                    fmt::format("'{}' is not a slot class", name.substr(0, 40)),
+                    base::suggest(name, names), "class");
 }
 
 wire::Account view(const State& s, const market::Account& a) {
@@ -113,7 +128,7 @@ wire::Machine view(const State& s, const market::Machine& m) {
   return {.id = m.id,
           .name = m.name,
           .owner = account_name(s, m.owner),
-          .spec = view(m.spec),
+          .spec = spec_as<wire::MachineSpec>(m.spec),
           .reliability = share(m.reliability_ppm),
           .online = m.online,
           .offers = s.index.offers_of[m.id.value],
@@ -315,18 +330,7 @@ wire::Prices prices_view(const State& s, const market::SlotClass& c, Time now, D
 }
 
 market::MachineSpec spec_from(const wire::MachineSpec& v) {
-  return {.cores = v.cores,
-          .memory_mib = v.memory_mib,
-          .disk_mib = v.disk_mib,
-          .gpus = v.gpus,
-          .gpu_memory_mib = v.gpu_memory_mib,
-          .gpu = v.gpu,
-          .cpu = v.cpu,
-          .os = v.os,
-          .region = v.region,
-          .provider = v.provider,
-          .packages = v.packages,
-          .rtt_ms = v.rtt_ms};
+  return spec_as<market::MachineSpec>(v);
 }
 
 }  // namespace souk::server

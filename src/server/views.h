@@ -32,6 +32,9 @@ using base::Time;
 [[nodiscard]] wire::Prices prices_view(const market::State& s, const market::SlotClass& c, Time now,
                                        base::Duration history, base::Duration bucket);
 
+// The class of this name, or an error that suggests the nearest.
+[[nodiscard]] base::Result<market::ClassId> class_named(const market::State& s,
+                                                        std::string_view name);
 [[nodiscard]] market::MachineSpec spec_from(const wire::MachineSpec& v);
 
 }  // namespace souk::server
