@@ -67,4 +67,14 @@ std::string suggest(std::string_view word, std::span<const std::string_view> can
   return fmt::format("one of: {}", fmt::join(candidates, ", "));
 }
 
+std::size_t whole_characters(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+    const auto c = static_cast<unsigned char>(text[text.size() - back]);
+    if ((c & 0xC0) == 0x80) continue;  // The middle of a character: its beginning is further back.
+    const std::size_t length = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+    return length > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
 }  // namespace souk::base

@@ -18,4 +18,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 // "did you mean 'price'?" or, with nothing near, "one of: a, b, c". For error hints.
 std::string suggest(std::string_view word, std::span<const std::string_view> candidates);
 
+// The length of `text` without the beginning of a UTF-8 character that is cut off at its end.
+std::size_t whole_characters(std::string_view text);
+
 }  // namespace souk::base

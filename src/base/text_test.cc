@@ -43,6 +43,16 @@ TEST(Text, AMistypedWordFindsTheOneThatWasMeant) {
   EXPECT_EQ(nearest("x", {}), "");
 }
 
+TEST(Text, ACharacterIsNeverCutInTwo) {
+  EXPECT_EQ(whole_characters(""), 0u);
+  EXPECT_EQ(whole_characters("abc"), 3u);
+  EXPECT_EQ(whole_characters("ab\xC3"), 2u);
+  EXPECT_EQ(whole_characters("ab\xC3\xA9"), 4u);
+  EXPECT_EQ(whole_characters("a\xE2\x82"), 1u);
+  EXPECT_EQ(whole_characters("a\xF0\x9F\x98"), 1u);
+  EXPECT_EQ(whole_characters("\x80\x80\x80\x80"), 4u);  // Not text at all: passed on as it is.
+}
+
 TEST(Text, AHintNamesTheNearestOrAll) {
   constexpr std::array<std::string_view, 2> words{"price", "budget"};
   EXPECT_EQ(suggest("prize", words), "did you mean 'price'?");

@@ -280,6 +280,7 @@ struct Applier {
     std::erase(job.leases, l.id);
     job.held -= l.slots;
     if (l.outcome == LeaseOutcome::completed) job.done += l.slots;
+    if (!job.work.empty()) note_end(job, l, e.result);
     if (job.leases.empty() && job.state == JobState::running) job.state = JobState::queued;
     avoid(job, l);
     s.index.job_changed(s, job);
@@ -287,11 +288,31 @@ struct Applier {
     s.index.offers_changed(s, l.machine);
   }
 
+  static Part& part_of(Job& job, std::int32_t index) {
+    const auto it = std::ranges::lower_bound(job.parts, index, {}, &Part::index);
+    if (it != job.parts.end() && it->index == index) return *it;
+    return *job.parts.insert(it, Part{.index = index});
+  }
+
+  static void note_end(Job& job, const Lease& l, const std::string& result) {
+    if (l.outcome == LeaseOutcome::completed) {
+      auto& part = part_of(job, l.part);
+      part.done = true;
+      part.result = result;
+    } else if (came_to_nothing(l.outcome)) {
+      ++part_of(job, l.part).tries;
+    }
+  }
+
+  void operator()(const LeaseCheckpointed& e) {
+    const auto& l = s.leases.at(e.lease);
+    part_of(s.jobs.at(l.job), l.part).checkpoint = e.checkpoint;
+  }
+
   // The job keeps away from a machine that failed it, twice as long each time.
   void avoid(Job& job, const Lease& l) {
-    constexpr std::array blamed{LeaseOutcome::failed, LeaseOutcome::lost, LeaseOutcome::unstarted};
     std::erase_if(job.avoided, [&](const Avoided& a) { return a.until <= at - base::hours(24); });
-    if (std::ranges::find(blamed, l.outcome) == blamed.end()) return;
+    if (!came_to_nothing(l.outcome)) return;
     auto it = std::ranges::find(job.avoided, l.machine, &Avoided::machine);
     if (it == job.avoided.end()) {
       if (job.avoided.size() == kAvoidedPerJob) job.avoided.erase(job.avoided.begin());

@@ -95,6 +95,8 @@ struct SubmitJob {
   std::string kind = "batch";
   ClassId slot_class;
   JobTerms terms;
+  std::string work;
+  Retry retry;
 };
 struct ChangeJob {
   JobId job;
@@ -123,12 +125,19 @@ struct Heartbeat {
   MachineId machine;
   std::vector<Held> leases;
 };
-// The program ended (completed, failed), or the lender takes the slots back (released).
+// The program ended (completed, failed), the lender takes the slots back (released), or the machine
+// cannot run it (unstarted).
 struct FinishLease {
   LeaseId lease;
   std::int32_t epoch = 0;
   LeaseOutcome outcome = LeaseOutcome::completed;
   std::string detail;
+  std::string result;  // The name of a blob.
+};
+struct CheckpointLease {  // Whoever continues this part begins here.
+  LeaseId lease;
+  std::int32_t epoch = 0;
+  std::string checkpoint;
 };
 struct ExpireLease {  // Silent for too long (liveness.h).
   LeaseId lease;
@@ -148,7 +157,7 @@ using Command =
                  RevokeToken, RevokeTokens, GrantCredits, AddMachine, ChangeMachine, RemoveMachine,
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
-                 Clear, Tick, GiveFeedback>;
+                 Clear, Tick, GiveFeedback, CheckpointLease>;
 
 struct Request {
   Time now;

@@ -78,6 +78,16 @@ Result<> Decider::operator()(const SubmitJob& c) {
     return bad(fmt::format("class '{}' is retired", slot_class->name), "choose another class",
                "class");
   SOUK_TRY(check_terms(c.terms));
+  if (c.work.size() > kWorkMax)
+    return fail(Code::too_large,
+                fmt::format("the description of the work has {} bytes", c.work.size()),
+                fmt::format("{} at most; put the rest into files", kWorkMax), "work");
+  if (!c.work.empty() && c.terms.workers.max > kPartsMax)
+    return bad(fmt::format("{} workers", c.terms.workers.max),
+               fmt::format("{} at most in one job", kPartsMax), "workers");
+  if (c.retry.max < 0 || c.retry.max > kRetriesMax)
+    return bad(fmt::format("{} retries", c.retry.max), fmt::format("use 0 to {}", kRetriesMax),
+               "retry.max");
   if (s.index.counts[actor_.account.value].live_jobs >= static_cast<int>(kLiveJobsPerAccount))
     return fail(Code::exhausted, fmt::format("you have {} live jobs", kLiveJobsPerAccount),
                 "wait for one to end, or cancel one");
@@ -87,7 +97,9 @@ Result<> Decider::operator()(const SubmitJob& c) {
                 .kind = c.kind,
                 .slot_class = c.slot_class,
                 .terms = c.terms,
-                .created = now};
+                .created = now,
+                .work = c.work,
+                .retry = c.retry};
   SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,
                            .from = job.owner,
                            .hold = hold_of(job.id),
@@ -103,6 +115,10 @@ Result<> Decider::operator()(const ChangeJob& c) {
   SOUK_TRY(need_active(job->owner));
   SOUK_TRY(check_terms(c.terms));
   if (c.terms == job->terms) return {};
+  if (!job->work.empty() && c.terms.workers.max != job->terms.workers.max)
+    return bad(fmt::format("job {} has {} numbered parts", to_string(c.job),
+                           job->terms.workers.max),
+               "submit a new job for another number of workers", "workers");
   const auto more = c.terms.budget - job->terms.budget;
   if (more > Credits())
     SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,

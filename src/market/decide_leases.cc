@@ -50,10 +50,30 @@ void Decider::settle(const Lease& l, Time until) {
     bill(*l.next, l.next->from, std::min(until, l.next->until), {}, {});
 }
 
-void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail) {
+void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result) {
   // Silence is not work: what was not reported is not paid.
   if (outcome != LeaseOutcome::lost) settle(l, now);
-  out.push_back(LeaseClosed{l.id, outcome, std::move(detail)});
+  out.push_back(LeaseClosed{l.id, outcome, std::move(detail), std::move(result)});
+}
+
+void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail) {
+  const auto& job = s.jobs.at(l.job);
+  close(l, outcome, detail);
+  touched_.insert(job.id);
+  const bool failed = outcome == LeaseOutcome::failed;
+  if (job.work.empty()) {
+    if (!failed) return;  // The next round finds another machine.
+  } else {
+    const auto* part = job.part(l.part);
+    const auto tries = part == nullptr ? 0 : part->tries;
+    if ((failed ? job.retry.failed : job.retry.lost) && tries < job.retry.max) return;
+    detail = fmt::format("worker {}: {}{}", l.part, detail,
+                         tries > 0 ? fmt::format(" ({} tries)", tries + 1) : "");
+  }
+  for (const auto id : job.leases)
+    if (id != l.id) close(s.leases.at(id), LeaseOutcome::job, "another worker failed");
+  out.push_back(JobEnded{job.id, JobState::failed, std::move(detail)});
+  ended_.insert(job.id);
 }
 
 void Decider::drain(const Lease& l, std::string reason) {
@@ -115,30 +135,48 @@ Result<> Decider::operator()(const Heartbeat& c) {
 
 Result<> Decider::operator()(const FinishLease& c) {
   SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
-  if (c.outcome != LeaseOutcome::completed && c.outcome != LeaseOutcome::failed &&
-      c.outcome != LeaseOutcome::released)
+  const bool unstarted = lease->state == LeaseState::granted;
+  const auto known = {LeaseOutcome::completed, LeaseOutcome::failed, LeaseOutcome::released,
+                      LeaseOutcome::unstarted};
+  if (std::ranges::find(known, c.outcome) == known.end())
     return fail(Code::invalid,
                 fmt::format("a lease cannot be finished as '{}'", to_string(c.outcome)),
-                "use completed, failed or released", "outcome");
-  if (c.detail.size() > kTextMax)
-    return fail(Code::too_large, "the detail is too long",
-                fmt::format("{} characters at most", kTextMax), "detail");
-  const bool unstarted = lease->state == LeaseState::granted;
+                "use completed, failed, released or unstarted", "outcome");
+  if (c.detail.size() > kTextMax || c.result.size() > kNameOfBlobMax)
+    return fail(Code::too_large, "the detail or the result is too long",
+                fmt::format("{} and {} characters at most", kTextMax, kNameOfBlobMax), "detail");
   if (unstarted && c.outcome == LeaseOutcome::completed)
     return fail(Code::conflict, fmt::format("lease {} has not started", to_string(c.lease)),
                 "report that it runs first", "outcome");
-  close(*lease, c.outcome, c.detail);
+  if (!unstarted && c.outcome == LeaseOutcome::unstarted)
+    return fail(Code::conflict, fmt::format("lease {} has started", to_string(c.lease)),
+                "report it as failed or released", "outcome");
   const auto& job = s.jobs.at(lease->job);
-  const bool alone = job.leases.size() == 1;
-  if (c.outcome == LeaseOutcome::failed) {
-    for (const auto id : job.leases)
-      if (id != c.lease) close(s.leases.at(id), LeaseOutcome::job, "another worker failed");
-    out.push_back(JobEnded{job.id, JobState::failed, c.detail});
-  } else if (c.outcome == LeaseOutcome::completed && alone &&
-             job.done + lease->slots >= job.terms.workers.min) {
-    out.push_back(JobEnded{job.id, JobState::succeeded, std::string(kAllFinished)});
+  if (came_to_nothing(c.outcome)) {
+    give_up(*lease, c.outcome, c.detail);
+  } else {
+    close(*lease, c.outcome, c.detail, c.result);
+    // Of a job with work every part counts; else those who came.
+    const auto needed = job.work.empty() ? job.terms.workers.min : job.terms.workers.max;
+    if (c.outcome == LeaseOutcome::completed && job.leases.size() == 1 &&
+        job.done + lease->slots >= needed)
+      out.push_back(JobEnded{job.id, JobState::succeeded, std::string(kAllFinished)});
   }
   audit_other(lease->lender, "finish lease", to_string(c.lease), c.detail);
+  return {};
+}
+
+Result<> Decider::operator()(const CheckpointLease& c) {
+  SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
+  const auto& job = s.jobs.at(lease->job);
+  if (job.work.empty())
+    return fail(Code::conflict, fmt::format("job {} has no parts to save", to_string(job.id)));
+  if (c.checkpoint.size() > kNameOfBlobMax)
+    return fail(Code::too_large, "the name of the checkpoint is too long",
+                fmt::format("{} characters at most", kNameOfBlobMax), "checkpoint");
+  const auto* part = job.part(lease->part);
+  if (part != nullptr && part->checkpoint == c.checkpoint) return {};
+  out.push_back(LeaseCheckpointed{c.lease, c.checkpoint});
   return {};
 }
 
@@ -146,7 +184,7 @@ Result<> Decider::operator()(const ExpireLease& c) {
   SOUK_ASSIGN(const auto* lease, find(s.leases, c.lease));
   SOUK_TRY(need_operator("expire leases"));
   if (lease->state == LeaseState::closed) return {};
-  close(*lease, LeaseOutcome::lost, "the machine fell silent");
+  give_up(*lease, LeaseOutcome::lost, "the machine fell silent");
   if (!is_system()) audit("expire lease", to_string(c.lease));
   return {};
 }
@@ -203,10 +241,10 @@ void Decider::renew_or_drain(const Lease& l) {
 void Decider::attend(const Lease& l) {
   switch (l.state) {
     case LeaseState::granted:
-      return close(l, LeaseOutcome::unstarted, "it did not start in time");
+      return give_up(l, LeaseOutcome::unstarted, "it did not start in time");
     case LeaseState::running:
       if (l.next) {  // Nobody settled past the end of the term: no reports.
-        out.push_back(LeaseClosed{l.id, LeaseOutcome::lost, "no report since its term ended"});
+        give_up(l, LeaseOutcome::lost, "no report since its term ended");
       } else if (now >=
                  l.term.until) {  // The clock came too late to renew: not the lender's fault.
         out.push_back(LeaseDraining{l.id, l.term.until, "its term ended"});
@@ -240,7 +278,12 @@ Result<> Decider::operator()(const Tick&) {
   if (jobs_changed) return {};  // Their leases are closed now; the rest waits for the next tick.
   for (const auto& [when, id] : s.index.lease_due.order()) {
     if (when > now || budget-- == 0) break;
-    attend(s.leases.at(id));
+    const auto& lease = s.leases.at(id);
+    // Giving up may end the job, and with it leases that this tick has touched: then the next tick.
+    const bool may_end = lease.state == LeaseState::granted || lease.next;
+    if (ended_.contains(lease.job) || (may_end && touched_.contains(lease.job))) continue;
+    attend(lease);
+    touched_.insert(lease.job);
   }
   return {};
 }

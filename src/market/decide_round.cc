@@ -146,6 +146,30 @@ Time budget_end(const State& s, std::span<const Grant> grants, const Job& job, T
   return now + base::affordable(price, slots, s.free_budget(job));
 }
 
+// The parts of a job that nobody works on and that are not done, lowest first.
+class OpenParts {
+ public:
+  OpenParts(const State& s, const Job& job) {
+    if (job.work.empty()) return;
+    for (const auto id : job.leases) taken_.push_back(s.leases.at(id).part);
+    for (const auto& part : job.parts)
+      if (part.done) taken_.push_back(part.index);
+    std::ranges::sort(taken_);
+  }
+  std::int32_t next() {
+    while (at_ < taken_.size() && taken_[at_] == part_) {
+      ++at_;
+      ++part_;
+    }
+    return part_++;
+  }
+
+ private:
+  std::vector<std::int32_t> taken_;
+  std::size_t at_ = 0;
+  std::int32_t part_ = 0;
+};
+
 void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grants, Events& out) {
   std::ranges::sort(grants, {}, [](const Grant& g) { return std::pair(g.job->id, g.row->offer); });
   __int128 paid = 0;
@@ -163,21 +187,25 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
     const std::span mine(grants.begin() + begin, grants.begin() + end);
     const auto budget = budget_end(s, mine, job, now);
     auto epoch = job.epoch;
+    OpenParts parts(s, job);
     for (const auto& g : mine) {
       const auto& offer = s.offers.at(g.row->offer);
       const auto until = std::min({now + s.settings.term, g.row->open->until, job.terms.deadline,
                                    now + offer.terms.longest_lease, budget});
-      out.push_back(LeaseGranted{{.id = LeaseId(id++),
-                                  .job = job.id,
-                                  .offer = offer.id,
-                                  .machine = offer.machine,
-                                  .borrower = job.owner,
-                                  .lender = offer.owner,
-                                  .slot_class = round.slot_class,
-                                  .slots = g.slots,
-                                  .epoch = ++epoch,
-                                  .term = {g.pays, g.gets, now, until, s.settings.fee_ppm},
-                                  .granted = now}});
+      const bool numbered = !job.work.empty();  // Then each part has a lease of its own.
+      for (auto left = g.slots; left > 0; left -= numbered ? 1 : left)
+        out.push_back(LeaseGranted{{.id = LeaseId(id++),
+                                    .job = job.id,
+                                    .offer = offer.id,
+                                    .machine = offer.machine,
+                                    .borrower = job.owner,
+                                    .lender = offer.owner,
+                                    .slot_class = round.slot_class,
+                                    .slots = numbered ? 1 : left,
+                                    .epoch = ++epoch,
+                                    .term = {g.pays, g.gets, now, until, s.settings.fee_ppm},
+                                    .granted = now,
+                                    .part = numbered ? parts.next() : 0}});
     }
   }
 }

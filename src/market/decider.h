@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,7 @@ class Decider {
   Result<> operator()(const StartLease& c);
   Result<> operator()(const Heartbeat& c);
   Result<> operator()(const FinishLease& c);
+  Result<> operator()(const CheckpointLease& c);
   Result<> operator()(const ExpireLease& c);
   Result<> operator()(const Tick& c);
   // decide_round.cc
@@ -83,7 +85,9 @@ class Decider {
   // The open lease that a report with this epoch is about.
   Result<const Lease*> reported(LeaseId id, std::int32_t epoch) const;
   void settle(const Lease& l, Time until);
-  void close(const Lease& l, LeaseOutcome outcome, std::string detail);
+  void close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
+  // Closes a lease that came to nothing, and its job when it is not to be tried again.
+  void give_up(const Lease& l, LeaseOutcome outcome, std::string detail);
   void drain(const Lease& l, std::string reason);
   void end_job(const Job& j, JobState state, std::string reason);
   void pause_job(const Job& j, std::string reason);
@@ -97,6 +101,7 @@ class Decider {
   const Time now;
   const Actor actor_;
   std::map<JobId, Credits> promised_;  // Of jobs' budgets, by renewals in this decision.
+  std::set<JobId> touched_, ended_;    // Jobs, by ends of leases in this decision.
 };
 
 template <class I, class T>

@@ -168,7 +168,8 @@ struct LeaseClosed {
   LeaseId lease;
   LeaseOutcome outcome = LeaseOutcome::none;
   std::string detail;
-  SOUK_FIELDS(LeaseClosed, lease, outcome, detail)
+  std::string result;
+  SOUK_FIELDS(LeaseClosed, lease, outcome, detail, result)
 };
 struct LeaseForgotten {
   LeaseId lease;
@@ -187,13 +188,20 @@ struct Answered {
   SOUK_FIELDS(Answered, answer)
 };
 
+struct LeaseCheckpointed {
+  LeaseId lease;
+  std::string checkpoint;
+  SOUK_FIELDS(LeaseCheckpointed, lease, checkpoint)
+};
+
 using Event = std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged,
                            AccountFrozen, TokenIssued, TokenRevoked, CreditsGranted, MachineAdded,
                            MachineChanged, MachineOnline, MachineRemoved, OfferPosted, OfferChanged,
                            OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
                            JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared,
                            LeaseGranted, LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining,
-                           LeaseClosed, LeaseForgotten, FeedbackGiven, Audited, Answered>;
+                           LeaseClosed, LeaseForgotten, FeedbackGiven, Audited, Answered,
+                           LeaseCheckpointed>;
 
 using Events = std::vector<Event>;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 namespace souk::market {
 namespace {
@@ -42,12 +43,23 @@ void check_jobs(const State& s, Problems& out) {
       out.push_back(fmt::format("job {}: spent + escrow is not its budget", name));
     if (s.free_budget(j) < Credits())
       out.push_back(fmt::format("job {} has promised more than its escrow", name));
-    std::int32_t held = 0;
+    std::int32_t held = 0, done = 0;
+    std::set<std::int32_t> parts;
+    for (const auto& part : j.parts) {
+      if (!part.done) continue;
+      parts.insert(part.index);
+      ++done;
+    }
+    if (!j.work.empty() && done != j.done)
+      out.push_back(fmt::format("job {} miscounts its finished parts", name));
     for (const auto id : j.leases) {
       const auto* l = s.leases.find(id);
       if (l == nullptr || l->job != j.id || l->state == LeaseState::closed)
         return out.push_back(fmt::format("job {} lists lease {} wrongly", name, to_string(id)));
       held += l->slots;
+      if (!j.work.empty() && (l->slots != 1 || l->part >= j.terms.workers.max ||
+                              !parts.insert(l->part).second))
+        out.push_back(fmt::format("job {}: part {} is worked on twice", name, l->part));
     }
     if (held != j.held) out.push_back(fmt::format("job {} miscounts its slots", name));
     if ((j.state == JobState::running) != (j.held > 0))

@@ -13,6 +13,10 @@ namespace souk::market {
 inline constexpr std::size_t kNameMin = 2;
 inline constexpr std::size_t kNameMax = 40;
 inline constexpr std::size_t kTextMax = 4'000;  // Feedback, memos, reasons.
+inline constexpr std::size_t kWorkMax = 64 * 1024;  // The description of a job's work.
+inline constexpr std::int32_t kPartsMax = 10'000;   // Of a job with work.
+inline constexpr std::size_t kNameOfBlobMax = 128;
+inline constexpr std::int32_t kRetriesMax = 1'000;
 inline constexpr std::size_t kListMax = 64;     // Packages, regions, lenders...
 inline constexpr std::size_t kWindowsMax = 32;  // Weekly windows of an offer.
 inline constexpr std::size_t kMachinesPerAccount = 1'000;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -189,6 +190,28 @@ struct Avoided {
   SOUK_FIELDS(Avoided, machine, times, until)
 };
 
+// How often a part of a job that did not come to its end is tried again. A lost machine is not the
+// program's fault, a failure usually is.
+struct Retry {
+  bool lost = true;
+  bool failed = false;
+  std::int32_t max = 10;  // Of each part.
+
+  bool operator==(const Retry&) const = default;
+  SOUK_FIELDS(Retry, lost, failed, max)
+};
+
+// What is known of one numbered part of a job's work, once there is anything to know.
+struct Part {
+  std::int32_t index = 0;
+  bool done = false;
+  std::int32_t tries = 0;  // That came to nothing.
+  std::string checkpoint;  // Names of blobs, empty: none.
+  std::string result;
+
+  SOUK_FIELDS(Part, index, done, tries, checkpoint, result)
+};
+
 struct Job {
   JobId id;
   AccountId owner;
@@ -208,9 +231,18 @@ struct Job {
   Time created;
   Time started;  // First worker running.
   Time ended;
+  // What its workers do, in the words of whoever runs it; the market only keeps it. A job with work
+  // has `workers.max` parts, numbered from 0, each with a lease of its own and done once.
+  std::string work;
+  Retry retry;
+  std::vector<Part> parts;  // By index; those that nothing is known of are absent.
 
+  [[nodiscard]] const Part* part(std::int32_t index) const {
+    const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
+    return it != parts.end() && it->index == index ? &*it : nullptr;
+  }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
-              held, leases, avoided, warned, created, started, ended)
+              held, leases, avoided, warned, created, started, ended, work, retry, parts)
 };
 
 // granted: the machine prepares, unbilled. running: billed. draining: billed, told to finish before
@@ -221,6 +253,11 @@ SOUK_ENUM(LeaseState, granted, running, draining, closed)
 // back. term: the term ended and was not renewed. lost: silent. unstarted: never ran. job: the job
 // ended or paused.
 SOUK_ENUM(LeaseOutcome, none, completed, failed, released, term, lost, unstarted, job)
+
+// Somebody is to blame, and the work is still to be done.
+constexpr bool came_to_nothing(LeaseOutcome o) {
+  return o == LeaseOutcome::failed || o == LeaseOutcome::lost || o == LeaseOutcome::unstarted;
+}
 
 // A price for a length of time. Buyer pays, seller gets, per slot-hour.
 struct Term {
@@ -257,10 +294,11 @@ struct Lease {
   Credits term_paid;   // By the borrower in the term in force.
   Credits term_earned;
   Time ended;
+  std::int32_t part = 0;  // Of a job with work: which.
 
   SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, slot_class, slots, epoch, term,
               next, state, outcome, detail, granted, started, settled_until, paid, earned,
-              term_paid, term_earned, ended)
+              term_paid, term_earned, ended, part)
 };
 
 SOUK_ENUM(FeedbackCategory, question, problem, idea, praise)

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "market/limits.h"
+#include "server/batch.h"
 #include "server/router.h"
 #include "server/views.h"
 
@@ -72,6 +74,34 @@ Result<market::Constraints> constraints_from(const State& s, const wire::Constra
   return out;
 }
 
+// What is journaled must be there to be found.
+Result<> need_blob(Context& c, const std::string& name, std::string_view field) {
+  if (c.services().has_blob(name)) return {};
+  return fail(Code::invalid, fmt::format("the server does not have '{}'", name.substr(0, 80)),
+              "upload it first", std::string(field));
+}
+
+// The batch as the market keeps it, and what it demands of machines.
+Result<> add_batch(Context& c, const wire::Batch& batch, market::SubmitJob& command) {
+  if (command.kind != "batch")
+    return fail(Code::invalid, fmt::format("a job of kind '{}' has no batch", command.kind),
+                "use kind batch, or drop the batch", "batch");
+  SOUK_TRY(check_batch(batch));
+  std::vector<std::string> blobs;
+  if (batch.workdir) blobs.push_back(*batch.workdir);
+  for (const auto& input : batch.inputs) blobs.push_back(input.blob);
+  for (const auto& name : blobs) SOUK_TRY(need_blob(c, name, "batch"));
+  const auto on = [&](std::string_view what) {
+    return std::ranges::find(batch.retry.on, what) != batch.retry.on.end();
+  };
+  command.retry = {.lost = on("lost"), .failed = on("failed"), .max = batch.retry.max};
+  auto& packages = command.terms.constraints.packages;
+  if (batch.network == "internet") packages.emplace_back(kInternet);
+  if (batch.image) packages.emplace_back(kContainers);
+  command.work = wire::to_json(batch);
+  return {};
+}
+
 Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
   SOUK_ASSIGN(const auto slot_class, class_of(s, body));
@@ -83,6 +113,7 @@ Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
                    .deadline = body.deadline.value_or(base::kNever),
                    .priority = body.priority};
   SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
+  if (body.batch) SOUK_TRY(add_batch(c, *body.batch, command));
   SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
   return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));
 }
@@ -135,6 +166,57 @@ Result<wire::Page<wire::Job>> list_jobs(Context& c) {
       [&](const auto& j) { return view(c.state(), j); });
 }
 
+// The part as its owner sees it: the open lease, if there is one, says more than the record.
+wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
+  const auto& s = c.state();
+  wire::Part out{.index = index, .state = "waiting"};
+  if (const auto* known = job.part(index)) {
+    if (known->done) out.state = "done";
+    out.tries = known->tries;
+    if (!known->checkpoint.empty()) out.checkpoint = known->checkpoint;
+    if (!known->result.empty()) out.result = known->result;
+  }
+  for (const auto id : job.leases) {
+    const auto& l = s.leases.at(id);
+    if (l.part != index) continue;
+    out.state = l.state == market::LeaseState::granted ? "preparing" : to_string(l.state);
+    out.lease = id;
+    out.machine = s.machines.at(l.machine).name;
+    out.doing = c.services().doing(id);
+  }
+  return out;
+}
+
+Result<wire::Page<wire::Part>> list_parts(Context& c) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_ASSIGN(const auto limit, c.number("limit", 50, 1, 500));
+  SOUK_ASSIGN(const auto after, c.number("after", -1, -1, market::kPartsMax));
+  wire::Page<wire::Part> out;
+  if (job->work.empty()) return out;
+  for (auto i = static_cast<std::int32_t>(after) + 1; i < job->terms.workers.max; ++i) {
+    if (std::ssize(out.items) == limit) {
+      out.next = std::to_string(i - 1);
+      break;
+    }
+    out.items.push_back(part_view(c, *job, i));
+  }
+  return out;
+}
+
+Result<wire::JobUsage> job_usage(Context& c) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  wire::JobUsage out;
+  c.state().leases.for_each([&](const market::Lease& l) {
+    if (l.job != job->id) return;
+    auto samples = c.services().usage(l.id);
+    if (samples.empty()) return;
+    wire::LeaseUsage row{.lease = l.id, .samples = std::move(samples)};
+    if (!job->work.empty()) row.part = l.part;
+    out.items.push_back(std::move(row));
+  });
+  return out;
+}
+
 void add_job_list_routes(Routes& routes) {
   auto& list =
       paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
@@ -146,8 +228,17 @@ void add_job_list_routes(Routes& routes) {
   routes.get("/v1/jobs/{id}", "getJob", "One of my jobs", Access::user,
              [](Context& c) -> Result<wire::Job> {
                SOUK_ASSIGN(const auto* job, my_job(c));
-               return view(c.state(), *job);
+               auto out = view(c.state(), *job);
+               if (!job->work.empty()) {
+                 SOUK_ASSIGN(out.batch, wire::from_json<wire::Batch>(job->work));
+               }
+               for (auto& lease : out.leases) lease.doing = c.services().doing(lease.id);
+               return out;
              });
+  paged(routes.get("/v1/jobs/{id}/parts", "listParts", "The workers of a batch job", Access::user,
+                   &list_parts));
+  routes.get("/v1/jobs/{id}/usage", "getUsage", "What its workers use, over time", Access::user,
+             &job_usage);
   routes.change<wire::JobEdit>("PATCH", "/v1/jobs/{id}", "editJob",
                                "Change limits, workers or constraints of a live job", Access::user,
                                200, &edit_job);
@@ -183,6 +274,16 @@ void hear(Context& c, base::MachineId machine, base::LeaseId lease, std::int32_t
     c.turn().liveness().heard(lease, c.now());
 }
 
+// What the machine says of its lease goes beside the journal.
+void note_use(Context& c, base::MachineId machine, const wire::Held& held) {
+  const auto* l = c.state().leases.find(held.lease);
+  if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
+      l->state == market::LeaseState::closed)
+    return;
+  if (held.doing) c.services().set_doing(held.lease, held.doing->substr(0, 80));
+  if (held.usage) c.services().add_usage(held.lease, {c.now(), *held.usage});
+}
+
 wire::Order order_for(const State& s, base::MachineId machine, const wire::Held& held) {
   const auto* l = s.leases.find(held.lease);
   wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = "stop"};
@@ -206,6 +307,7 @@ Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
   wire::Orders out{.heartbeat_every = c.state().settings.silence / 4};
   for (const auto& held : body.leases) {
     hear(c, id, held.lease, held.epoch);
+    note_use(c, id, held);
     out.orders.push_back(order_for(c.state(), id, held));
   }
   return out;
@@ -224,9 +326,18 @@ Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
   const auto outcome = base::from_string<market::LeaseOutcome>(body.outcome);
   if (!outcome)
     return fail(Code::invalid, fmt::format("'{}' is not an outcome", body.outcome.substr(0, 40)),
-                "use completed, failed or released", "outcome");
-  SOUK_TRY(c.execute(market::FinishLease{id, body.epoch, *outcome, body.detail}));
+                "use completed, failed, released or unstarted", "outcome");
+  if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
+  SOUK_TRY(c.execute(market::FinishLease{id, body.epoch, *outcome, body.detail,
+                                         body.result.value_or("")}));
   return view(c.state(), c.state().leases.at(id));
+}
+
+Result<wire::Done> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  SOUK_TRY(need_blob(c, body.checkpoint, "checkpoint"));
+  SOUK_TRY(c.execute(market::CheckpointLease{id, body.epoch, body.checkpoint}));
+  return wire::Done{};
 }
 
 }  // namespace
@@ -246,6 +357,9 @@ void add_job_routes(Routes& routes) {
   routes.change<wire::LeaseFinish>("POST", "/v1/leases/{id}/finish", "finishLease",
                                    "The work ended, or the lender takes the slots back",
                                    Access::agent, 200, &finish);
+  routes.change<wire::LeaseCheckpoint>("POST", "/v1/leases/{id}/checkpoint", "checkpointLease",
+                                       "Whoever continues this work begins here", Access::agent,
+                                       200, &checkpoint);
   routes.change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
                                  "The machine is alive and holds these leases", Access::agent, 200,
                                  &heartbeat);

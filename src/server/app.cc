@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "market/limits.h"
+#include "server/batch.h"
 #include "server/problem.h"
 #include "server/secrets.h"
 #include "server/version.h"
@@ -21,6 +22,7 @@ using market::Actor;
 using market::Scope;
 
 constexpr std::size_t kKeyMax = 200;
+constexpr std::size_t kMostBody = 1 << 20;  // Of JSON; a chunk of a file may be larger.
 constexpr std::string_view kCreateToken = "createToken";  // Its answer holds a secret.
 constexpr std::size_t kRememberedKeys = 100'000;          // Of each throttle.
 constexpr std::size_t kKeptAnswer = 64 << 10;  // A longer answer is not kept for a repeat.
@@ -61,10 +63,13 @@ bool printable(std::string_view text) {
 
 }  // namespace
 
-App::App(Core& core, Feed& feed, Pool& hashers, const base::Clock& clock, AppOptions options)
+App::App(Core& core, Feed& feed, Services& services, Pool& hashers, Pool& files,
+         const base::Clock& clock, AppOptions options)
     : core_(core),
       feed_(feed),
+      services_(services),
       hashers_(hashers),
+      files_(files),
       clock_(clock),
       options_(std::move(options)),
       routes_(all_routes()),
@@ -127,6 +132,10 @@ void App::handle(net::Request http, net::Reply reply) {
   call->key = std::string(call->http.header("Idempotency-Key"));
   call->fingerprint =
       base::short_hash(call->http.method + "\n" + call->http.target + "\n" + call->http.body);
+  if (call->http.body.size() > kMostBody && call->route->doc.request_media.empty())
+    return call->reply.send(
+        problem(base::Error{Code::too_large, fmt::format("a body of {} bytes", call->http.body.size()),
+                            fmt::format("{} at most here", kMostBody)}));
   if (call->route->access != Access::everybody && !call->token)
     return call->reply.send(problem(base::Error{Code::unauthenticated, "this needs a token",
                                                 "send Authorization: Bearer TOKEN"}));
@@ -146,8 +155,7 @@ void App::reply_after(Core::Turn& turn, CallPtr call, net::Response response) {
   });
 }
 
-template <class Task>
-void App::on_core(CallPtr call, Task task) {
+void App::on_core(CallPtr call, std::move_only_function<void(Core::Turn&, CallPtr)> task) {
   // The call must survive a refusal by the queue, to be answered.
   auto holder = std::make_shared<CallPtr>(std::move(call));
   const bool taken = core_.post([holder, task = std::move(task)](Core::Turn& turn) mutable {
@@ -215,7 +223,7 @@ net::Response App::answer(Core::Turn& turn, Call& call, Result<Work>& work) {
   if (!work) return problem(work.error());
   if (auto first = repeated(turn, call, actor.account))
     return *first ? **std::move(first) : problem(first->error());
-  Context context(turn, call.http, call.params, actor);
+  Context context(turn, call.http, call.params, actor, services_);
   const auto events = turn.state().events;
   auto body = (*work)(context);
   if (!body) return problem(body.error());
@@ -234,7 +242,12 @@ App::Serve App::special(const Route& route) const {
                                                        {"login", &App::serve_login},
                                                        {"changePassword", &App::serve_password},
                                                        {"getEvents", &App::serve_events},
-                                                       {"getWork", &App::serve_work}};
+                                                       {"getWork", &App::serve_work},
+                                                       {"missingBlobs", &App::serve_missing_blobs},
+                                                       {"putBlob", &App::serve_put_blob},
+                                                       {"getBlob", &App::serve_get_blob},
+                                                       {"appendLog", &App::serve_append_log},
+                                                       {"getLog", &App::serve_log}};
   if (route.prepare) return nullptr;
   return table.at(route.doc.id);
 }
@@ -520,6 +533,7 @@ void App::serve_work(CallPtr call) {
     for (const auto lease : s.index.leases_of[id->value])
       work.leases.push_back(view(s, s.leases.at(lease)));
     work.version = version_of(work.leases);
+    for (auto& lease : work.leases) lease.task = task_of(s, s.leases.at(lease.id));
     const bool same = c->http.param("seen") && *seen == work.version;
     if (!same || *wait <= Duration())
       return reply_after(turn, std::move(c), json(200, wire::to_json(work)));

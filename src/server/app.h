@@ -11,6 +11,7 @@
 #include "server/feed.h"
 #include "server/pool.h"
 #include "server/router.h"
+#include "server/services.h"
 
 namespace souk::server {
 
@@ -25,7 +26,8 @@ struct AppOptions {
 // refused, and a route says itself who may call it. Thread-safe.
 class App {
  public:
-  App(Core& core, Feed& feed, Pool& hashers, const base::Clock& clock, AppOptions options);
+  App(Core& core, Feed& feed, Services& services, Pool& hashers, Pool& files,
+      const base::Clock& clock, AppOptions options);
 
   // Called on I/O threads.
   void handle(net::Request http, net::Reply reply);
@@ -48,8 +50,7 @@ class App {
   Result<> check_call(const Call& call) const;
   Result<market::Actor> authenticate(Core::Turn& turn, const Call& call);
   // Runs `task` on the core with the call; answers 503 when the core cannot take it.
-  template <class Task>
-  void on_core(CallPtr call, Task task);
+  void on_core(CallPtr call, std::move_only_function<void(Core::Turn&, CallPtr)> task);
   // Answers once everything that the answer may tell of is durable.
   static void reply_after(Core::Turn& turn, CallPtr call, net::Response response);
   net::Response answer(Core::Turn& turn, Call& call, Result<Work>& work);
@@ -70,6 +71,14 @@ class App {
   void serve_password(CallPtr call);
   void serve_events(CallPtr call);
   void serve_work(CallPtr call);
+  // app_files.cc
+  void serve_missing_blobs(CallPtr call);
+  void serve_put_blob(CallPtr call);
+  void serve_get_blob(CallPtr call);
+  void serve_append_log(CallPtr call);
+  void serve_log(CallPtr call);
+  template <class Look, class Work>
+  void on_files(CallPtr call, Look look, Work work);
 
   // The steps of those that take several.
   void verify_then_open_session(CallPtr call, wire::Login login);
@@ -82,7 +91,9 @@ class App {
 
   Core& core_;
   Feed& feed_;
+  Services& services_;
   Pool& hashers_;
+  Pool& files_;
   const base::Clock& clock_;
   const AppOptions options_;
   const Routes routes_;

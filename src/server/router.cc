@@ -104,6 +104,7 @@ Routes all_routes() {
   add_account_routes(routes);
   add_supply_routes(routes);
   add_job_routes(routes);
+  add_file_routes(routes);
   add_market_routes(routes);
   return routes;
 }

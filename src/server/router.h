@@ -10,6 +10,7 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "server/core.h"
+#include "server/services.h"
 #include "wire/api_json.h"
 #include "wire/openapi.h"
 
@@ -27,12 +28,13 @@ enum class Access { everybody, agent, user, operator_ };
 class Context {
  public:
   Context(Core::Turn& turn, const net::Request& http, const std::vector<std::string>& params,
-          market::Actor actor)
-      : actor(actor), turn_(turn), http_(http), params_(params) {}
+          market::Actor actor, Services& services)
+      : actor(actor), turn_(turn), http_(http), params_(params), services_(services) {}
 
   [[nodiscard]] const market::State& state() const { return turn_.state(); }
   [[nodiscard]] base::Time now() const { return turn_.now(); }
   [[nodiscard]] Core::Turn& turn() { return turn_; }
+  [[nodiscard]] Services& services() { return services_; }
   [[nodiscard]] bool is_operator() const { return actor.scope == market::Scope::operator_; }
   Result<market::Events> execute(market::Command command) {
     return turn_.execute(actor, std::move(command));
@@ -61,6 +63,7 @@ class Context {
   Core::Turn& turn_;
   const net::Request& http_;
   const std::vector<std::string>& params_;
+  Services& services_;
 };
 
 // What is left to do on the core thread once the body has been read. Gives the body of the answer.
@@ -203,6 +206,7 @@ Result<wire::Page<View>> page(const Context& c, const market::Table<I, T>& table
 void add_account_routes(Routes& routes);  // api_accounts.cc
 void add_supply_routes(Routes& routes);   // api_supply.cc: classes, machines, offers
 void add_job_routes(Routes& routes);      // api_jobs.cc: jobs, leases, agents
+void add_file_routes(Routes& routes);     // app_files.cc: blobs, logs
 void add_market_routes(Routes& routes);   // api_market.cc: prices, ledger, operator, help
 void add_system_routes(Routes& routes);   // system.cc: health, metrics, events, the document
 [[nodiscard]] Routes all_routes();

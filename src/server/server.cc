@@ -32,6 +32,8 @@ namespace fs = std::filesystem;
 using base::Code;
 using base::fail;
 
+constexpr int kFileThreads = 2;
+
 std::string journal_path(const std::string& data) { return data + "/journal.db"; }
 std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
 
@@ -143,10 +145,12 @@ struct Server::Impl {
   std::unique_ptr<journal::Journal> journal;
   std::unique_ptr<Core> core;
   std::unique_ptr<Feed> feed;
-  std::unique_ptr<Pool> hashers, writer;  // The writer saves snapshots.
+  std::unique_ptr<Services> services;
+  std::unique_ptr<Pool> hashers, files, writer;  // The writer saves snapshots.
   std::unique_ptr<App> app;
   std::unique_ptr<net::Server> http;
   std::string fingerprint, bootstrap;
+  std::string scratch;  // Of a market in memory.
   base::Time next_snapshot;
   std::uint64_t snapshot_events = 0;
   bool stopped = false;
@@ -161,6 +165,9 @@ struct Server::Impl {
     if (const auto* e = std::get_if<market::LeaseRenewed>(&c.event)) wake(e->lease);
     if (const auto* e = std::get_if<market::LeaseDraining>(&c.event)) wake(e->lease);
     if (const auto* e = std::get_if<market::LeaseClosed>(&c.event)) wake(e->lease);
+    // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
+    if (const auto* e = std::get_if<market::JobForgotten>(&c.event))
+      files->post([this, job = e->job] { services->logs.forget(job); });
   }
 
   void save_snapshot(std::uint64_t seq, const base::Bytes& bytes) const {
@@ -187,6 +194,7 @@ struct Server::Impl {
     if (state.accounts.size() == 0) bootstrap = new_token();
     feed = std::make_unique<Feed>(state.events, state.now);
     hashers = std::make_unique<Pool>();
+    files = std::make_unique<Pool>(kFileThreads);
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
     core = std::make_unique<Core>(std::move(state), *journal, clock,
@@ -202,12 +210,13 @@ struct Server::Impl {
     if (tls) {
       SOUK_ASSIGN(fingerprint, net::fingerprint(tls->certificate_pem));
     }
-    app = std::make_unique<App>(*core, *feed, *hashers, clock,
+    app = std::make_unique<App>(*core, *feed, *services, *hashers, *files, clock,
                                 AppOptions{.bootstrap = bootstrap,
                                            .metrics_public = options.metrics_public,
                                            .requests_per_second = options.requests_per_second});
     net::ServerOptions net_options{
-        .address = options.address, .port = options.port, .threads = options.threads, .tls = tls};
+        .address = options.address, .port = options.port, .threads = options.threads, .tls = tls,
+        .max_body_bytes = blob::kMostEncodedBytes};
     app->set_counters([this] {
       const auto* s = listening.load();
       return s == nullptr ? net::ServerCounters() : s->counters();
@@ -230,6 +239,7 @@ struct Server::Impl {
     if (http) http->stop(base::seconds(5));
     if (core) core->stop();  // Its tasks use the pools.
     hashers.reset();
+    files.reset();
     writer.reset();
     if (core && journal && !options.memory && core->state().events != snapshot_events)
       save_snapshot(core->state().events, codec::encode_state(core->state()));
@@ -237,6 +247,25 @@ struct Server::Impl {
     app.reset();
     core.reset();
     journal.reset();
+    services.reset();
+    std::error_code ignored;
+    if (!scratch.empty()) fs::remove_all(scratch, ignored);
+  }
+
+  // Files live in the data folder; a market in memory has a folder that goes with it.
+  Result<> open_files() {
+    auto folder = options.data;
+    if (options.memory) {
+      folder = (fs::temp_directory_path() / "souk-XXXXXX").string();
+      if (::mkdtemp(folder.data()) == nullptr)
+        return fail(Code::unavailable, fmt::format("cannot make a folder like {}", folder),
+                    "set TMPDIR to a folder that can be written to");
+      scratch = folder;
+    }
+    SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
+                                                                  .sync = !options.memory}));
+    services = std::make_unique<Services>(std::move(blobs), folder + "/logs");
+    return {};
   }
 };
 
@@ -268,6 +297,10 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   SOUK_ASSIGN(auto recovered, recover(options));
   impl->journal = std::move(recovered.journal);
   impl->snapshot_events = recovered.snapshot_events;
+  if (const auto opened = impl->open_files(); !opened) {
+    impl->stop();
+    return std::unexpected(opened.error());
+  }
   impl->start_core(std::move(recovered.state));
   if (const auto listening = impl->start_http(); !listening) {
     impl->stop();

@@ -197,6 +197,7 @@ wire::Lease view(const State& s, const market::Lease& l) {
     out.next_price = l.next->pays;
     out.next_until = l.next->until;
   }
+  if (const auto* job = s.jobs.find(l.job); job != nullptr && !job->work.empty()) out.part = l.part;
   return out;
 }
 

@@ -297,6 +297,61 @@ struct Resources {
   SOUK_FIELDS(Resources, cores, memory_mib, gpus, gpu_memory_mib)
 };
 
+// --- What the workers of a batch job do
+//
+// Files are named by the digest of a manifest (blob/manifest.h): upload first, then submit.
+
+struct BatchInput {
+  std::string path;  // Where the program finds it, below its working folder; read-only.
+  std::string blob;
+  SOUK_FIELDS(BatchInput, path, blob)
+};
+
+struct BatchCheckpoint {
+  std::string path;  // A folder below the working folder, kept every so often and on drain.
+  Duration every = base::minutes(2);
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"every"};
+  SOUK_FIELDS(BatchCheckpoint, path, every)
+};
+
+struct Retry {
+  std::vector<std::string> on = {"lost"};  // lost, failed
+  std::int32_t max = 10;                   // For each worker.
+  static constexpr auto optional_fields = std::array<std::string_view, 2>{"on", "max"};
+  SOUK_FIELDS(Retry, on, max)
+};
+
+// One program, run once by each worker; SOUK_INDEX and SOUK_WORKERS tell them apart.
+struct Batch {
+  std::string run;                     // For sh -c, in the working folder.
+  std::string setup;                   // Before it; not billed.
+  std::optional<std::string> workdir;  // What the working folder begins with.
+  std::vector<BatchInput> inputs;
+  std::vector<std::string> outputs;  // Files and folders to keep when it has ended.
+  std::map<std::string, std::string> env;
+  std::optional<std::string> image;  // Of a container; else the machine's own programs.
+  std::optional<BatchCheckpoint> checkpoint;
+  std::string network = "none";  // none, internet
+  Retry retry;
+  static constexpr auto optional_fields =
+      std::array<std::string_view, 6>{"setup", "outputs", "env", "inputs", "network", "retry"};
+  SOUK_FIELDS(Batch, run, setup, workdir, inputs, outputs, env, image, checkpoint, network, retry)
+};
+
+// One worker's share of a batch job, as its machine gets it.
+struct Task {
+  std::string job_name;
+  std::int32_t index = 0;
+  std::int32_t workers = 1;
+  std::int32_t tries = 0;                 // Before this one.
+  std::optional<std::string> checkpoint;  // To go on from.
+  Batch batch;
+  std::int32_t cores = 1;  // What the slot guarantees and the program may use.
+  std::int64_t memory_mib = 0;
+  std::int32_t gpus = 0;
+  SOUK_FIELDS(Task, job_name, index, workers, tries, checkpoint, batch, cores, memory_mib, gpus)
+};
+
 struct NewJob {
   std::string name;
   std::string kind = "batch";
@@ -308,10 +363,11 @@ struct NewJob {
   std::optional<Time> deadline;
   std::int32_t priority = 0;
   Constraints constraints;
+  std::optional<Batch> batch;  // Absent: whoever holds the leases decides what runs.
   static constexpr auto optional_fields =
       std::array<std::string_view, 5>{"name", "kind", "workers", "priority", "constraints"};
   SOUK_FIELDS(NewJob, name, kind, class_, resources, workers, limit, budget, deadline, priority,
-              constraints)
+              constraints, batch)
 };
 
 // What is absent stays as it is.
@@ -355,9 +411,25 @@ struct Lease {
   Credits paid;
   Credits earned;
   std::optional<Time> ended;
+  std::optional<std::int32_t> part;    // Of a batch job: which worker it is.
+  std::optional<std::string> doing;    // "fetching 40%", as its machine last said.
+  std::optional<Task> task;            // Only for the machine that is to do it.
   SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, class_, slots, epoch, state,
               outcome, detail, price, from, until, next_price, next_until, granted, started,
-              settled_until, paid, earned, ended)
+              settled_until, paid, earned, ended, part, doing, task)
+};
+
+// One worker's part of a batch job.
+struct Part {
+  std::int32_t index = 0;
+  std::string state;  // waiting, preparing, running, draining, done
+  std::int32_t tries = 0;
+  std::optional<base::LeaseId> lease;  // The latest that is known.
+  std::optional<std::string> machine;
+  std::optional<std::string> doing;
+  std::optional<std::string> checkpoint;
+  std::optional<std::string> result;
+  SOUK_FIELDS(Part, index, state, tries, lease, machine, doing, checkpoint, result)
 };
 
 struct Job {
@@ -384,9 +456,10 @@ struct Job {
   Time created;
   std::optional<Time> started;
   std::optional<Time> ended;
+  std::optional<Batch> batch;  // For its owner.
   SOUK_FIELDS(Job, id, name, kind, owner, class_, workers, limit, budget, spent, escrow, deadline,
               priority, constraints, state, reason, held, done, low, runway, leases, created,
-              started, ended)
+              started, ended, batch)
 };
 
 struct WhyGroup {
@@ -419,10 +492,44 @@ struct Why {
 
 // --- What a machine's agent says and hears
 
+// What a lease's program has used since it began, and uses now.
+struct Usage {
+  double cpu_seconds = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t memory_peak_bytes = 0;
+  std::int64_t scratch_bytes = 0;
+  std::int64_t received_bytes = 0;  // Files fetched for it,
+  std::int64_t sent_bytes = 0;      // and sent back.
+  std::optional<double> gpu_seconds;
+  SOUK_FIELDS(Usage, cpu_seconds, memory_bytes, memory_peak_bytes, scratch_bytes, received_bytes,
+              sent_bytes, gpu_seconds)
+};
+
+struct UsageSample {
+  Time at;
+  Usage usage;
+  SOUK_FIELDS(UsageSample, at, usage)
+};
+
+// The series of one lease, oldest first.
+struct LeaseUsage {
+  base::LeaseId lease;
+  std::optional<std::int32_t> part;
+  std::vector<UsageSample> samples;
+  SOUK_FIELDS(LeaseUsage, lease, part, samples)
+};
+
+struct JobUsage {
+  std::vector<LeaseUsage> items;
+  SOUK_FIELDS(JobUsage, items)
+};
+
 struct Held {
   base::LeaseId lease;
   std::int32_t epoch = 0;
-  SOUK_FIELDS(Held, lease, epoch)
+  std::optional<std::string> doing;
+  std::optional<Usage> usage;
+  SOUK_FIELDS(Held, lease, epoch, doing, usage)
 };
 
 struct Heartbeat {
@@ -460,10 +567,45 @@ struct LeaseStart {
 
 struct LeaseFinish {
   std::int32_t epoch = 0;
-  std::string outcome;  // completed, failed, released
+  std::string outcome;  // completed, failed, released, unstarted
   std::string detail;
+  std::optional<std::string> result;  // The blob with its outputs.
   static constexpr auto optional_fields = std::array<std::string_view, 1>{"detail"};
-  SOUK_FIELDS(LeaseFinish, epoch, outcome, detail)
+  SOUK_FIELDS(LeaseFinish, epoch, outcome, detail, result)
+};
+
+struct LeaseCheckpoint {
+  std::int32_t epoch = 0;
+  std::string checkpoint;  // The blob; whoever continues begins with it.
+  SOUK_FIELDS(LeaseCheckpoint, epoch, checkpoint)
+};
+
+// A piece of what a lease's program printed. Pieces may arrive twice: `offset` says where it goes.
+struct LogPiece {
+  std::int32_t epoch = 0;
+  std::int64_t offset = 0;
+  std::string text;
+  SOUK_FIELDS(LogPiece, epoch, offset, text)
+};
+
+struct LogSize {
+  std::int64_t size = 0;  // What the server has; the next piece begins here.
+  SOUK_FIELDS(LogSize, size)
+};
+
+struct Log {
+  base::LeaseId lease;
+  std::string text;
+  std::int64_t next = 0;  // Goes back as ?from=.
+  bool ended = false;     // Nothing will follow.
+  SOUK_FIELDS(Log, lease, text, next, ended)
+};
+
+// --- Blobs
+
+struct BlobNames {
+  std::vector<std::string> names;
+  SOUK_FIELDS(BlobNames, names)
 };
 
 // --- Prices

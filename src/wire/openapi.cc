@@ -65,6 +65,9 @@ json::object describe(const Operation& op) {
   if (op.request)
     out["requestBody"] = {{"required", true},
                           {"content", json_content("application/json", *op.request)}};
+  if (!op.request_media.empty())
+    out["requestBody"] = {{"required", true},
+                          {"content", {{op.request_media, json::object{}}}}};
   out["responses"] = {{std::to_string(op.status), success(op)},
                       {"default", ref("responses", "Problem")}};
   json::array security;

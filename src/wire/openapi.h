@@ -36,6 +36,7 @@ struct Operation {
   std::vector<QueryParameter> query;
   bool idempotency_key = false;  // Must carry an Idempotency-Key header.
   std::string media = {};        // Of a response that is not JSON: "text/event-stream".
+  std::string request_media = {};  // Of a request body that is not JSON.
 };
 
 struct ApiInfo {

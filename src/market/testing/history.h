@@ -153,13 +153,16 @@ class HistoryMaker {
   Request finish(const State& s) {
     const auto id = any_lease(s);
     const auto* l = s.leases.find(id);
+    if (random_.chance(6))
+      return {clock_, agent_of(s, l ? l->machine : MachineId()),
+              CheckpointLease{id, epoch_of(s, id), "c" + std::to_string(random_.below(3))}};
     const auto draw = random_.below(10);
     const auto outcome = draw < 6   ? LeaseOutcome::completed
                          : draw < 7 ? LeaseOutcome::failed
                          : draw < 9 ? LeaseOutcome::released
                                     : static_cast<LeaseOutcome>(random_.below(8));
     return {clock_, agent_of(s, l ? l->machine : MachineId()),
-            FinishLease{id, epoch_of(s, id), outcome, "exit"}};
+            FinishLease{id, epoch_of(s, id), outcome, "exit", "result"}};
   }
 
   Request clockwork(const State& s) {
@@ -220,10 +223,13 @@ class HistoryMaker {
     const auto id = any(s.jobs);
     const auto owner = owner_in(s.jobs, id);
     const auto draw = random_.below(20);
-    if (draw < 10 && live < kLiveJobs)
-      return {
-          clock_, actor_for(s, any_account(s)),
-          SubmitJob{"job", random_.chance(40) ? "magic" : "batch", any_class(s), any_job_terms(s)}};
+    if (draw < 10 && live < kLiveJobs) {
+      SubmitJob c{"job", random_.chance(40) ? "magic" : "batch", any_class(s), any_job_terms(s)};
+      if (random_.chance(3)) c.work = "sort";
+      c.retry = {!random_.chance(4), random_.chance(2),
+                 static_cast<std::int32_t>(random_.between(-1, 3))};
+      return {clock_, actor_for(s, any_account(s)), std::move(c)};
+    }
     if (draw < 14) {
       auto terms = any_job_terms(s);
       if (const auto* j = s.jobs.find(id); j && random_.chance(2)) {  // One change at a time.

@@ -123,7 +123,7 @@ class World {
 
   Events finish(LeaseId id, LeaseOutcome outcome = LeaseOutcome::completed) {
     const auto& l = s.leases.at(id);
-    return run(agent(l.machine), FinishLease{id, l.epoch, outcome, "exit"});
+    return run(agent(l.machine), FinishLease{id, l.epoch, outcome, "exit", "r" + to_string(id)});
   }
 
   // Starts what was granted; returns the job's open leases.

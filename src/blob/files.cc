@@ -1,0 +1,99 @@
+#include "blob/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace souk::blob {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* d) const { ::closedir(d); }
+};
+
+}  // namespace
+
+Fd::~Fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+base::Failure system_failure(std::string_view verb, std::string_view path) {
+  const int why = errno;
+  auto code = base::Code::internal;
+  if (why == ENOSPC || why == EDQUOT || why == EMFILE || why == ENFILE)
+    code = base::Code::exhausted;
+  else if (why == ENOENT)
+    code = base::Code::not_found;
+  else if (why == EACCES || why == EPERM || why == EROFS)
+    code = base::Code::forbidden;
+  else if (why == EEXIST || why == ELOOP || why == ENOTDIR || why == ENOTEMPTY)
+    code = base::Code::conflict;
+  return base::fail(code, fmt::format("cannot {} {}: {}", verb, path, std::strerror(why)));
+}
+
+base::Result<> write_all(int fd, std::string_view bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_failure("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+base::Result<base::Bytes> read_up_to(int fd, std::size_t most, std::string_view path) {
+  base::Bytes out(most, '\0');
+  std::size_t size = 0;
+  while (size < most) {
+    const auto got = ::read(fd, out.data() + size, most - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure("read", path);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  out.resize(size);
+  return out;
+}
+
+base::Result<Fd> open_folder(int parent, const std::string& name, std::string_view path) {
+  Fd fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return system_failure("open the folder", path);
+  return fd;
+}
+
+base::Result<std::vector<std::string>> list_folder(int folder, std::size_t most,
+                                                   std::string_view path) {
+  // Opened anew, because a copy of the descriptor would share its position.
+  const int fd = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return system_failure("open the folder", path);
+  const std::unique_ptr<DIR, CloseFolder> dir(::fdopendir(fd));
+  if (!dir) {
+    auto failure = system_failure("list", path);
+    ::close(fd);
+    return failure;
+  }
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const auto* item = ::readdir(dir.get());
+    if (item == nullptr && errno != 0) return system_failure("list", path);
+    if (item == nullptr) break;
+    std::string name = item->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.size() == most)
+      return base::fail(base::Code::too_large,
+                        fmt::format("the folder {} has more than {} names in it", path, most),
+                        "pack them into an archive");
+    names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace souk::blob

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+
+// The few things that the rest of this folder needs from POSIX. All of it opens names one at a
+// time, relative to an open folder and without following symbolic links.
+
+namespace souk::blob {
+
+// An open file; closed when it goes. -1 is none.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd();
+
+  [[nodiscard]] int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// The error of the system call that just failed (errno) on `path`: "cannot <verb> <path>: <why>".
+[[nodiscard]] base::Failure system_failure(std::string_view verb, std::string_view path);
+
+// `path` is only for the message.
+[[nodiscard]] base::Result<> write_all(int fd, std::string_view bytes, std::string_view path);
+// Up to `most` bytes; fewer only where the file ends.
+[[nodiscard]] base::Result<base::Bytes> read_up_to(int fd, std::size_t most, std::string_view path);
+
+// The folder `name` in `parent`; a symbolic link is an error.
+[[nodiscard]] base::Result<Fd> open_folder(int parent, const std::string& name,
+                                           std::string_view path);
+// The names in an open folder, without "." and "..", in byte order. More than `most` is an error.
+[[nodiscard]] base::Result<std::vector<std::string>> list_folder(int folder, std::size_t most,
+                                                                 std::string_view path);
+
+}  // namespace souk::blob

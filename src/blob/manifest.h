@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blob/chunk.h"
+
+namespace souk::blob {
+
+inline constexpr std::size_t kMostEntries = 1'000'000;
+inline constexpr std::size_t kMostPathBytes = 4'095;  // Linux takes no more.
+inline constexpr std::size_t kMostAllPathsBytes = 64 << 20;  // Long paths that share all but a byte.
+inline constexpr std::size_t kMostNameBytes = 255;
+inline constexpr std::size_t kMostDepth = 100;  // Bounds how many folders are open at once.
+
+enum class Kind : unsigned char { file, executable, link, empty_folder };
+
+struct Entry {
+  std::string path;  // Relative, with '/': "src/main.py".
+  Kind kind = Kind::file;
+  std::uint64_t size = 0;      // Files only.
+  std::vector<Digest> chunks;  // Files only: all of kChunkBytes but the last, which has the rest.
+  std::string target;          // Links only.
+
+  bool operator==(const Entry&) const = default;
+};
+
+// The content of a folder: its files, links and empty folders, in the order of path_before(). Other
+// folders are implied by the paths in them. Owners, times and modes other than the executable bit
+// are left out, so that the same content has the same name wherever it was packed.
+struct Manifest {
+  std::vector<Entry> entries;
+
+  [[nodiscard]] std::uint64_t total_bytes() const;  // Of all files.
+  // The names of all chunks of all files, each once, in order of their bytes. Not the manifest's.
+  [[nodiscard]] std::vector<Digest> chunks() const;
+  bool operator==(const Manifest&) const = default;
+};
+
+// Byte order with '/' before all other bytes: what is in a folder follows the folder at once.
+[[nodiscard]] bool path_before(std::string_view a, std::string_view b);
+
+// May `path` be written below a folder? Relative, no empty, "." or ".." component, within limits.
+[[nodiscard]] Result<> check_path(std::string_view path);
+
+// May a link at `path` (itself accepted) point to `target`? Only to what is inside the same folder,
+// whatever other accepted links there are. So ".." may only stand at the front: after the name of
+// another link it would not lead where it seems to.
+[[nodiscard]] Result<> check_target(std::string_view path, std::string_view target);
+
+// All that parse_manifest() demands of content, for a manifest made by hand.
+[[nodiscard]] Result<> check(const Manifest& manifest);
+
+// The content of the one chunk that a manifest is stored as; its digest names the folder.
+// too_large when it would not fit into one. Requires check(manifest).
+[[nodiscard]] Result<Bytes> to_bytes(const Manifest& manifest);
+
+// For bytes from strangers: accepts exactly what to_bytes() writes of a manifest that passes
+// check(), so that a folder has one name, and takes little memory whatever they claim.
+[[nodiscard]] Result<Manifest> parse_manifest(std::string_view bytes);
+
+}  // namespace souk::blob

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blob/chunk.h"
+#include "blob/files.h"
+#include "blob/lru.h"
+
+namespace souk::blob {
+
+struct StoreOptions {
+  // Of encoded chunks on disk. What has not been used for longest makes room for what comes.
+  std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
+  // Survive a power cut: put() returns after fsync of the file and its folder. Without it a chunk
+  // may be lost or torn, which its name then shows; for a cache that is enough.
+  bool sync = false;
+  // Bounds the index in memory, about 200 bytes a chunk.
+  std::size_t most_chunks = 1'000'000;
+};
+
+// A folder of encoded chunks, at ab/cdef... by the hex digits of their names. Safe to use from any
+// thread. Several processes may share one: each file appears whole by a rename, and what another
+// process added, used or removed is noticed when its name comes up. The limits are kept by each
+// process for what it knows, so a shared folder may pass them by what others wrote meanwhile.
+//
+// Never trusts the disk: content() returns what the name names, or an error.
+class Store {
+ public:
+  // Keeps chunks from being evicted, by this process, for as long as it lives. Must not outlive
+  // its store. Movable; any thread.
+  class Pin {
+   public:
+    Pin() = default;
+    Pin(Pin&& other) noexcept;
+    Pin& operator=(Pin&& other) noexcept;
+    ~Pin();
+
+   private:
+    friend class Store;
+    Pin(const Store* store, std::vector<Digest> names);
+    const Store* store_ = nullptr;
+    std::vector<Digest> names_;
+  };
+
+  // Opens the folder, made if need be (its parent must exist), and reads its index. Removes
+  // temporary files that a process left behind over an hour ago.
+  [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path,
+                                                           const StoreOptions& options = {});
+
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // Is it there? Counts as a use: who hears yes will rely on it.
+  [[nodiscard]] bool has(const Digest& name) const;
+
+  // Keeps an encoded chunk. false: it was there already (which counts as a use).
+  //   damaged    it is not what `name` names
+  //   exhausted  it does not fit, even after evicting all that is not pinned; or no disk space
+  [[nodiscard]] Result<bool> put(const Digest& name, std::string_view encoded);
+  // Keeps content of at most kChunkBytes and returns its name.
+  [[nodiscard]] Result<Digest> add(std::string_view content);
+
+  // The encoded chunk, as it is on disk: whoever decodes it verifies it. not_found if absent.
+  [[nodiscard]] Result<Bytes> get(const Digest& name) const;
+  // The content, verified. One found damaged is removed, so that it can be fetched again.
+  [[nodiscard]] Result<Bytes> content(const Digest& name) const;
+
+  // Names may be pinned before their chunks arrive.
+  [[nodiscard]] Pin pin(std::vector<Digest> names) const;
+
+  [[nodiscard]] std::uint64_t bytes() const;  // On disk, as far as this process knows.
+  [[nodiscard]] std::size_t count() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  Store(std::string path, const StoreOptions& options, Fd root);
+
+  Result<> load();
+  Result<> load_fan(const std::string& fan, std::vector<Lru::Item>& found);
+  Result<bool> keep(const Digest& name, std::string_view encoded);
+  Result<> write(const Digest& name, std::string_view encoded) const;
+  Result<> publish(int fan, const std::string& temporary, const Digest& name,
+                   std::string_view encoded) const;
+  // These require mutex_.
+  bool touch(const Digest& name) const;
+  Result<> make_room(std::uint64_t bytes);
+  Result<> evict_oldest();
+  std::int64_t now_ns() const;
+
+  std::string path_;
+  StoreOptions options_;
+  Fd root_;
+
+  mutable std::mutex mutex_;
+  mutable Lru lru_;
+  mutable std::int64_t last_ns_ = 0;
+  std::uint64_t reserved_bytes_ = 0;  // Being written now.
+  std::size_t reserved_count_ = 0;
+};
+
+}  // namespace souk::blob

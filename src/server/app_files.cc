@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "server/app.h"
+#include "server/batch.h"
+#include "server/problem.h"
+
+// The routes that carry files and logs. The core only says who asks and what they may see; reading
+// and writing happens on threads of its own, so that a slow disk delays nobody's market.
+
+namespace souk::server {
+namespace {
+
+using base::Code;
+using base::fail;
+using market::Actor;
+using market::Scope;
+
+constexpr std::size_t kMostNames = 1'000;
+
+net::Response as_json(std::string body) { return {.status = 200, .body = std::move(body)}; }
+
+net::Response or_problem(Result<net::Response> result) {
+  return result ? *std::move(result) : problem(result.error());
+}
+
+// The lease a route is about, for its machine's agent or for those it concerns.
+Result<const market::Lease*> lease_for(const market::State& s, const Actor& actor,
+                                       const std::string& text, bool as_agent) {
+  const auto id = base::IdTraits<base::LeaseId>::parse(text);
+  const auto* l = id ? s.leases.find(*id) : nullptr;
+  if (l == nullptr) return Context::no_such("lease", text);
+  const bool agent = actor.scope == Scope::machine ? actor.machine == l->machine
+                                                   : actor.account == l->lender;
+  const bool reader = actor.scope != Scope::machine &&
+                      (actor.account == l->borrower || actor.scope == Scope::operator_);
+  if (as_agent ? agent : reader) return l;
+  return Context::no_such("lease", text);
+}
+
+}  // namespace
+
+// Authenticates and asks `look` on the core, then does `work` with what it said on a file thread.
+template <class Look, class Work>
+void App::on_files(CallPtr call, Look look, Work work) {
+  on_core(std::move(call), [this, look, work](Core::Turn& turn, CallPtr c) {
+    const auto seen = [&]() -> std::invoke_result_t<Look, const market::State&, const Actor&, Call&> {
+      SOUK_ASSIGN(const auto actor, authenticate(turn, *c));
+      SOUK_TRY(check_call(*c));
+      return look(turn.state(), actor, *c);
+    }();
+    if (!seen) return reply_after(turn, std::move(c), problem(seen.error()));
+    auto holder = std::make_shared<CallPtr>(std::move(c));
+    const bool taken = files_.post([holder, work, seen = *seen] {
+      auto response = or_problem(work(**holder, seen));
+      (*holder)->reply.send(std::move(response));
+    });
+    if (!taken)
+      (*holder)->reply.send(
+          problem(base::Error{Code::unavailable, "too many files are moving", "try again"}));
+  });
+}
+
+void App::serve_missing_blobs(CallPtr call) {
+  on_files(
+      std::move(call),
+      [](const market::State&, const Actor&, Call& c) {
+        return wire::from_json<wire::BlobNames>(c.http.body);
+      },
+      [this](Call&, const wire::BlobNames& body) -> Result<net::Response> {
+        if (body.names.size() > kMostNames)
+          return fail(Code::too_large, fmt::format("{} names", body.names.size()),
+                      fmt::format("{} at most in one request", kMostNames), "names");
+        wire::BlobNames out;
+        for (const auto& name : body.names) {
+          SOUK_ASSIGN(const auto digest, blob::parse_digest(name));
+          if (!services_.blobs->has(digest)) out.names.push_back(name);
+        }
+        return as_json(wire::to_json(out));
+      });
+}
+
+void App::serve_put_blob(CallPtr call) {
+  on_files(
+      std::move(call),
+      [](const market::State&, const Actor&, Call& c) { return blob::parse_digest(c.params[0]); },
+      [this](Call& c, const blob::Digest& name) -> Result<net::Response> {
+        SOUK_TRY(services_.blobs->put(name, c.http.body));
+        return as_json(wire::to_json(wire::Done{}));
+      });
+}
+
+void App::serve_get_blob(CallPtr call) {
+  on_files(
+      std::move(call),
+      [](const market::State&, const Actor&, Call& c) { return blob::parse_digest(c.params[0]); },
+      [this](Call&, const blob::Digest& name) -> Result<net::Response> {
+        SOUK_ASSIGN(auto bytes, services_.blobs->get(name));
+        return net::Response{.status = 200,
+                             .content_type = "application/octet-stream",
+                             .body = std::move(bytes)};
+      });
+}
+
+void App::serve_append_log(CallPtr call) {
+  struct Seen {
+    base::JobId job;
+    base::LeaseId lease;
+    wire::LogPiece piece;
+  };
+  on_files(
+      std::move(call),
+      [](const market::State& s, const Actor& actor, Call& c) -> Result<Seen> {
+        SOUK_ASSIGN(auto piece, wire::from_json<wire::LogPiece>(c.http.body));
+        SOUK_ASSIGN(const auto* l, lease_for(s, actor, c.params[0], true));
+        if (l->epoch != piece.epoch)
+          return fail(Code::conflict, fmt::format("the lease has epoch {}", l->epoch),
+                      "stop this work: it was given to somebody else", "epoch");
+        return Seen{l->job, l->id, std::move(piece)};
+      },
+      [this](Call&, const Seen& seen) -> Result<net::Response> {
+        SOUK_ASSIGN(const auto size, services_.logs.append(seen.job, seen.lease, seen.piece.offset,
+                                                           seen.piece.text));
+        return as_json(wire::to_json(wire::LogSize{size}));
+      });
+}
+
+void App::serve_log(CallPtr call) {
+  struct Seen {
+    base::JobId job;
+    base::LeaseId lease;
+    bool closed;
+    std::int64_t from;
+  };
+  on_files(
+      std::move(call),
+      [](const market::State& s, const Actor& actor, Call& c) -> Result<Seen> {
+        SOUK_ASSIGN(const auto* l, lease_for(s, actor, c.params[0], false));
+        std::int64_t from = 0;
+        if (const auto text = c.http.param("from")) {
+          const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), from);
+          if (error != std::errc{} || end != text->data() + text->size() || from < 0)
+            return fail(Code::invalid, fmt::format("'from' is '{}'", text->substr(0, 40)),
+                        "use the `next` of the answer before", "from");
+        }
+        return Seen{l->job, l->id, l->state == market::LeaseState::closed, from};
+      },
+      [this](Call&, const Seen& seen) -> Result<net::Response> {
+        SOUK_ASSIGN(auto text, services_.logs.read(seen.job, seen.lease, seen.from));
+        text.resize(base::whole_characters(text));  // The rest comes with the next piece.
+        const auto next = seen.from + std::ssize(text);
+        const bool ended = seen.closed && text.empty();
+        return as_json(wire::to_json(wire::Log{seen.lease, std::move(text), next, ended}));
+      });
+}
+
+void add_file_routes(Routes& routes) {
+  routes.special<wire::BlobNames, wire::BlobNames>(
+      "POST", "/v1/blobs/missing", "missingBlobs", "Which of these chunks the server lacks",
+      Access::agent, 200);
+  auto& put = routes.special<void, wire::Done>(
+      "PUT", "/v1/blobs/{name}", "putBlob",
+      "Store a chunk (blob/chunk.h) under the digest of its content", Access::agent, 200);
+  put.doc.request_media = "application/octet-stream";
+  auto& get = routes.special<void, void>("GET", "/v1/blobs/{name}", "getBlob", "One chunk",
+                                         Access::agent, 200);
+  get.doc.media = "application/octet-stream";
+  routes.special<wire::LogPiece, wire::LogSize>("POST", "/v1/leases/{id}/log", "appendLog",
+                                                "What the program printed", Access::agent, 200);
+  auto& log = routes.special<void, wire::Log>("GET", "/v1/leases/{id}/log", "getLog",
+                                              "What the program of a lease printed", Access::user,
+                                              200);
+  log.doc.query = {{"from", "string", "Where to begin: the `next` of the answer before.", false}};
+}
+
+}  // namespace souk::server

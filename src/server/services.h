@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blob/store.h"
+#include "server/logs.h"
+#include "server/telemetry.h"
+
+namespace souk::server {
+
+// What a market serves beside its journal: files, logs and what leases use. Nothing here decides
+// about credits. `blobs` and `logs` may be used from any thread, the rest on the core thread only.
+class Services {
+ public:
+  Services(std::unique_ptr<blob::Store> store, std::string logs_folder)
+      : blobs(std::move(store)), logs(std::move(logs_folder)) {}
+
+  [[nodiscard]] bool has_blob(std::string_view name) const {
+    const auto digest = blob::parse_digest(name);
+    return digest && blobs->has(*digest);
+  }
+  [[nodiscard]] std::optional<std::string> doing(base::LeaseId lease) const {
+    return telemetry_.doing(lease);
+  }
+  void set_doing(base::LeaseId lease, std::string doing) {
+    telemetry_.set_doing(lease, std::move(doing));
+  }
+  [[nodiscard]] std::vector<wire::UsageSample> usage(base::LeaseId lease) const {
+    return telemetry_.series(lease);
+  }
+  void add_usage(base::LeaseId lease, const wire::UsageSample& sample) {
+    telemetry_.add(lease, sample);
+  }
+
+  const std::unique_ptr<blob::Store> blobs;
+  const Logs logs;
+
+ private:
+  Telemetry telemetry_;
+};
+
+}  // namespace souk::server

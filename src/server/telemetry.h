@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "wire/api.h"
+
+namespace souk::server {
+
+// What machines say of their leases: what they are doing, and what the program uses over time. In
+// memory only: nothing here decides about credits, and it may be lost. Bounded: a series keeps
+// `kSamples`, thinned to half whenever it is full, so it covers the whole life of a lease; and of
+// all leases the newest `kLeases` are kept. Core thread only.
+class Telemetry {
+ public:
+  static constexpr std::size_t kSamples = 240;
+  static constexpr std::size_t kLeases = 20'000;
+
+  void set_doing(base::LeaseId lease, std::string doing) {
+    place(lease).doing = std::move(doing);
+  }
+  [[nodiscard]] std::optional<std::string> doing(base::LeaseId lease) const;
+  void add(base::LeaseId lease, const wire::UsageSample& sample);
+  [[nodiscard]] std::vector<wire::UsageSample> series(base::LeaseId lease) const;
+
+ private:
+  struct Series {
+    std::string doing;
+    base::Duration every;  // Samples closer than this replace the last.
+    std::vector<wire::UsageSample> samples;
+  };
+  Series& place(base::LeaseId lease);
+
+  std::map<base::LeaseId, Series> series_;
+};
+
+}  // namespace souk::server
