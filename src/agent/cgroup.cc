@@ -40,8 +40,13 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+// O_CREAT means nothing in the kernel's tree, where only the kernel makes files; tests use folders.
+int open_to_write(const std::string& path) {
+  return open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+}
+
 bool write_text(const std::string& path, const std::string& text) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int fd = open_to_write(path);
   if (fd < 0) return false;
   const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(fd);
@@ -223,7 +228,7 @@ Result<std::unique_ptr<Cgroup>> Cgroups::create(const Limits& limits) const {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
       return fail(Code::unavailable, fmt::format("cannot create the control group {}: {}", folder,
                                                  std::strerror(errno)));
-    const int fd = open((folder + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+    const int fd = open_to_write(folder + "/cgroup.procs");
     if (fd < 0) return fail(Code::unavailable, "cannot open " + folder + "/cgroup.procs");
     group->entrances_.push_back(fd);
   }
@@ -262,6 +267,11 @@ std::string Cgroup::file(std::string_view controller, std::string_view name) con
   for (const auto& group : groups_)
     if (group.controller == controller) return fmt::format("{}/{}", group.folder, name);
   return "";
+}
+
+bool Cgroup::measures_all() const {
+  const auto has = [&](std::string_view name) { return !file(name, "").empty(); };
+  return has("memory") && has("pids") && has(version2_ ? "cpu" : "cpuacct");
 }
 
 void Cgroup::measure(Usage& usage) const {

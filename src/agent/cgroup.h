@@ -25,6 +25,8 @@ class Cgroup {
 
   // A process that writes "0" to each of these enters, with all its later children.
   const std::vector<int>& entrances() const { return entrances_; }
+  // Whether it knows processor time, memory and processes.
+  bool measures_all() const;
   // Fills in what the groups know; leaves the rest.
   void measure(Usage& usage) const;
   // How many processes the kernel killed here because memory ran out.

@@ -85,8 +85,7 @@ base::Result<pid_t> spawn(const std::vector<std::string>& argv, const Pipe& out,
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  const int error =
-      posix_spawnp(&pid, pointers[0], &files, &attributes, pointers.data(), environ);
+  const int error = posix_spawnp(&pid, pointers[0], &files, &attributes, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0)
@@ -140,8 +139,8 @@ base::Result<CommandOutput> run_command(const std::vector<std::string>& argv,
   while (true) {
     // First the end, then the pipes: what it wrote before its end is then all there.
     const bool over = has_ended(pid);
-    result.truncated = !drain(out.read, result.out, max_output) ||
-                       !drain(err.read, result.err, max_output);
+    result.truncated =
+        !drain(out.read, result.out, max_output) || !drain(err.read, result.err, max_output);
     if (over || result.truncated) break;
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -150,9 +149,8 @@ base::Result<CommandOutput> run_command(const std::vector<std::string>& argv,
       break;
     }
     const auto wait = static_cast<int>(std::min<long>(left, ended.get() >= 0 ? 60'000 : kPollMs));
-    std::array<pollfd, 3> watched{{{out.read.get(), POLLIN, 0},
-                                   {err.read.get(), POLLIN, 0},
-                                   {ended.get(), POLLIN, 0}}};
+    std::array<pollfd, 3> watched{
+        {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}}};
     poll(watched.data(), watched.size(), wait);
   }
   kill(-pid, SIGKILL);

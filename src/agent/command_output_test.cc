@@ -27,8 +27,8 @@ bool gone(pid_t pid) {
   while (std::chrono::steady_clock::now() < deadline) {
     if (kill(pid, 0) != 0 && errno == ESRCH) return true;
     std::error_code ignored;
-    const auto exe = std::filesystem::read_symlink(
-        "/proc/" + std::to_string(pid) + "/exe", ignored);
+    const auto exe =
+        std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored);
     if (exe.empty()) return true;
     std::this_thread::yield();
   }

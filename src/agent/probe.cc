@@ -110,8 +110,8 @@ void read_cpu(const ProbeOptions& o, const GroupLimits& limits, Machine& m) {
     m.remarks.push_back({"cpu", "neither /proc/cpuinfo nor /sys says how many cores there are"});
   }
   m.cpu.usable = m.cpu.cores;
-  const auto allowed = count_cpu_list(
-      value_of(file_text(o.root + "/proc/self/status"), "Cpus_allowed_list", ':'));
+  const auto allowed =
+      count_cpu_list(value_of(file_text(o.root + "/proc/self/status"), "Cpus_allowed_list", ':'));
   if (allowed > 0) m.cpu.usable = std::min(m.cpu.usable, allowed);
   if (limits.cores && *limits.cores < m.cpu.usable) {
     m.cpu.usable = std::max(1, static_cast<std::int32_t>(std::floor(*limits.cores)));
@@ -148,10 +148,11 @@ void read_disk(const ProbeOptions& o, Machine& m) {
   std::error_code error;
   const auto path = fs::absolute(o.disk_path, error).lexically_normal();
   m.disk.path = error ? o.disk_path : path.string();
+  if (m.disk.path.size() > 1 && m.disk.path.ends_with('/')) m.disk.path.pop_back();
   struct statvfs info{};
   if (statvfs(o.disk_path.c_str(), &info) != 0) {
     m.remarks.push_back({"disk", fmt::format("cannot ask for the space at {}: {}", m.disk.path,
-                                              std::strerror(errno))});
+                                             std::strerror(errno))});
     return;
   }
   const auto mib = [&](auto blocks) {

@@ -113,8 +113,7 @@ std::int32_t count_cpu_list(std::string_view list) {
   for (const auto piece : base::split(base::trim(list), ',')) {
     const auto dash = piece.find('-');
     const auto first = whole_number(piece.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : whole_number(piece.substr(dash + 1));
+    const auto last = dash == std::string_view::npos ? first : whole_number(piece.substr(dash + 1));
     if (first && last && *last >= *first && *last - *first < 100'000)
       out += static_cast<std::int32_t>(*last - *first + 1);
   }

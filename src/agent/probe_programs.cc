@@ -38,8 +38,7 @@ for d in metadata.distributions():
 
 bool can_run(const std::string& path) {
   struct stat info{};
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-         access(path.c_str(), X_OK) == 0;
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
 std::string first_line(std::string_view text) {
@@ -59,8 +58,7 @@ std::string complaint(const base::Result<CommandOutput>& done, const ProbeOption
   if (!done) return done.error().message;
   if (done->timed_out)
     return fmt::format("did not answer within {}", base::to_string(options.program_timeout));
-  if (done->truncated)
-    return fmt::format("said more than {} bytes", options.program_output);
+  if (done->truncated) return fmt::format("said more than {} bytes", options.program_output);
   if (done->status == 0) return {};
   const auto said = pick(base::trim(done->err).empty() ? done->out : done->err);
   return fmt::format("ended with status {}{}{}", done->status, said.empty() ? "" : ": ", said);
@@ -128,8 +126,8 @@ std::vector<Gpu> probe_gpus(const ProbeOptions& options, std::vector<Remark>& re
     if (line.empty()) continue;
     auto gpu = parse_gpu(line);
     if (!gpu || out.size() == kMostGpus) {
-      remarks.push_back({"gpu", fmt::format("{} said '{}', which names no GPU", program,
-                                             first_line(line))});
+      remarks.push_back(
+          {"gpu", fmt::format("{} said '{}', which names no GPU", program, first_line(line))});
       break;
     }
     if (gpu->memory_mib == 0)
@@ -151,7 +149,8 @@ std::vector<Python> probe_pythons(const ProbeOptions& options, std::vector<Remar
     const auto done = run_command({path, "-I", "-c", kListPackages}, options.program_timeout,
                                   options.program_output);
     if (const auto why = complaint(done, options, last_line); !why.empty())
-      remarks.push_back({"python", fmt::format("{} {}: its packages are not all known", path, why)});
+      remarks.push_back(
+          {"python", fmt::format("{} {}: its packages are not all known", path, why)});
     auto python = parse_python(path, done ? done->out : "");
     // A shim or a link (/bin to /usr/bin) leads to the same installation; a venv does not.
     const bool known = std::ranges::any_of(out, [&](const Python& other) {

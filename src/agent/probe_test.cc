@@ -109,8 +109,10 @@ TEST_F(Probe, NoMoreIsOfferedThanControlGroupsAllow) {
        768},
       {"v2, the parent is tighter",
        "0::/a/b\n",
-       {{"/a/cpu.max", "100000 100000\n"}, {"/a/b/cpu.max", "400000 100000\n"},
-        {"/a/memory.high", "2147483648\n"}, {"/a/b/memory.max", "4294967296\n"}},
+       {{"/a/cpu.max", "100000 100000\n"},
+        {"/a/b/cpu.max", "400000 100000\n"},
+        {"/a/memory.high", "2147483648\n"},
+        {"/a/b/memory.max", "4294967296\n"}},
        1,
        2048,
        2048},
@@ -138,8 +140,12 @@ TEST_F(Probe, NoMoreIsOfferedThanControlGroupsAllow) {
        8,
        16000,
        8000},
-      {"a group outside our namespace", "0::/../../x\n", {{"/cpu.max", "300000 100000\n"}}, 3,
-       16000, 8000},
+      {"a group outside our namespace",
+       "0::/../../x\n",
+       {{"/cpu.max", "300000 100000\n"}},
+       3,
+       16000,
+       8000},
   };
   for (const auto& row : table) {
     SCOPED_TRACE(row.what);
@@ -192,7 +198,7 @@ TEST_F(Probe, DiskSpaceIsThatOfTheFolderAskedFor) {
   EXPECT_LE(m.disk.free_mib, m.disk.total_mib);
   o_.disk_path = root_ + "/nowhere";
   EXPECT_THAT(look().remarks, Contains(AllOf(Field(&Remark::about, "disk"),
-                                              Field(&Remark::text, HasSubstr("/nowhere")))));
+                                             Field(&Remark::text, HasSubstr("/nowhere")))));
 }
 
 TEST_F(Probe, GpusAreListedWithTheirMemory) {
@@ -221,12 +227,12 @@ TEST_F(Probe, ABrokenDriverCostsOnlyTheGpus) {
         Row{"echo 'No devices were found'", "names no GPU"}}) {
     SCOPED_TRACE(row.script);
     program("/bin/nvidia-smi", row.script);
-    o_.program_timeout = std::string_view(row.script) == "sleep 1000" ? base::milliseconds(300)
-                                                                       : base::seconds(30);
+    o_.program_timeout =
+        std::string_view(row.script) == "sleep 1000" ? base::milliseconds(300) : base::seconds(30);
     const auto m = look();
     EXPECT_THAT(m.gpus, IsEmpty());
     EXPECT_THAT(m.remarks, Contains(AllOf(Field(&Remark::about, "gpu"),
-                                           Field(&Remark::text, HasSubstr(row.finding)))));
+                                          Field(&Remark::text, HasSubstr(row.finding)))));
     EXPECT_EQ(m.cpu.usable, 8);
   }
 }
@@ -238,8 +244,9 @@ TEST_F(Probe, NoGpuIsNothingToReport) {
 }
 
 TEST_F(Probe, PackagesOfBothPythonsAreListedOnce) {
-  program("/usr/bin/python3", "[ \"$1\" = -I ] || exit 2\nprintf '3.11.2\\n/usr\\n"
-                              "numpy\\t1.24.2\\nPyYAML\\t6.0\\nattrs\\t23\\nnumpy\\t1.0\\n'");
+  program("/usr/bin/python3",
+          "[ \"$1\" = -I ] || exit 2\nprintf '3.11.2\\n/usr\\n"
+          "numpy\\t1.24.2\\nPyYAML\\t6.0\\nattrs\\t23\\nnumpy\\t1.0\\n'");
   program("/bin/python3", "printf '3.11.2\\n/home/me/venv\\ntorch\\t2.4.0+cu121\\n'");
   const auto m = look();
   ASSERT_EQ(m.pythons.size(), 2u);
@@ -257,14 +264,15 @@ TEST_F(Probe, PackagesOfBothPythonsAreListedOnce) {
 }
 
 TEST_F(Probe, ABrokenPythonIsARemark) {
-  program("/bin/python3", "printf '3.7.1\\n/opt\\n'; echo 'Traceback' >&2;"
-                          " echo \"ModuleNotFoundError: No module named 'importlib.metadata'\" >&2;"
-                          "exit 1");
+  program("/bin/python3",
+          "printf '3.7.1\\n/opt\\n'; echo 'Traceback' >&2;"
+          " echo \"ModuleNotFoundError: No module named 'importlib.metadata'\" >&2;"
+          "exit 1");
   const auto m = look();
   ASSERT_EQ(m.pythons.size(), 1u);
   EXPECT_EQ(m.pythons[0].version, "3.7.1");
   EXPECT_THAT(m.remarks, ElementsAre(AllOf(Field(&Remark::about, "python"),
-                                            Field(&Remark::text, HasSubstr("importlib")))));
+                                           Field(&Remark::text, HasSubstr("importlib")))));
 }
 
 TEST_F(Probe, AMachineWithoutPythonSaysSo) {
@@ -292,13 +300,19 @@ TEST_F(Probe, ALaptopOnItsBatteryIsRecognised) {
   const std::vector<Supply> table = {
       {"a desk machine", {}, PowerSource::mains, std::nullopt},
       {"unplugged",
-       {{"/AC/type", "Mains\n"}, {"/AC/online", "0\n"}, {"/BAT0/type", "Battery\n"},
-        {"/BAT0/status", "Discharging\n"}, {"/BAT0/capacity", "71\n"}},
+       {{"/AC/type", "Mains\n"},
+        {"/AC/online", "0\n"},
+        {"/BAT0/type", "Battery\n"},
+        {"/BAT0/status", "Discharging\n"},
+        {"/BAT0/capacity", "71\n"}},
        PowerSource::battery,
        71},
       {"plugged in",
-       {{"/AC/type", "Mains\n"}, {"/AC/online", "1\n"}, {"/BAT0/type", "Battery\n"},
-        {"/BAT0/status", "Charging\n"}, {"/BAT0/capacity", "40\n"}},
+       {{"/AC/type", "Mains\n"},
+        {"/AC/online", "1\n"},
+        {"/BAT0/type", "Battery\n"},
+        {"/BAT0/status", "Charging\n"},
+        {"/BAT0/capacity", "40\n"}},
        PowerSource::mains,
        40},
       {"a mouse's battery",

@@ -35,24 +35,16 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Closes all but `control` and what the program needs, and lets go of the agent's terminal.
-void let_go(const KeepPlan& plan, int control) {
+// Closes all but what is needed, and lets go of the agent's terminal.
+void let_go(const std::vector<int>& kept) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
-  const auto needed = [&](int fd) {
-    return fd == control || fd == plan.output_fd || std::ranges::contains(plan.passed, fd) ||
-           std::ranges::contains(plan.entrances, fd);
-  };
-  int last = control;
-  for (int fd = 3; fd < 1024; ++fd) {
-    if (needed(fd))
-      last = std::max(last, fd);
-    else
-      close(fd);
+  int from = 3;
+  for (const int fd : kept) {
+    if (fd > from) syscall(SYS_close_range, from, fd - 1, 0);
+    from = fd + 1;
   }
-  for (int fd = 1024; fd < last; ++fd)
-    if (!needed(fd)) close(fd);
-  syscall(SYS_close_range, std::max(1024, last + 1), ~0U, 0);
+  syscall(SYS_close_range, from, ~0U, 0);
 }
 
 void close_programs_descriptors(const KeepPlan& plan) {
@@ -142,13 +134,16 @@ class Keeping {
     int ready[2] = {-1, -1};
     const bool network = !arguments_.plan.network.empty();
     if (network && (pipe2(announce, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0))
-      return report(control_, {Word::failed, Step::own_network, errno, 0});
+      return refuse(Step::own_network, errno);
     const pid_t me = getpid();
     child_ = fork();
-    if (child_ == 0) become_program(arguments_, control_, me, announce[1], ready[0]);
+    if (child_ == 0) {
+      close(ready[1]);  // Or it would wait for itself if slirp4netns fails.
+      become_program(arguments_, control_, me, announce[1], ready[0]);
+    }
     const int error = errno;
     close_programs_descriptors(arguments_.plan);
-    if (child_ < 0) return report(control_, {Word::failed, Step::fork, error, 0});
+    if (child_ < 0) return refuse(Step::fork, error);
     child_fd_ = static_cast<int>(syscall(SYS_pidfd_open, child_, 0));
     if (network) {
       close(announce[1]);
@@ -157,6 +152,11 @@ class Keeping {
       close(announce[0]);
       close(ready[1]);
     }
+  }
+
+  void refuse(Step step, int error) {
+    report(control_, {Word::failed, step, error, 0});
+    report(control_, {Word::ended, Step::none, 0, kNotStarted << 8});
   }
 
   // The program waits at `ready`, which closes unwritten if slirp4netns fails.
@@ -229,7 +229,12 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 }  // namespace
 
-KeepArguments::KeepArguments(KeepPlan p) : plan(std::move(p)) {
+KeepArguments::KeepArguments(KeepPlan p, int control) : plan(std::move(p)) {
+  kept = plan.passed;
+  kept.insert(kept.end(), plan.entrances.begin(), plan.entrances.end());
+  kept.push_back(plan.output_fd);
+  kept.push_back(control);
+  std::ranges::sort(kept);
   argv = pointers(plan.argv);
   env = pointers(plan.env);
   cleanup = pointers(plan.cleanup);
@@ -247,7 +252,7 @@ KeepArguments::KeepArguments(KeepPlan p) : plan(std::move(p)) {
 void keep(KeepArguments& arguments, int control) {
   reset_signals();
   setsid();  // A Ctrl-C in the agent's terminal is for the agent to handle.
-  let_go(arguments.plan, control);
+  let_go(arguments.kept);
   prctl(PR_SET_NAME, "souk-keeper");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (const Step step = make_place(arguments); step != Step::none) {

@@ -38,7 +38,7 @@ struct KeepPlan {
   std::vector<std::string> argv;
   std::vector<std::string> env;
   Place place = Place::folder;  // Nothing mounted; own mounts; own users and mounts.
-  uid_t become = 0;             // With Place::user: the user to become first, when root.
+  uid_t become = 0;             // When root: owns the scratch; with Place::user the keeper, too.
   std::string tmpfs_options;
   std::vector<StagedInput> inputs;
   std::vector<int> entrances;  // Of control groups, entered by the program.
@@ -59,10 +59,10 @@ SOUK_ENUM(Word, ready, failed, ended)
 
 // Keeper to agent, over one socket that also tells each that the other is gone.
 struct KeepReport {
-  Word word = Word::ready;
-  Step step = Step::none;  // Of a failure.
-  int error = 0;           // Its errno.
-  int status = 0;          // Of the end, as from waitpid.
+  Word word = Word::ready;  // After the start, `failed` is followed by `ended`.
+  Step step = Step::none;   // Of a failure.
+  int error = 0;            // Its errno.
+  int status = 0;           // Of the end, as from waitpid.
 };
 
 inline constexpr char kStart = 's';
@@ -70,13 +70,14 @@ inline constexpr char kKill = 'k';
 
 // The plan with every pointer that execve wants.
 struct KeepArguments {
-  explicit KeepArguments(KeepPlan p);
+  KeepArguments(KeepPlan p, int control);
   KeepArguments(const KeepArguments&) = delete;
   KeepArguments& operator=(const KeepArguments&) = delete;
 
   KeepPlan plan;
   std::vector<char*> argv, env, cleanup, network;
   std::string uid_map, gid_map;
+  std::vector<int> kept;      // Descriptors, sorted.
   char network_pid[16] = {};  // Filled in after the fork.
 };
 

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,6 +56,16 @@ Step mount_scratch(const KeepPlan& plan) {
   return Step::none;
 }
 
+// slirp4netns runs as the program's user, who may not open the machine's own device everywhere.
+Step make_tunnel_device() {
+  if (mount("souk", "/dev/net", "tmpfs", MS_NOSUID, "size=4096,nr_inodes=4,mode=0755") != 0)
+    return Step::own_network;
+  umask(0);
+  const int made = mknod("/dev/net/tun", S_IFCHR | 0666, makedev(10, 200));
+  umask(022);
+  return made == 0 ? Step::none : Step::own_network;
+}
+
 // Raw calls: the library's would try to change the agent's other threads, which are not here.
 Step change_user(uid_t user) {
   if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, user, user, user) != 0 ||
@@ -81,11 +92,11 @@ struct Range {
 
 // Not the internet: this network, private, shared (carriers), loopback, link-local (with the
 // clouds' metadata), protocol assignments, tests, relays, benchmarks, multicast, reserved.
-constexpr Range kClosed[] = {
-    {"0.0.0.0", 8},       {"10.0.0.0", 8},    {"100.64.0.0", 10},  {"169.254.0.0", 16},
-    {"172.16.0.0", 12},   {"192.0.0.0", 24},  {"192.0.2.0", 24},   {"192.88.99.0", 24},
-    {"192.168.0.0", 16},  {"198.18.0.0", 15}, {"198.51.100.0", 24}, {"203.0.113.0", 24},
-    {"224.0.0.0", 4},     {"240.0.0.0", 4}};
+constexpr Range kClosed[] = {{"0.0.0.0", 8},      {"10.0.0.0", 8},      {"100.64.0.0", 10},
+                             {"169.254.0.0", 16}, {"172.16.0.0", 12},   {"192.0.0.0", 24},
+                             {"192.0.2.0", 24},   {"192.88.99.0", 24},  {"192.168.0.0", 16},
+                             {"198.18.0.0", 15},  {"198.51.100.0", 24}, {"203.0.113.0", 24},
+                             {"224.0.0.0", 4},    {"240.0.0.0", 4}};
 
 struct RouteRequest {
   nlmsghdr header;
@@ -141,8 +152,10 @@ Step make_place(const KeepArguments& arguments) {
   if (as_root) {
     if (unshare(CLONE_NEWNS) != 0 || !make_private()) return Step::own_mounts;
     if (const Step step = mount_scratch(plan); step != Step::none) return step;
+    if (!plan.network.empty())
+      if (const Step step = make_tunnel_device(); step != Step::none) return step;
   }
-  if (plan.become != 0)
+  if (plan.place == Place::user && plan.become != 0)
     if (const Step step = change_user(plan.become); step != Step::none) return step;
   if (plan.place == Place::user)
     if (const Step step = take_user_namespace(arguments); step != Step::none) return step;

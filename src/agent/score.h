@@ -54,7 +54,8 @@ struct ScoreOptions {
 // each other.
 Score measure(const ScoreOptions& options);
 
-// --- Challenges -----------------------------------------------------------------------------------
+// --- Challenges
+// -----------------------------------------------------------------------------------
 //
 // A computation whose result cannot be known without doing it: a chain of `rounds` products of
 // `size` x `size` matrices of 32-bit numbers modulo 2^32, with a mixing of every element between

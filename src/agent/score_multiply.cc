@@ -42,9 +42,8 @@ template <std::size_t W, class T>
 // The same loops for each vector width. W is what fits the registers.
 #if defined(__x86_64__)
 template <class T>
-[[gnu::target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]] void
-product_avx512(const T* a, const T* packed, T* c, std::size_t n, std::size_t first,
-               std::size_t last) {
+[[gnu::target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]] void product_avx512(
+    const T* a, const T* packed, T* c, std::size_t n, std::size_t first, std::size_t last) {
   product<32>(a, packed, c, n, first, last);
 }
 template <class T>

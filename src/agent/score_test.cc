@@ -79,8 +79,9 @@ TEST(Challenge, TheFastProductIsTheDefinition) {
         << size;
 }
 
-// Computed by a Python of forty lines (hashlib.blake2b, whole numbers). Should this fail, machines with the old and the new program call each
-// other liars: a change needs another name for the challenge.
+// Computed by a Python of forty lines (hashlib.blake2b, whole numbers). Should this fail, machines
+// with the old and the new program call each other liars: a change needs another name for the
+// challenge.
 TEST(Challenge, StaysTheSameBetweenVersions) {
   EXPECT_EQ(checksum_of({.seed = 2026, .size = 64, .rounds = 2}),
             "4138777c7a683d7ebb8e14be099c2eca9e1b06a757e5aa9ba1a58e3c60a61e27");

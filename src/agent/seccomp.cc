@@ -46,13 +46,13 @@ constexpr std::array kForbidden{
 
 // Denied as if this kernel did not know them, so that libraries fall back. clone3 hides its flags
 // behind a pointer, which a filter cannot follow.
-constexpr std::array kUnknown{"clone3",     "open_tree",     "open_tree_attr", "move_mount",
-                              "fsopen",     "fsconfig",      "fsmount",        "fspick",
-                              "statmount",  "listmount",     "mount_setattr"};
+constexpr std::array kUnknown{"clone3",    "open_tree", "open_tree_attr", "move_mount",
+                              "fsopen",    "fsconfig",  "fsmount",        "fspick",
+                              "statmount", "listmount", "mount_setattr"};
 
-constexpr std::array<std::uint64_t, 8> kNamespaceFlags{
-    CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,    CLONE_NEWNET,
-    CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 /* CLONE_NEWTIME */};
+constexpr std::array<std::uint64_t, 8> kNamespaceFlags{CLONE_NEWUSER,   CLONE_NEWNS,  CLONE_NEWPID,
+                                                       CLONE_NEWNET,    CLONE_NEWIPC, CLONE_NEWUTS,
+                                                       CLONE_NEWCGROUP, 0x80 /* CLONE_NEWTIME */};
 
 // Typing into the terminal that the program was started from.
 constexpr std::array<std::uint64_t, 3> kTerminalRequests{TIOCSTI, TIOCLINUX, TIOCSETD};

@@ -32,8 +32,8 @@ std::size_t compress(std::string_view content, Bytes& out) {
   thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
   if (!context) return 0;
   out.resize(1 + ZSTD_compressBound(content.size()));
-  const auto size = ZSTD_compressCCtx(context.get(), out.data() + 1, out.size() - 1,
-                                      content.data(), content.size(), kLevel);
+  const auto size = ZSTD_compressCCtx(context.get(), out.data() + 1, out.size() - 1, content.data(),
+                                      content.size(), kLevel);
   return ZSTD_isError(size) ? 0 : size;
 }
 

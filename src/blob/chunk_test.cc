@@ -66,8 +66,8 @@ TEST(Chunk, OneCutShortOrWithATailIsRefused) {
 TEST(Chunk, AZipBombIsRefusedBeforeMemoryIsTaken) {
   const std::string bomb(64 << 20, 'a');
   std::string encoded(1 + ZSTD_compressBound(bomb.size()), '\1');
-  encoded.resize(1 + ZSTD_compress(encoded.data() + 1, encoded.size() - 1, bomb.data(),
-                                   bomb.size(), 3));
+  encoded.resize(
+      1 + ZSTD_compress(encoded.data() + 1, encoded.size() - 1, bomb.data(), bomb.size(), 3));
   ASSERT_LT(encoded.size(), 100'000u);
   const auto decoded = decode(encoded, name_of(bomb));
   ASSERT_FALSE(decoded);
@@ -77,8 +77,8 @@ TEST(Chunk, AZipBombIsRefusedBeforeMemoryIsTaken) {
   std::string hidden(1 + ZSTD_compressBound(bomb.size()), '\1');
   ZSTD_CCtx* context = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
-  hidden.resize(1 + ZSTD_compress2(context, hidden.data() + 1, hidden.size() - 1, bomb.data(),
-                                   bomb.size()));
+  hidden.resize(
+      1 + ZSTD_compress2(context, hidden.data() + 1, hidden.size() - 1, bomb.data(), bomb.size()));
   ZSTD_freeCCtx(context);
   const auto second = decode(hidden, name_of(bomb));
   ASSERT_FALSE(second);

@@ -44,7 +44,8 @@ base::Failure malformed(std::string_view what) {
 std::string shown(std::string_view path) {
   std::string out;
   for (const unsigned char c : path.substr(0, 200))
-    out += c < 0x20 || c == 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, static_cast<char>(c));
+    out +=
+        c < 0x20 || c == 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, static_cast<char>(c));
   if (path.size() > 200) out += "...";
   return "'" + out + "'";
 }
@@ -61,8 +62,8 @@ void put_number(Bytes& out, std::uint64_t v) {
 }
 
 void put_entry(Bytes& out, std::string_view before, const Entry& entry) {
-  const auto shared = static_cast<std::size_t>(
-      std::ranges::mismatch(before, entry.path).in1 - before.begin());
+  const auto shared =
+      static_cast<std::size_t>(std::ranges::mismatch(before, entry.path).in1 - before.begin());
   put_number(out, shared);
   put_number(out, entry.path.size() - shared);
   out += std::string_view(entry.path).substr(shared);
@@ -194,8 +195,7 @@ std::uint64_t Manifest::total_bytes() const {
 
 std::vector<Digest> Manifest::chunks() const {
   std::vector<Digest> out;
-  for (const auto& entry : entries)
-    out.insert(out.end(), entry.chunks.begin(), entry.chunks.end());
+  for (const auto& entry : entries) out.insert(out.end(), entry.chunks.begin(), entry.chunks.end());
   std::ranges::sort(out);
   out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
@@ -271,17 +271,32 @@ Result<> check(const Manifest& manifest) {
   return {};
 }
 
+Result<> check_fits(std::span<const Entry> entries) {
+  Bytes scratch(kMagic);
+  put_number(scratch, entries.size());
+  std::uint64_t size = scratch.size(), content = 0;
+  std::string_view before;
+  for (const auto& entry : entries) {
+    scratch.clear();
+    put_entry(scratch, before, entry);
+    size += scratch.size();
+    if (entry.chunks.empty()) size += chunks_for(entry.size) * kDigestBytes;
+    content += entry.size;
+    before = entry.path;
+  }
+  if (size <= kChunkBytes) return {};
+  return base::fail(
+      base::Code::too_large,
+      fmt::format("the folder has {} files of {} bytes in all; the list of them takes {} bytes, "
+                  "and at most {} are accepted",
+                  entries.size(), content, size, kChunkBytes),
+      "pack them into an archive (tar), or leave some out with .soukignore");
+}
+
 Result<Bytes> to_bytes(const Manifest& manifest) {
   CHECK(check(manifest));
-  auto out = write(manifest);
-  if (out.size() > kChunkBytes)
-    return base::fail(
-        base::Code::too_large,
-        fmt::format("the folder has {} files of {} bytes in all; the list of them takes {} bytes, "
-                    "and at most {} are accepted",
-                    manifest.entries.size(), manifest.total_bytes(), out.size(), kChunkBytes),
-        "pack them into an archive (tar), or leave some out with .soukignore");
-  return out;
+  SOUK_TRY(check_fits(manifest.entries));
+  return write(manifest);
 }
 
 Result<Manifest> parse_manifest(std::string_view bytes) {

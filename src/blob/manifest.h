@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,8 @@ namespace souk::blob {
 
 inline constexpr std::size_t kMostEntries = 1'000'000;
 inline constexpr std::size_t kMostPathBytes = 4'095;  // Linux takes no more.
-inline constexpr std::size_t kMostAllPathsBytes = 64 << 20;  // Long paths that share all but a byte.
+// Of all paths together: those that share all but a byte take little in a manifest, not in memory.
+inline constexpr std::size_t kMostAllPathsBytes = 64 << 20;
 inline constexpr std::size_t kMostNameBytes = 255;
 inline constexpr std::size_t kMostDepth = 100;  // Bounds how many folders are open at once.
 
@@ -53,6 +55,10 @@ struct Manifest {
 
 // All that parse_manifest() demands of content, for a manifest made by hand.
 [[nodiscard]] Result<> check(const Manifest& manifest);
+
+// Will a manifest of these entries, which may still be without their chunks, fit into one chunk?
+// too_large if not: worth asking before hours of hashing.
+[[nodiscard]] Result<> check_fits(std::span<const Entry> entries);
 
 // The content of the one chunk that a manifest is stored as; its digest names the folder.
 // too_large when it would not fit into one. Requires check(manifest).

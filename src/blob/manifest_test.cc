@@ -125,9 +125,16 @@ TEST(Manifest, NoneThatCouldWriteOutsideItsFolderIsAccepted) {
 }
 
 TEST(Manifest, LinksInsideTheFolderAreAccepted) {
-  for (const auto& [path, target] : std::vector<std::pair<std::string, std::string>>{
-           {"a", "b"}, {"a", "./b"}, {"a", "b/c"}, {"d/a", ".."}, {"d/a", "../b"},
-           {"d/e/a", "../../b/c"}, {"d/a", "./../b/"}, {"a", "."}, {"a", "..b"}})
+  for (const auto& [path, target] :
+       std::vector<std::pair<std::string, std::string>>{{"a", "b"},
+                                                        {"a", "./b"},
+                                                        {"a", "b/c"},
+                                                        {"d/a", ".."},
+                                                        {"d/a", "../b"},
+                                                        {"d/e/a", "../../b/c"},
+                                                        {"d/a", "./../b/"},
+                                                        {"a", "."},
+                                                        {"a", "..b"}})
     EXPECT_TRUE(check_target(path, target)) << path << " -> " << target;
 }
 
@@ -162,16 +169,15 @@ TEST(Manifest, RandomDamageNeverCrashesTheReaderNorYieldsAnUncheckedOne) {
 
 TEST(Manifest, ClaimsOfHugeSizesTakeNoMemory) {
   EXPECT_FALSE(parse_manifest("soukdir\1\xff\xff\xff\xff\xff\xff\xff\x7f"));
-  EXPECT_FALSE(parse_manifest(
-      std::string("soukdir\1\1\0\1a\0\xff\xff\xff\xff\xff\xff\xff\x7f", 21)));
+  EXPECT_FALSE(
+      parse_manifest(std::string("soukdir\1\1\0\1a\0\xff\xff\xff\xff\xff\xff\xff\x7f", 21)));
 }
 
 TEST(Manifest, LongPathsThatShareAlmostAllDoNotFillTheMemory) {
   Manifest m;
   std::string stem;
   while (stem.size() < 4'000) stem += std::string(200, 'd') + "/";
-  for (int i = 100'000; i < 120'000; ++i)
-    m.entries.push_back({.path = stem + std::to_string(i)});
+  for (int i = 100'000; i < 120'000; ++i) m.entries.push_back({.path = stem + std::to_string(i)});
   const auto bytes = forge(m);
   ASSERT_LT(bytes.size(), 300'000u);  // For 80 MB of paths.
   const auto parsed = parse_manifest(bytes);

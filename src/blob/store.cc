@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <tuple>
 
+#include "base/check.h"
+
 namespace souk::blob {
 namespace {
 
@@ -65,6 +67,13 @@ Store::Pin::~Pin() {
   if (store_ == nullptr) return;
   const std::lock_guard lock(store_->mutex_);
   store_->lru_.unpin(names_);
+}
+
+void Store::Pin::add(const Digest& name) {
+  CHECK(store_ != nullptr);
+  const std::lock_guard lock(store_->mutex_);
+  store_->lru_.pin({&name, 1});
+  names_.push_back(name);
 }
 
 Store::Store(std::string path, const StoreOptions& options, Fd root)
@@ -151,11 +160,12 @@ Result<bool> Store::put(const Digest& name, std::string_view encoded) {
   return keep(name, encoded);
 }
 
-Result<Digest> Store::add(std::string_view content) {
+Result<Store::Added> Store::add(std::string_view content, Pin* pin) {
   const auto name = name_of(content);
-  if (has(name)) return name;  // Before the work of compressing.
-  SOUK_TRY(keep(name, encode(content)));
-  return name;
+  if (pin != nullptr) pin->add(name);
+  if (has(name)) return Added{name, true};  // Before the work of compressing.
+  SOUK_ASSIGN(const bool is_new, keep(name, encode(content)));
+  return Added{name, !is_new};
 }
 
 Result<bool> Store::keep(const Digest& name, std::string_view encoded) {
@@ -255,8 +265,8 @@ Result<Bytes> Store::get(const Digest& name) const {
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return system_failure("look at", path);
   // One byte more than may be, so that decode() sees that it is too long.
-  const auto most = std::min<std::uint64_t>(static_cast<std::uint64_t>(status.st_size),
-                                            kMostEncodedBytes + 1);
+  const auto most =
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(status.st_size), kMostEncodedBytes + 1);
   return read_up_to(file.get(), most, path);
 }
 

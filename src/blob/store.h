@@ -41,6 +41,9 @@ class Store {
     Pin& operator=(Pin&& other) noexcept;
     ~Pin();
 
+    // Pins one more. Requires a pin that a store made.
+    void add(const Digest& name);
+
    private:
     friend class Store;
     Pin(const Store* store, std::vector<Digest> names);
@@ -63,8 +66,12 @@ class Store {
   //   damaged    it is not what `name` names
   //   exhausted  it does not fit, even after evicting all that is not pinned; or no disk space
   [[nodiscard]] Result<bool> put(const Digest& name, std::string_view encoded);
-  // Keeps content of at most kChunkBytes and returns its name.
-  [[nodiscard]] Result<Digest> add(std::string_view content);
+  struct Added {
+    Digest name;
+    bool was_there = false;
+  };
+  // Keeps content of at most kChunkBytes. Added to `pin`, if given, before it could be evicted.
+  [[nodiscard]] Result<Added> add(std::string_view content, Pin* pin = nullptr);
 
   // The encoded chunk, as it is on disk: whoever decodes it verifies it. not_found if absent.
   [[nodiscard]] Result<Bytes> get(const Digest& name) const;

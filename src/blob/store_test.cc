@@ -2,8 +2,12 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -30,7 +34,7 @@ fs::path place(const fs::path& root, const Digest& name) {
 Digest add(Store& store, std::string_view content) {
   const auto name = store.add(content);
   CHECK(name.has_value());
-  return *name;
+  return name->name;
 }
 
 // Content number `seed` that takes 1,000 bytes on disk.
@@ -133,7 +137,9 @@ TEST(Store, PinnedChunksStayAndAFullStoreSaysSo) {
   EXPECT_THAT(refused.error().message, HasSubstr("1000 bytes"));
   EXPECT_THAT(refused.error().message, HasSubstr("2000 of its 2000 bytes"));
   EXPECT_TRUE(store->has(a) && store->has(c));  // Nothing was lost by trying.
-  { const auto second = std::move(pin); }
+  {
+    const auto second = std::move(pin);
+  }
   EXPECT_TRUE(store->add(thousand(4)));
 }
 
@@ -191,6 +197,31 @@ TEST(Store, ClearsWhatACrashLeftButNotWhatOthersAreWriting) {
   EXPECT_EQ(store->count(), 1u);
 }
 
+TEST(Store, AProcessKilledWhileWritingLeavesOnlyWholeChunks) {
+  const testing::Folder folder;
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const auto child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto store = open(folder / "s");
+    for (std::uint64_t i = 0;; ++i)
+      if (!store->add(testing::noise(100'000, i)) || ::write(pipe[1], "x", 1) != 1) ::_exit(1);
+  }
+  char byte = 0;
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(::read(pipe[0], &byte, 1), 1);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  const auto store = open(folder / "s");
+  ASSERT_GE(store->count(), 20u);
+  for (std::uint64_t i = 0; i < store->count(); ++i) {
+    const auto content = testing::noise(100'000, i);
+    EXPECT_TRUE(store->content(name_of(content)) == content) << i;
+  }
+}
+
 TEST(Store, ManyThreadsLoseNothingAndStayWithinTheLimit) {
   const testing::Folder folder;
   const auto store = open(folder / "s", {.max_bytes = 20'000});
@@ -202,7 +233,7 @@ TEST(Store, ManyThreadsLoseNothingAndStayWithinTheLimit) {
         const auto pin = store->pin({name_of(content)});
         const auto name = store->add(content);
         ASSERT_TRUE(name) << name.error().message;
-        ASSERT_EQ(store->content(*name), content);
+        ASSERT_EQ(store->content(name->name), content);
         ASSERT_LE(store->bytes(), 20'000u);
       }
     });

@@ -1,14 +1,10 @@
 #include "cli/api.h"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
-#include <array>
 #include <chrono>
 #include <thread>
 
-#include "base/check.h"
-#include "base/hash.h"
 #include "wire/problem.h"
 
 namespace souk::cli {
@@ -16,27 +12,10 @@ namespace {
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(300);
 
-// A key that nobody else has used or will.
-std::string fresh_key() {
-  std::array<char, 16> bytes{};
-  CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
-  return base::to_hex({bytes.data(), bytes.size()});
-}
-
 }  // namespace
 
 Error refusal(const net::Response& response) {
-  base::Error out{base::Code::internal, {}, {}, {}};
-  if (const auto problem = wire::from_json<wire::Problem>(response.body)) {
-    out.code = base::from_string<base::Code>(problem->code).value_or(base::Code::internal);
-    out.message = problem->detail.empty() ? problem->title : problem->detail;
-    out.hint = problem->hint.value_or("");
-    out.field = problem->field.value_or("");
-  } else {
-    out.message = fmt::format("the server answered {} {}", response.status,
-                              net::reason_phrase(response.status));
-    out.hint = "is it a Souk server? ask /healthz";
-  }
+  auto out = wire::refusal(response.status, response.body);
   if (response.status == 401 && out.hint.empty()) out.hint = "log in with `souk login NAME`";
   return {std::move(out), Exit::refused};
 }
@@ -59,7 +38,7 @@ net::Headers Api::headers() const {
 Result<std::string> Api::call(std::string_view method, std::string_view path,
                               std::string_view body) {
   auto sent = headers();
-  if (method != "GET") sent.emplace_back("Idempotency-Key", fresh_key());
+  if (method != "GET") sent.emplace_back("Idempotency-Key", net::fresh_key());
   if (!body.empty()) sent.emplace_back("Content-Type", "application/json");
   auto response = client_.send(method, path, sent, body);
   if (!response && response.error().code == base::Code::unavailable) {

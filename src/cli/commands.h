@@ -20,6 +20,11 @@ Command offers_command();
 Command prices_command();
 Command class_command();
 Command mechanisms_command();
+Command lend_command();
+Command run_command();
+Command logs_command();
+Command results_command();
+Command cancel_command();
 Command job_command();
 Command jobs_command();
 Command lease_command();
@@ -32,6 +37,7 @@ Command feedback_command();
 Command faq_command();
 Command events_command();
 Command demo_command();
+Command doctor_command();
 Command version_command();
 
 // `souk` itself, with everything under it.

@@ -149,23 +149,6 @@ Command act_command(std::string name, std::string summary) {
   return out;
 }
 
-Command cancel_command() {
-  struct Options : OneJob {
-    std::string reason;
-  };
-  auto o = std::make_shared<Options>();
-  Command out{.name = "cancel",
-              .summary = "end a job; unspent credits come back",
-              .examples = {"job cancel j1", "job cancel j1 --reason 'wrong data'"}};
-  out.options = {argument("JOB", "its id", o->id),
-                 flag("--reason TEXT", "kept with the job", o->reason)};
-  out.run = [o](Context& c) -> Result<> {
-    SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->post(o->path("/cancel"), wire::to_json(wire::Cancel{o->reason})));
-  };
-  return out;
-}
-
 Command wait_command() {
   struct Options : OneJob {
     base::Duration timeout;
@@ -205,6 +188,23 @@ Command leases_command() {
 
 }  // namespace
 
+Command cancel_command() {
+  struct Options : OneJob {
+    std::string reason;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "cancel",
+              .summary = "end a job; unspent credits come back",
+              .examples = {"cancel j1", "cancel j1 --reason 'wrong data'"}};
+  out.options = {argument("JOB", "its id", o->id),
+                 flag("--reason TEXT", "kept with the job", o->reason)};
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    return show_answer(c, api->post(o->path("/cancel"), wire::to_json(wire::Cancel{o->reason})));
+  };
+  return out;
+}
+
 Command job_command() {
   Command out{.name = "job",
               .summary = "borrow machines: submit, follow and change jobs",
@@ -216,7 +216,8 @@ Command job_command() {
                   act_command("resume", "look for workers again"),
                   cancel_command(),
                   wait_command(),
-                  leases_command()};
+                  leases_command(),
+                  top_command()};
   return out;
 }
 

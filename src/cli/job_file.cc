@@ -1,6 +1,9 @@
 #include "cli/job_file.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <filesystem>
 
 #include "cli/values.h"
 #include "wire/yaml.h"
@@ -8,12 +11,13 @@
 namespace souk::cli {
 namespace {
 
+using wire::AnyJson;
+
 struct FileResources {
-  std::int32_t cores = 1;
+  std::optional<AnyJson> cores;  // 2, or "2.." for at least two: which is what it means anyway.
   std::optional<std::string> memory;
-  std::int32_t gpus = 0;
+  std::optional<AnyJson> gpus;
   std::optional<std::string> gpu_memory;
-  static constexpr auto optional_fields = std::array<std::string_view, 2>{"cores", "gpus"};
   SOUK_FIELDS(FileResources, cores, memory, gpus, gpu_memory)
 };
 
@@ -23,20 +27,43 @@ struct FilePrice {
   SOUK_FIELDS(FilePrice, limit, budget)
 };
 
-struct JobFile {
+// "data", or {path: data, folder: ../data}, {path: .., blob: ..}, {path: .., url: .., hash: ..}.
+struct FileInput {
+  std::optional<std::string> path;
+  std::optional<std::string> folder;
+  std::optional<std::string> file;
+  std::optional<std::string> blob;
+  std::optional<std::string> url;
+  std::optional<std::string> hash;
+  SOUK_FIELDS(FileInput, path, folder, file, blob, url, hash)
+};
+
+struct File {
   std::string name;
   std::string kind = "batch";
   std::optional<std::string> class_;
   std::optional<FileResources> resources;
-  std::optional<wire::AnyJson> workers;  // 2 or "1..4".
+  std::optional<AnyJson> workers;  // 2 or "1..4".
   FilePrice price;
   std::optional<std::string> deadline;
   std::int32_t priority = 0;
   wire::Constraints constraints;
-  static constexpr auto optional_fields =
-      std::array<std::string_view, 5>{"name", "kind", "price", "priority", "constraints"};
-  SOUK_FIELDS(JobFile, name, kind, class_, resources, workers, price, deadline, priority,
-              constraints)
+  std::vector<std::string> packages;  // Short for constraints.packages.
+  std::optional<std::string> run;
+  std::string setup;
+  std::optional<std::string> workdir;
+  std::vector<AnyJson> inputs;
+  std::vector<std::string> outputs;
+  std::map<std::string, AnyJson> env;  // Numbers too.
+  std::optional<std::string> image;
+  std::optional<wire::BatchCheckpoint> checkpoint;
+  std::string network = "none";
+  wire::Retry retry;
+  static constexpr auto optional_fields = std::array<std::string_view, 8>{
+      "name", "kind", "price", "priority", "constraints", "setup", "network", "retry"};
+  SOUK_FIELDS(File, name, kind, class_, resources, workers, price, deadline, priority, constraints,
+              packages, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,
+              retry)
 };
 
 base::Error at(base::Error error, std::string field) {
@@ -45,47 +72,142 @@ base::Error at(base::Error error, std::string field) {
   return error;
 }
 
+// A scalar as it was written.
+std::string plain(const AnyJson& json) {
+  if (const auto text = wire::from_json<std::string>(json.text)) return *text;
+  return json.text;
+}
+
+std::string_view at_least(std::string_view text) {
+  if (text.ends_with("..")) text.remove_suffix(2);
+  return text;
+}
+
 base::Result<std::int64_t> memory_of(const std::optional<std::string>& text, std::string field) {
   if (!text) return 0;
-  auto memory = parse_memory(*text);
+  auto memory = parse_memory(at_least(*text));
   if (!memory) return std::unexpected(at(std::move(memory).error(), std::move(field)));
   return memory->mib;
 }
 
-base::Result<wire::NewJob> convert(JobFile f, base::Time now) {
-  wire::NewJob out{.name = std::move(f.name), .kind = std::move(f.kind), .class_ = f.class_};
+base::Result<std::int32_t> count_of(const std::optional<AnyJson>& json, std::int32_t otherwise,
+                                    std::string field) {
+  if (!json) return otherwise;
+  std::int32_t out = 0;
+  if (auto read = read_value(at_least(plain(*json)), out); !read)
+    return std::unexpected(at(std::move(read).error(), std::move(field)));
+  return out;
+}
+
+base::Result<LocalInput> input_of(const AnyJson& json, std::size_t i) {
+  const auto field = fmt::format("inputs[{}]", i);
+  FileInput in;
+  if (const auto text = wire::from_json<std::string>(json.text)) {
+    in.folder = *text;
+  } else {
+    auto read = wire::from_json<FileInput>(json.text);
+    if (!read) return std::unexpected(at(std::move(read).error(), field));
+    in = *std::move(read);
+  }
+  const auto given =
+      in.folder.has_value() + in.file.has_value() + in.blob.has_value() + in.url.has_value();
+  if (given != 1)
+    return std::unexpected(at({base::Code::invalid, "an input comes from one place",
+                               "give one of folder, file, blob and url"},
+                              field));
+  if (in.url.has_value() != in.hash.has_value())
+    return std::unexpected(at({base::Code::invalid, "a URL and the hash of what it gives",
+                               "give both url and hash (BLAKE2b-256 or SHA-256 in hex)"},
+                              field));
+  LocalInput out{.source = in.folder.value_or(in.file.value_or(in.url.value_or(""))),
+                 .hash = in.hash.value_or(""),
+                 .blob = in.blob.value_or("")};
+  auto name = out.source;
+  while (name.ends_with('/')) name.pop_back();
+  name = std::filesystem::path(name.substr(0, name.find_first_of("?#"))).filename().string();
+  out.path = in.path.value_or(name);
+  if (out.path.empty() || out.path == "." || out.path == "..")
+    return std::unexpected(at(
+        {base::Code::invalid, "it has no name of its own", "say where it goes with path:"}, field));
+  return out;
+}
+
+base::Result<> convert_batch(File& f, JobFile& out) {
+  if (!f.run) {
+    const std::initializer_list<std::pair<std::string_view, bool>> useless{
+        {"setup", !f.setup.empty()},
+        {"workdir", f.workdir.has_value()},
+        {"inputs", !f.inputs.empty()},
+        {"outputs", !f.outputs.empty()},
+        {"env", !f.env.empty()},
+        {"image", f.image.has_value()},
+        {"checkpoint", f.checkpoint.has_value()}};
+    for (const auto& [name, given] : useless)
+      if (given)
+        return std::unexpected(at({base::Code::invalid, "it means nothing without a command",
+                                   "add run: with the command"},
+                                  std::string(name)));
+    return {};
+  }
+  wire::Batch batch{.run = *f.run,
+                    .setup = f.setup,
+                    .outputs = std::move(f.outputs),
+                    .image = f.image,
+                    .checkpoint = f.checkpoint,
+                    .network = f.network,
+                    .retry = f.retry};
+  for (const auto& [name, value] : f.env) batch.env[name] = plain(value);
+  for (std::size_t i = 0; i < f.inputs.size(); ++i) {
+    SOUK_ASSIGN(auto input, input_of(f.inputs[i], i));
+    out.inputs.push_back(std::move(input));
+  }
+  out.workdir = f.workdir;
+  out.job.batch = std::move(batch);
+  return {};
+}
+
+base::Result<JobFile> convert(File f, base::Time now) {
+  JobFile out;
+  auto& job = out.job;
+  job = {.name = std::move(f.name), .kind = std::move(f.kind), .class_ = f.class_};
   if (f.resources) {
     const auto& r = *f.resources;
-    SOUK_ASSIGN(const auto memory, memory_of(r.memory, "resources.memory"));
-    SOUK_ASSIGN(const auto gpu_memory, memory_of(r.gpu_memory, "resources.gpu_memory"));
-    out.resources = wire::Resources{r.cores, memory, r.gpus, gpu_memory};
+    job.resources.emplace();
+    SOUK_ASSIGN(job.resources->cores, count_of(r.cores, 1, "resources.cores"));
+    SOUK_ASSIGN(job.resources->memory_mib, memory_of(r.memory, "resources.memory"));
+    SOUK_ASSIGN(job.resources->gpus, count_of(r.gpus, 0, "resources.gpus"));
+    SOUK_ASSIGN(job.resources->gpu_memory_mib, memory_of(r.gpu_memory, "resources.gpu_memory"));
   }
   if (f.workers) {
-    auto text = f.workers->text;
-    std::erase(text, '"');
-    auto workers = parse_workers(text);
+    auto workers = parse_workers(plain(*f.workers));
     if (!workers) return std::unexpected(at(std::move(workers).error(), "workers"));
-    out.workers = *workers;
+    job.workers = *workers;
   }
   if (f.deadline) {
     auto deadline = parse_when(*f.deadline, now);
     if (!deadline) return std::unexpected(at(std::move(deadline).error(), "deadline"));
-    out.deadline = *deadline;
+    job.deadline = *deadline;
   }
-  out.limit = f.price.limit;
-  out.budget = f.price.budget.value_or(base::Credits());
-  out.priority = f.priority;
-  out.constraints = std::move(f.constraints);
+  job.limit = f.price.limit;
+  job.budget = f.price.budget.value_or(base::Credits());
+  job.priority = f.priority;
+  job.constraints = std::move(f.constraints);
+  for (auto& package : f.packages) job.constraints.packages.push_back(std::move(package));
+  SOUK_TRY(convert_batch(f, out));
   return out;
+}
+
+// Paths in a job file are relative to the file, not to where somebody happens to be.
+std::string beside(const std::string& file, const std::string& path) {
+  return (std::filesystem::path(file).parent_path() / path).string();
 }
 
 }  // namespace
 
-base::Result<wire::NewJob> read_job_file(std::string_view text, std::string_view file,
-                                         base::Time now) {
+base::Result<JobFile> read_job_file(std::string_view text, std::string_view file, base::Time now) {
   SOUK_ASSIGN(const auto document, wire::parse_yaml(text, file));
-  const auto read = [&]() -> base::Result<wire::NewJob> {
-    SOUK_ASSIGN(auto described, wire::from_value<JobFile>(document.value));
+  const auto read = [&]() -> base::Result<JobFile> {
+    SOUK_ASSIGN(auto described, wire::from_value<File>(document.value));
     return convert(std::move(described), now);
   };
   auto out = read();
@@ -97,9 +219,13 @@ base::Result<wire::NewJob> read_job_file(std::string_view text, std::string_view
   return out;
 }
 
-base::Result<wire::NewJob> load_job_file(const std::string& path, base::Time now) {
+base::Result<JobFile> load_job_file(const std::string& path, base::Time now) {
   SOUK_ASSIGN(const auto text, wire::read_yaml_text(path));
-  return read_job_file(text, path, now);
+  SOUK_ASSIGN(auto out, read_job_file(text, path, now));
+  if (out.workdir) out.workdir = beside(path, *out.workdir);
+  for (auto& input : out.inputs)
+    if (!input.source.empty() && input.hash.empty()) input.source = beside(path, input.source);
+  return out;
 }
 
 }  // namespace souk::cli

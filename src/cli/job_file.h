@@ -3,25 +3,33 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
-#include "base/time.h"
 #include "wire/api.h"
 
 namespace souk::cli {
 
-// A job as a YAML file describes it:
-//
-//   name: resnet                       price: {limit: 0.8, budget: 20}
-//   kind: train                        deadline: 3h     # or 2027-03-01T22:00:00Z
-//   class: c4                          priority: 5
-//   workers: 1..4                      constraints: {regions: [eu], min_reliability: 0.9}
-//   resources: {cores: 4, memory: 8G}  # instead of a class
-//
-// Every key may be left out; a budget then has to come from a flag (it is 0 here). Unknown keys and
-// wrong values are errors with file, line and the nearest key. `now` is what deadlines count from.
-base::Result<wire::NewJob> read_job_file(std::string_view text, std::string_view file,
-                                         base::Time now);
-base::Result<wire::NewJob> load_job_file(const std::string& path, base::Time now);
+// One input of a batch job before it is on the server.
+struct LocalInput {
+  std::string path;    // Where the program finds it.
+  std::string source;  // A folder or file here, or a URL. Empty: `blob` is on the server already.
+  std::string hash;    // Of a URL's content: BLAKE2b-256 or SHA-256, in hex.
+  std::string blob;
+};
+
+// A job as its file describes it. The batch, if it has one, names no files yet: those are here.
+struct JobFile {
+  wire::NewJob job;
+  std::optional<std::string> workdir;
+  std::vector<LocalInput> inputs;
+};
+
+// A job file: YAML with the keys of the API's NewJob, but with people's spellings: `workers: 1..4`,
+// `memory: 8G`, `price: {limit: .., budget: ..}`, `deadline: 3h` (from `now` on, or a time). A job
+// with `run` is a batch job (docs/borrowing.md lists its keys). An unknown key is an error with
+// line and nearest key. `file` is for messages; paths in it are relative to its folder.
+base::Result<JobFile> read_job_file(std::string_view text, std::string_view file, base::Time now);
+base::Result<JobFile> load_job_file(const std::string& path, base::Time now);
 
 }  // namespace souk::cli

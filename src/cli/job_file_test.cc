@@ -27,28 +27,28 @@ constraints:
 )",
                                  "job.yaml", kNow);
   ASSERT_TRUE(job) << job.error().message;
-  EXPECT_EQ(job->name, "resnet");
-  EXPECT_EQ(job->kind, "train");
-  EXPECT_EQ(job->resources->cores, 4);
-  EXPECT_EQ(job->resources->memory_mib, 8192);
-  EXPECT_EQ(job->resources->gpu_memory_mib, 24 * 1024);
-  EXPECT_EQ(job->workers.min, 1);
-  EXPECT_EQ(job->workers.max, 4);
-  EXPECT_EQ(job->limit, base::Credits(800'000));
-  EXPECT_EQ(job->budget, base::Credits(20'000'000));
-  EXPECT_EQ(job->deadline, kNow + base::hours(3));
-  EXPECT_EQ(job->priority, 5);
-  EXPECT_THAT(job->constraints.regions, ElementsAre("eu"));
-  EXPECT_EQ(job->constraints.min_reliability, 0.9);
+  EXPECT_EQ(job->job.name, "resnet");
+  EXPECT_EQ(job->job.kind, "train");
+  EXPECT_EQ(job->job.resources->cores, 4);
+  EXPECT_EQ(job->job.resources->memory_mib, 8192);
+  EXPECT_EQ(job->job.resources->gpu_memory_mib, 24 * 1024);
+  EXPECT_EQ(job->job.workers.min, 1);
+  EXPECT_EQ(job->job.workers.max, 4);
+  EXPECT_EQ(job->job.limit, base::Credits(800'000));
+  EXPECT_EQ(job->job.budget, base::Credits(20'000'000));
+  EXPECT_EQ(job->job.deadline, kNow + base::hours(3));
+  EXPECT_EQ(job->job.priority, 5);
+  EXPECT_THAT(job->job.constraints.regions, ElementsAre("eu"));
+  EXPECT_EQ(job->job.constraints.min_reliability, 0.9);
 }
 
 TEST(JobFile, EveryKeyMayBeLeftOut) {
   const auto job = read_job_file("class: c4\nworkers: 2\n", "job.yaml", kNow);
   ASSERT_TRUE(job) << job.error().message;
-  EXPECT_EQ(job->class_, "c4");
-  EXPECT_EQ(job->workers.max, 2);
-  EXPECT_EQ(job->kind, "batch");
-  EXPECT_FALSE(job->limit);
+  EXPECT_EQ(job->job.class_, "c4");
+  EXPECT_EQ(job->job.workers.max, 2);
+  EXPECT_EQ(job->job.kind, "batch");
+  EXPECT_FALSE(job->job.limit);
 }
 
 TEST(JobFile, MistakesAreNamedWithTheirLineAndAnAnswer) {

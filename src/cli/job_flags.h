@@ -27,6 +27,7 @@ struct JobFlags {
 std::vector<Option> job_flags(JobFlags& f);
 
 Command submit_command();
+Command top_command();
 
 void show_job(Context& c, const wire::Job& job);
 void show_leases(Context& c, const std::vector<wire::Lease>& leases);

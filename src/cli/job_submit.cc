@@ -8,9 +8,12 @@
 #include "cli/human.h"
 #include "cli/job_file.h"
 #include "cli/job_flags.h"
+#include "cli/upload.h"
 
 namespace souk::cli {
 namespace {
+
+constexpr std::uint64_t kManyBytes = 1'000'000'000;
 
 struct Submit {
   std::string file;
@@ -22,11 +25,50 @@ struct Submit {
   bool wait = false;
 };
 
-Result<wire::NewJob> draft(const Submit& o, base::Time now) {
-  wire::NewJob job;
-  if (!o.file.empty()) {
-    SOUK_ASSIGN(job, load_job_file(o.file, now));
+bool holds(const wire::SlotClass& k, const wire::Resources& r) {
+  return !k.retired && k.cores >= r.cores && k.memory_mib >= r.memory_mib && k.gpus >= r.gpus &&
+         k.gpu_memory_mib >= r.gpu_memory_mib;
+}
+
+// The class the server will choose: the smallest that holds it.
+const wire::SlotClass* likely_class(const wire::NewJob& job,
+                                    const std::vector<wire::SlotClass>& classes) {
+  const wire::SlotClass* best = nullptr;
+  const auto size = [](const wire::SlotClass& k) {
+    return std::tuple(k.gpus, k.gpu_memory_mib, k.cores, k.memory_mib);
+  };
+  const auto needs = job.resources.value_or(wire::Resources{});
+  for (const auto& k : classes) {
+    if (job.class_ ? k.name != *job.class_ : !holds(k, needs)) continue;
+    if (best == nullptr || size(k) < size(*best)) best = &k;
   }
+  return best;
+}
+
+base::Credits limit_of(const wire::NewJob& job, const wire::SlotClass* k) {
+  if (job.limit) return *job.limit;
+  return k != nullptr ? base::Credits(2 * k->suggested.micro) : base::Credits();
+}
+
+// Without a word on the budget: an hour of all workers at the limit price, or what there is.
+Result<> choose_budget(Context& c, wire::NewJob& job) {
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
+  SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  const auto limit = limit_of(job, likely_class(job, page.items));
+  job.budget =
+      std::min(base::cost(limit, job.workers.max, base::hours(1)), me.available + me.bonus);
+  if (job.budget > base::Credits()) return {};
+  return failed("you have no credits to spend on a job",
+                "lend a machine (souk lend), or ask the operator of this market");
+}
+
+Result<JobFile> draft(Context& c, const Submit& o) {
+  JobFile file;
+  if (!o.file.empty()) {
+    SOUK_ASSIGN(file, load_job_file(o.file, c.now()));
+  }
+  auto& job = file.job;
   if (o.name) job.name = *o.name;
   if (o.kind) job.kind = *o.kind;
   if (o.slot_class) {
@@ -50,34 +92,13 @@ Result<wire::NewJob> draft(const Submit& o, base::Time now) {
   if (f.deadline) job.deadline = f.deadline;
   if (f.priority) job.priority = *f.priority;
   f.overlay(job.constraints);
-  if (job.budget <= base::Credits())
-    return usage("a job needs a budget: the most it may cost",
-                 "--budget 5, or price: {budget: 5} in the file");
-  return job;
-}
-
-bool holds(const wire::SlotClass& k, const wire::Resources& r) {
-  return !k.retired && k.cores >= r.cores && k.memory_mib >= r.memory_mib && k.gpus >= r.gpus &&
-         k.gpu_memory_mib >= r.gpu_memory_mib;
-}
-
-// The class the server will choose: the smallest that holds it.
-const wire::SlotClass* likely_class(const wire::NewJob& job,
-                                    const std::vector<wire::SlotClass>& classes) {
-  const wire::SlotClass* best = nullptr;
-  const auto size = [](const wire::SlotClass& k) {
-    return std::tuple(k.gpus, k.gpu_memory_mib, k.cores, k.memory_mib);
-  };
-  const auto needs = job.resources.value_or(wire::Resources{});
-  for (const auto& k : classes) {
-    if (job.class_ ? k.name != *job.class_ : !holds(k, needs)) continue;
-    if (best == nullptr || size(k) < size(*best)) best = &k;
-  }
-  return best;
+  if (job.budget == base::Credits()) SOUK_TRY(choose_budget(c, job));
+  return file;
 }
 
 // Before anything is reserved: what it is, what it may cost, and how far that goes.
-Result<> show_plan(Context& c, const wire::NewJob& job) {
+Result<> show_plan(Context& c, const JobFile& file) {
+  const auto& job = file.job;
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
@@ -88,9 +109,7 @@ Result<> show_plan(Context& c, const wire::NewJob& job) {
     out += fmt::format("  workers   {} x {}: {}, {}{}\n", to_string(job.workers), k->name,
                        plural(k->cores, "core"), to_string(Memory{k->memory_mib}),
                        k->gpus > 0 ? ", " + plural(k->gpus, "GPU") : "");
-  const auto limit = job.limit      ? *job.limit
-                     : k != nullptr ? base::Credits(2 * k->suggested.micro)
-                                    : base::Credits();
+  const auto limit = limit_of(job, k);
   out += fmt::format("  price     at most {} per slot-hour{}{}\n", brief(limit),
                      job.limit ? "" : " (twice the suggested)",
                      k != nullptr ? fmt::format("; suggested now {}", brief(k->suggested)) : "");
@@ -100,19 +119,29 @@ Result<> show_plan(Context& c, const wire::NewJob& job) {
   if (job.deadline) out += fmt::format("  deadline  {}\n", to_string(*job.deadline));
   out += fmt::format("  reserve   {} of your {} credits; what is not spent comes back\n",
                      brief(job.budget), brief(me.available + me.bonus));
+  if (job.batch) {
+    SOUK_ASSIGN(const auto bytes, bytes_to_bring(file));
+    out += fmt::format("  runs      {}\n", printable(job.batch->run.substr(0, 100)));
+    out += fmt::format("  files     {}{}\n", bytes_text(bytes),
+                       bytes > kManyBytes ? ", a lot: .soukignore leaves out what is not needed"
+                                          : ", of which the server may have some already");
+  }
   c.note("will submit:");
   std::fputs(out.c_str(), stderr);
   return {};
 }
 
-Result<> submit(Context& c, const Submit& o) {
-  SOUK_ASSIGN(const auto job, draft(o, c.now()));
+Result<> submit(Context& c, const Submit& o, bool must_run) {
+  SOUK_ASSIGN(auto file, draft(c, o));
+  if (must_run && !file.job.batch)
+    return usage(fmt::format("'{}' does not say what to run", o.file), "add run: with the command");
   if (!o.yes && !c.json()) {
-    SOUK_TRY(show_plan(c, job));
+    SOUK_TRY(show_plan(c, file));
     if (!ask_yes("Proceed?", true)) return failed("nothing was submitted");
   }
+  SOUK_TRY(upload_files(c, file));
   SOUK_ASSIGN(auto* api, c.api());
-  SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(job)));
+  SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(file.job)));
   SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));
   if (o.wait) {
     if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
@@ -122,8 +151,28 @@ Result<> submit(Context& c, const Submit& o) {
   const auto id = to_string(made.id);
   c.print(fmt::format("submitted {}: {} x {}, {} credits reserved\n", id, to_string(made.workers),
                       printable(made.class_), brief(made.budget)));
-  c.print(fmt::format("next: souk job wait {0}, souk job show {0}, souk why {0}\n", id));
+  c.print(made.batch || file.job.batch
+              ? fmt::format("next: souk logs {0} -f, souk job wait {0}, souk results {0}\n", id)
+              : fmt::format("next: souk job wait {0}, souk job show {0}, souk why {0}\n", id));
   return {};
+}
+
+}  // namespace
+
+namespace {
+
+void add_flags(Command& out, Submit& o) {
+  std::vector<Option> mine{flag("--name NAME", "what to call it", o.name),
+                           flag("--kind KIND", "batch (default) or train", o.kind),
+                           flag("--class CLASS", "a slot class", o.slot_class),
+                           flag("--cores N", "or what a worker needs: cores,", o.cores),
+                           flag("--memory SIZE", "memory (8G),", o.memory),
+                           flag("--gpus N", "GPUs", o.gpus),
+                           flag("--gpu-memory SIZE", "with this much memory each", o.gpu_memory)};
+  for (auto& option : job_flags(o.flags)) mine.push_back(std::move(option));
+  mine.push_back(flag("--yes", "do not ask", o.yes));
+  mine.push_back(flag("--wait", "follow it to its end", o.wait));
+  out.options.insert(out.options.end(), mine.begin(), mine.end());
 }
 
 }  // namespace
@@ -135,22 +184,30 @@ Command submit_command() {
               .examples = {"job submit job.yaml",
                            "job submit --class c4 --workers 1..4 --limit 0.8 --budget 20",
                            "job submit job.yaml --budget 5 --yes --wait"}};
-  out.options = {optional(argument("FILE", "a job file (YAML); flags go over it", o->file)),
-                 flag("--name NAME", "what to call it", o->name),
-                 flag("--kind KIND", "batch (default) or train", o->kind),
-                 flag("--class CLASS", "a slot class", o->slot_class),
-                 flag("--cores N", "or what a worker needs: cores,", o->cores),
-                 flag("--memory SIZE", "memory (8G),", o->memory),
-                 flag("--gpus N", "GPUs", o->gpus),
-                 flag("--gpu-memory SIZE", "with this much memory each", o->gpu_memory)};
-  for (auto& option : job_flags(o->flags)) out.options.push_back(std::move(option));
-  out.options.push_back(flag("--yes", "do not ask", o->yes));
-  out.options.push_back(flag("--wait", "follow it to its end", o->wait));
+  out.options = {optional(argument("FILE", "a job file (YAML); flags go over it", o->file))};
+  add_flags(out, *o);
   out.details =
       "The budget is reserved at once and spent only for time that was worked; the rest comes "
       "back. "
       "On a terminal the plan is shown first and you are asked.";
-  out.run = [o](Context& c) { return submit(c, *o); };
+  out.run = [o](Context& c) { return submit(c, *o, false); };
+  return out;
+}
+
+Command run_command() {
+  auto o = std::make_shared<Submit>();
+  Command out{.name = "run",
+              .summary = "run a program on other people's machines",
+              .examples = {"run job.yaml", "run job.yaml --workers 4 --budget 2 --yes --wait",
+                           "run job.yaml --yes --json"}};
+  out.options = {argument("FILE", "a job file (YAML); flags go over it", o->file)};
+  add_flags(out, *o);
+  out.details =
+      "The file says what to run (run:), with which files (workdir:, inputs:), what to bring back "
+      "(outputs:) and what it may cost (price:); docs/borrowing.md lists every key. Files that the "
+      "server lacks are sent first. Without a budget, an hour of all workers at the limit price is "
+      "reserved, or what you have.";
+  out.run = [o](Context& c) { return submit(c, *o, true); };
   return out;
 }
 

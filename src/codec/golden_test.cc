@@ -20,7 +20,7 @@ namespace souk::codec {
 namespace {
 
 constexpr std::string_view kStateHash =
-    "ac167865dc04f814dd4d61bd2b5f2159b6e6a5efb4f47a0e9a02c156abeecd46";
+    "a9c5630a6b30fc052dbbcf91f42d53ee1d7fb800606cdb132fffa0c327b363ad";
 
 std::filesystem::path golden() {
   return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";

@@ -116,9 +116,9 @@ Result<> Decider::operator()(const ChangeJob& c) {
   SOUK_TRY(check_terms(c.terms));
   if (c.terms == job->terms) return {};
   if (!job->work.empty() && c.terms.workers.max != job->terms.workers.max)
-    return bad(fmt::format("job {} has {} numbered parts", to_string(c.job),
-                           job->terms.workers.max),
-               "submit a new job for another number of workers", "workers");
+    return bad(
+        fmt::format("job {} has {} numbered parts", to_string(c.job), job->terms.workers.max),
+        "submit a new job for another number of workers", "workers");
   const auto more = c.terms.budget - job->terms.budget;
   if (more > Credits())
     SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,

@@ -194,14 +194,14 @@ struct LeaseCheckpointed {
   SOUK_FIELDS(LeaseCheckpointed, lease, checkpoint)
 };
 
-using Event = std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged,
-                           AccountFrozen, TokenIssued, TokenRevoked, CreditsGranted, MachineAdded,
-                           MachineChanged, MachineOnline, MachineRemoved, OfferPosted, OfferChanged,
-                           OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
-                           JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared,
-                           LeaseGranted, LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining,
-                           LeaseClosed, LeaseForgotten, FeedbackGiven, Audited, Answered,
-                           LeaseCheckpointed>;
+using Event =
+    std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
+                 TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
+                 MachineOnline, MachineRemoved, OfferPosted, OfferChanged, OfferPaused,
+                 OfferDraining, OfferRemoved, JobSubmitted, JobChanged, JobWarned, JobPaused,
+                 JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
+                 LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
+                 FeedbackGiven, Audited, Answered, LeaseCheckpointed>;
 
 using Events = std::vector<Event>;
 

@@ -57,8 +57,8 @@ void check_jobs(const State& s, Problems& out) {
       if (l == nullptr || l->job != j.id || l->state == LeaseState::closed)
         return out.push_back(fmt::format("job {} lists lease {} wrongly", name, to_string(id)));
       held += l->slots;
-      if (!j.work.empty() && (l->slots != 1 || l->part >= j.terms.workers.max ||
-                              !parts.insert(l->part).second))
+      if (!j.work.empty() &&
+          (l->slots != 1 || l->part >= j.terms.workers.max || !parts.insert(l->part).second))
         out.push_back(fmt::format("job {}: part {} is worked on twice", name, l->part));
     }
     if (held != j.held) out.push_back(fmt::format("job {} miscounts its slots", name));

@@ -12,7 +12,7 @@ namespace souk::market {
 
 inline constexpr std::size_t kNameMin = 2;
 inline constexpr std::size_t kNameMax = 40;
-inline constexpr std::size_t kTextMax = 4'000;  // Feedback, memos, reasons.
+inline constexpr std::size_t kTextMax = 4'000;      // Feedback, memos, reasons.
 inline constexpr std::size_t kWorkMax = 64 * 1024;  // The description of a job's work.
 inline constexpr std::int32_t kPartsMax = 10'000;   // Of a job with work.
 inline constexpr std::size_t kNameOfBlobMax = 128;

@@ -19,8 +19,8 @@ struct Parts : World {
     offer(second, {.slots = 2, .reserve = 0.1_cr});
   }
   JobId work(std::int32_t min, std::int32_t max, Retry retry = {}) {
-    run(user(bob), SubmitJob{"job", "batch", slot_class(), wants(min, max, 1_cr, 5_cr), "sort",
-                             retry});
+    run(user(bob),
+        SubmitJob{"job", "batch", slot_class(), wants(min, max, 1_cr, 5_cr), "sort", retry});
     return s.jobs.before(s.jobs.next());
   }
   std::vector<std::int32_t> open_parts(JobId id) const {
@@ -76,9 +76,9 @@ TEST(Parts, ALostMachinesPartGoesToAnotherWithItsCheckpoint) {
   EXPECT_EQ(w.at(job).part(1)->checkpoint, "half");
   EXPECT_EQ(w.at(job).part(1)->tries, 1);
   // The old one's late word changes nothing.
-  EXPECT_EQ(w.refused(w.agent(w.at(lost).machine), CheckpointLease{lost, w.at(lost).epoch, "old"})
-                .code,
-            Code::conflict);
+  EXPECT_EQ(
+      w.refused(w.agent(w.at(lost).machine), CheckpointLease{lost, w.at(lost).epoch, "old"}).code,
+      Code::conflict);
   w.start(again);
   w.finish(again);
   EXPECT_EQ(w.at(job).state, JobState::succeeded);
@@ -158,8 +158,11 @@ TEST(Parts, TheNumberOfPartsIsFixed) {
 TEST(Parts, WorkRetriesAndNamesAreBounded) {
   Parts w;
   const auto submit = [&](std::int32_t max, std::string work, std::int32_t retries) {
-    return w.refused(user(w.bob), SubmitJob{"job", "batch", w.slot_class(),
-                                            wants(1, max, 1_cr, 5_cr), std::move(work),
+    return w.refused(user(w.bob), SubmitJob{"job",
+                                            "batch",
+                                            w.slot_class(),
+                                            wants(1, max, 1_cr, 5_cr),
+                                            std::move(work),
                                             {.max = retries}});
   };
   EXPECT_EQ(submit(1, std::string(kWorkMax + 1, 'x'), 1).code, Code::too_large);

@@ -74,7 +74,7 @@ Events founding_events() {
   };
   // One credit is about what a lender's four plain cores are worth for an hour and a quarter.
   constexpr Row rows[] = {
-      {"c1", 1, 2, 0, 0, 200},           {"c2", 2, 4, 0, 0, 400},
+      {"c1", 1, 1, 0, 0, 200},           {"c2", 2, 4, 0, 0, 400},
       {"c4", 4, 8, 0, 0, 800},           {"c8", 8, 16, 0, 0, 1600},
       {"c16", 16, 32, 0, 0, 3200},       {"c32", 32, 64, 0, 0, 6400},
       {"g1", 4, 16, 1, 8, 4000},         {"g1-24", 4, 16, 1, 24, 8000},

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
@@ -253,5 +254,11 @@ base::Result<Response> Client::stream(std::string_view path, const Headers& head
 }
 
 void Client::cancel() { impl_->cancelled = true; }
+
+std::string fresh_key() {
+  std::array<char, 16> bytes{};
+  CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  return base::to_hex({bytes.data(), bytes.size()});
+}
 
 }  // namespace souk::net

@@ -25,6 +25,9 @@ struct ClientOptions {
   std::string user_agent = "souk";
 };
 
+// 128 random bits in hex, new at every call. For Idempotency-Key headers.
+std::string fresh_key();
+
 // A synchronous HTTP client of one server; keeps its connection open between calls. Use it from
 // one thread at a time; only cancel() may be called from another. Redirects are answers, not
 // followed. It logs nothing, and its errors never contain header values.

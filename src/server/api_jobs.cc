@@ -328,8 +328,8 @@ Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
     return fail(Code::invalid, fmt::format("'{}' is not an outcome", body.outcome.substr(0, 40)),
                 "use completed, failed, released or unstarted", "outcome");
   if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
-  SOUK_TRY(c.execute(market::FinishLease{id, body.epoch, *outcome, body.detail,
-                                         body.result.value_or("")}));
+  SOUK_TRY(c.execute(
+      market::FinishLease{id, body.epoch, *outcome, body.detail, body.result.value_or("")}));
   return view(c.state(), c.state().leases.at(id));
 }
 

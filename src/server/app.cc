@@ -133,9 +133,9 @@ void App::handle(net::Request http, net::Reply reply) {
   call->fingerprint =
       base::short_hash(call->http.method + "\n" + call->http.target + "\n" + call->http.body);
   if (call->http.body.size() > kMostBody && call->route->doc.request_media.empty())
-    return call->reply.send(
-        problem(base::Error{Code::too_large, fmt::format("a body of {} bytes", call->http.body.size()),
-                            fmt::format("{} at most here", kMostBody)}));
+    return call->reply.send(problem(
+        base::Error{Code::too_large, fmt::format("a body of {} bytes", call->http.body.size()),
+                    fmt::format("{} at most here", kMostBody)}));
   if (call->route->access != Access::everybody && !call->token)
     return call->reply.send(problem(base::Error{Code::unauthenticated, "this needs a token",
                                                 "send Authorization: Bearer TOKEN"}));

@@ -30,8 +30,8 @@ Result<const market::Lease*> lease_for(const market::State& s, const Actor& acto
   const auto id = base::IdTraits<base::LeaseId>::parse(text);
   const auto* l = id ? s.leases.find(*id) : nullptr;
   if (l == nullptr) return Context::no_such("lease", text);
-  const bool agent = actor.scope == Scope::machine ? actor.machine == l->machine
-                                                   : actor.account == l->lender;
+  const bool agent =
+      actor.scope == Scope::machine ? actor.machine == l->machine : actor.account == l->lender;
   const bool reader = actor.scope != Scope::machine &&
                       (actor.account == l->borrower || actor.scope == Scope::operator_);
   if (as_agent ? agent : reader) return l;
@@ -44,7 +44,8 @@ Result<const market::Lease*> lease_for(const market::State& s, const Actor& acto
 template <class Look, class Work>
 void App::on_files(CallPtr call, Look look, Work work) {
   on_core(std::move(call), [this, look, work](Core::Turn& turn, CallPtr c) {
-    const auto seen = [&]() -> std::invoke_result_t<Look, const market::State&, const Actor&, Call&> {
+    const auto seen =
+        [&]() -> std::invoke_result_t<Look, const market::State&, const Actor&, Call&> {
       SOUK_ASSIGN(const auto actor, authenticate(turn, *c));
       SOUK_TRY(check_call(*c));
       return look(turn.state(), actor, *c);
@@ -85,7 +86,10 @@ void App::serve_put_blob(CallPtr call) {
       std::move(call),
       [](const market::State&, const Actor&, Call& c) { return blob::parse_digest(c.params[0]); },
       [this](Call& c, const blob::Digest& name) -> Result<net::Response> {
-        SOUK_TRY(services_.blobs->put(name, c.http.body));
+        auto kept = services_.blobs->put(name, c.http.body);
+        // Damage on our own disk is ours; this is theirs.
+        if (!kept && kept.error().code == Code::damaged) kept.error().code = Code::invalid;
+        SOUK_TRY(kept);
         return as_json(wire::to_json(wire::Done{}));
       });
 }
@@ -96,9 +100,8 @@ void App::serve_get_blob(CallPtr call) {
       [](const market::State&, const Actor&, Call& c) { return blob::parse_digest(c.params[0]); },
       [this](Call&, const blob::Digest& name) -> Result<net::Response> {
         SOUK_ASSIGN(auto bytes, services_.blobs->get(name));
-        return net::Response{.status = 200,
-                             .content_type = "application/octet-stream",
-                             .body = std::move(bytes)};
+        return net::Response{
+            .status = 200, .content_type = "application/octet-stream", .body = std::move(bytes)};
       });
 }
 
@@ -138,7 +141,8 @@ void App::serve_log(CallPtr call) {
         SOUK_ASSIGN(const auto* l, lease_for(s, actor, c.params[0], false));
         std::int64_t from = 0;
         if (const auto text = c.http.param("from")) {
-          const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), from);
+          const auto [end, error] =
+              std::from_chars(text->data(), text->data() + text->size(), from);
           if (error != std::errc{} || end != text->data() + text->size() || from < 0)
             return fail(Code::invalid, fmt::format("'from' is '{}'", text->substr(0, 40)),
                         "use the `next` of the answer before", "from");
@@ -155,9 +159,9 @@ void App::serve_log(CallPtr call) {
 }
 
 void add_file_routes(Routes& routes) {
-  routes.special<wire::BlobNames, wire::BlobNames>(
-      "POST", "/v1/blobs/missing", "missingBlobs", "Which of these chunks the server lacks",
-      Access::agent, 200);
+  routes.special<wire::BlobNames, wire::BlobNames>("POST", "/v1/blobs/missing", "missingBlobs",
+                                                   "Which of these chunks the server lacks",
+                                                   Access::agent, 200);
   auto& put = routes.special<void, wire::Done>(
       "PUT", "/v1/blobs/{name}", "putBlob",
       "Store a chunk (blob/chunk.h) under the digest of its content", Access::agent, 200);
@@ -167,9 +171,9 @@ void add_file_routes(Routes& routes) {
   get.doc.media = "application/octet-stream";
   routes.special<wire::LogPiece, wire::LogSize>("POST", "/v1/leases/{id}/log", "appendLog",
                                                 "What the program printed", Access::agent, 200);
-  auto& log = routes.special<void, wire::Log>("GET", "/v1/leases/{id}/log", "getLog",
-                                              "What the program of a lease printed", Access::user,
-                                              200);
+  auto& log =
+      routes.special<void, wire::Log>("GET", "/v1/leases/{id}/log", "getLog",
+                                      "What the program of a lease printed", Access::user, 200);
   log.doc.query = {{"from", "string", "Where to begin: the `next` of the answer before.", false}};
 }
 

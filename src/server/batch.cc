@@ -38,8 +38,8 @@ base::Result<> check_path(std::string_view path, std::string field) {
 
 base::Result<> check_variable(std::string_view name) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  if (!name.empty() && name.size() <= 100 && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-      std::ranges::all_of(name, fits))
+  if (!name.empty() && name.size() <= 100 &&
+      std::isdigit(static_cast<unsigned char>(name[0])) == 0 && std::ranges::all_of(name, fits))
     return {};
   return bad(fmt::format("'{}' is not a name of an environment variable", name.substr(0, 80)),
              "use letters, digits and _", "env");

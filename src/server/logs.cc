@@ -39,7 +39,7 @@ base::Result<std::int64_t> Logs::append(base::JobId job, base::LeaseId lease, st
   std::error_code ignored;  // Opening says it better.
   std::filesystem::create_directories(std::filesystem::path(name).parent_path(), ignored);
   const File file{::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
-  struct stat status {};
+  struct stat status{};
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0) return cannot("open the log", name);
   if (offset < 0 || offset > status.st_size)
     return fail(Code::conflict, fmt::format("the log has {} bytes, not {}", status.st_size, offset),

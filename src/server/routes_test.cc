@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "blob/chunk.h"
 #include "server/router.h"
 #include "server/testing/market.h"
 #include "wire/jsonschema_check.h"
@@ -23,8 +24,14 @@ using testing::Market;
 // A plausible path of a route: ids of things of the right kind.
 std::string filled(const wire::Operation& doc) {
   static const std::map<std::string_view, std::string_view> things{
-      {"machines", "m1"},  {"offers", "o1"},     {"jobs", "j1"},   {"leases", "l1"},
-      {"tokens", "t9999"}, {"accounts", "lena"}, {"classes", "c1"}};
+      {"machines", "m1"},
+      {"offers", "o1"},
+      {"jobs", "j1"},
+      {"leases", "l1"},
+      {"tokens", "t9999"},
+      {"accounts", "lena"},
+      {"classes", "c1"},
+      {"blobs", "0000000000000000000000000000000000000000000000000000000000000000"}};
   std::string out;
   const auto parts = base::split(doc.path, '/');
   for (std::size_t i = 1; i < parts.size(); ++i)
@@ -227,6 +234,42 @@ void tour_jobs(Tour& t) {
   t.go("listJobLeases", f.borrower.token, {job});
 }
 
+void tour_files(Tour& t) {
+  auto& f = t.fair;
+  const std::string content = "print('hello')";
+  const auto encoded = blob::encode(content);
+  const auto name = to_string(blob::name_of(content));
+  const auto ask = fmt::format(R"({{"names":["{}"]}})", name);
+  EXPECT_EQ(t.go("missingBlobs", f.borrower.token, {}, ask).at("names.0"), name);
+  t.go("putBlob", f.borrower.token, {name}, encoded);
+  EXPECT_EQ(t.go("getBlob", f.agent, {name}).body, encoded);
+
+  const auto job = t.go("submitJob", f.borrower.token, {},
+                        R"({"class":"c1","budget":5,"limit":1,"batch":{"run":"true","inputs":[],
+                            "outputs":[],"env":{}}})")
+                       .at("id");
+  f.work(f.agent, f.box);
+  const auto lease = t.go("getWork", f.agent, {f.box});
+  EXPECT_EQ(lease.at("leases.0.task.batch.run"), "true");
+  const auto l = lease.at("leases.0.id"), epoch = lease.at("leases.0.epoch");
+  t.go("startLease", f.agent, {l}, fmt::format(R"({{"epoch":{}}})", epoch));
+  t.go("heartbeat", f.agent, {f.box},
+       fmt::format(R"({{"leases":[{{"lease":"{}","epoch":{},"doing":"running","usage":
+                      {{"cpu_seconds":1.5,"memory_bytes":1,"memory_peak_bytes":2,
+                        "scratch_bytes":3,"received_bytes":4,"sent_bytes":5}}}}]}})",
+                   l, epoch));
+  t.go("appendLog", f.agent, {l}, fmt::format(R"({{"epoch":{},"offset":0,"text":"hi"}})", epoch));
+  EXPECT_EQ(t.go("getLog", f.borrower.token, {l}, "", "?from=1").at("text"), "i");
+  t.go("checkpointLease", f.agent, {l},
+       fmt::format(R"({{"epoch":{},"checkpoint":"{}"}})", epoch, name));
+  const auto parts = t.go("listParts", f.borrower.token, {job});
+  EXPECT_EQ(parts.at("items.0.doing"), "running");
+  EXPECT_EQ(parts.at("items.0.checkpoint"), name);
+  EXPECT_EQ(t.go("getUsage", f.borrower.token, {job}).at("items.0.samples.0.usage.cpu_seconds"),
+            "1.5");
+  EXPECT_EQ(t.go("getJob", f.borrower.token, {job}).at("batch.run"), "true");
+}
+
 void tour_market(Tour& t) {
   auto& f = t.fair;
   t.go("getPrices", f.borrower.token, {}, "", "?class=c1&days=2&by=day");
@@ -250,6 +293,7 @@ TEST(Document, EveryAnswerIsWhatTheDocumentPromises) {
   tour_accounts(tour);
   tour_supply(tour);
   tour_jobs(tour);
+  tour_files(tour);
   tour_market(tour);
   tour.expect_complete();
 }

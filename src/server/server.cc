@@ -214,9 +214,11 @@ struct Server::Impl {
                                 AppOptions{.bootstrap = bootstrap,
                                            .metrics_public = options.metrics_public,
                                            .requests_per_second = options.requests_per_second});
-    net::ServerOptions net_options{
-        .address = options.address, .port = options.port, .threads = options.threads, .tls = tls,
-        .max_body_bytes = blob::kMostEncodedBytes};
+    net::ServerOptions net_options{.address = options.address,
+                                   .port = options.port,
+                                   .threads = options.threads,
+                                   .tls = tls,
+                                   .max_body_bytes = blob::kMostEncodedBytes};
     app->set_counters([this] {
       const auto* s = listening.load();
       return s == nullptr ? net::ServerCounters() : s->counters();

@@ -19,9 +19,7 @@ class Telemetry {
   static constexpr std::size_t kSamples = 240;
   static constexpr std::size_t kLeases = 20'000;
 
-  void set_doing(base::LeaseId lease, std::string doing) {
-    place(lease).doing = std::move(doing);
-  }
+  void set_doing(base::LeaseId lease, std::string doing) { place(lease).doing = std::move(doing); }
   [[nodiscard]] std::optional<std::string> doing(base::LeaseId lease) const;
   void add(base::LeaseId lease, const wire::UsageSample& sample);
   [[nodiscard]] std::vector<wire::UsageSample> series(base::LeaseId lease) const;

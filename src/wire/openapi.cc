@@ -66,8 +66,7 @@ json::object describe(const Operation& op) {
     out["requestBody"] = {{"required", true},
                           {"content", json_content("application/json", *op.request)}};
   if (!op.request_media.empty())
-    out["requestBody"] = {{"required", true},
-                          {"content", {{op.request_media, json::object{}}}}};
+    out["requestBody"] = {{"required", true}, {"content", {{op.request_media, json::object{}}}}};
   out["responses"] = {{std::to_string(op.status), success(op)},
                       {"default", ref("responses", "Problem")}};
   json::array security;

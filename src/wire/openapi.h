@@ -34,8 +34,8 @@ struct Operation {
   std::string response;                // A name in Schemas; "" and no `media`: no body.
   int status = 200;
   std::vector<QueryParameter> query;
-  bool idempotency_key = false;  // Must carry an Idempotency-Key header.
-  std::string media = {};        // Of a response that is not JSON: "text/event-stream".
+  bool idempotency_key = false;    // Must carry an Idempotency-Key header.
+  std::string media = {};          // Of a response that is not JSON: "text/event-stream".
   std::string request_media = {};  // Of a request body that is not JSON.
 };
 

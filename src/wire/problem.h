@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/fields.h"
+#include "base/result.h"
 
 namespace souk::wire {
 
@@ -21,5 +23,8 @@ struct Problem {
   bool operator==(const Problem&) const = default;
   SOUK_FIELDS(Problem, type, title, status, code, detail, field, hint)
 };
+
+// The error that an answer with a status of 300 or more stands for.
+[[nodiscard]] base::Error refusal(int status, std::string_view body);
 
 }  // namespace souk::wire

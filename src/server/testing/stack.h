@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -95,12 +96,25 @@ class Pigeon final : public net::Exchange {
   std::promise<Answer> promise_;
 };
 
+inline std::string new_folder() {
+  auto name = (std::filesystem::temp_directory_path() / "souk-stack-XXXXXX").string();
+  CHECK(::mkdtemp(name.data()) != nullptr);
+  return name;
+}
+
+inline std::unique_ptr<blob::Store> open_store(const std::string& folder) {
+  auto store = blob::Store::open(folder + "/blobs");
+  CHECK(store.has_value());
+  return *std::move(store);
+}
+
 class Stack {
  public:
   explicit Stack(CoreOptions core_options = {}, AppOptions app_options = {.requests_per_second = 0})
       : core(market::State{}, journal, clock, core_options),
         feed(0, {}),
-        app(core, feed, *hashers, clock, std::move(app_options)) {
+        services(open_store(folder), folder + "/logs"),
+        app(core, feed, services, *hashers, *files, clock, std::move(app_options)) {
     init_secrets();
     core.observe([this](std::span<const Committed> batch) { feed.publish(batch.back().number); });
     core.start();
@@ -116,6 +130,8 @@ class Stack {
     http->stop(base::seconds(1));
     core.stop();
     hashers.reset();
+    files.reset();
+    std::filesystem::remove_all(folder);
   }
 
   [[nodiscard]] std::string url() const { return fmt::format("http://127.0.0.1:{}", http->port()); }
@@ -151,7 +167,10 @@ class Stack {
   ObedientJournal journal;
   Core core;
   Feed feed;
+  const std::string folder = new_folder();
+  Services services;
   std::unique_ptr<Pool> hashers = std::make_unique<Pool>();
+  std::unique_ptr<Pool> files = std::make_unique<Pool>();
   App app;
   std::unique_ptr<net::Server> http;
 };

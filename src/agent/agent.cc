@@ -1,0 +1,222 @@
+#include "agent/agent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.h"
+#include "wire/api_json.h"
+
+namespace souk::agent {
+namespace {
+
+using base::Code;
+using base::Duration;
+using base::Result;
+using base::Time;
+
+constexpr auto kPoll = base::seconds(25);
+constexpr auto kAfterTrouble = std::chrono::seconds(1);
+constexpr auto kOwnerEvery = std::chrono::seconds(1);
+
+Time now() { return base::SystemClock().now(); }
+
+std::chrono::microseconds chrono_of(Duration d) { return std::chrono::microseconds(d.us); }
+
+// Asking again will not help: the token is gone, or the machine.
+bool is_final(const base::Error& e) {
+  return e.code == Code::unauthenticated || e.code == Code::forbidden || e.code == Code::not_found;
+}
+
+}  // namespace
+
+Agent::Agent(AgentOptions options, Workshop& workshop)
+    : options_(std::move(options)), shop_(workshop) {}
+
+Agent::~Agent() = default;
+
+std::size_t Agent::running() const {
+  const std::lock_guard lock(mutex_);
+  return runners_.size();
+}
+
+Result<bool> Agent::run() {
+  SOUK_ASSIGN(auto link, Link::make(shop_.link));
+  {
+    const std::lock_guard lock(mutex_);
+    polling_ = &link;
+  }
+  std::thread beats([this] { beat_loop(); });
+  Result<> trouble;
+  auto next_owner = std::chrono::steady_clock::now();
+  while (!stopping_) {
+    if (auto polled = poll(link); !polled) {
+      if (stopping_) break;
+      if (is_final(polled.error())) {
+        trouble = std::unexpected(polled.error());
+        break;
+      }
+      std::this_thread::sleep_for(kAfterTrouble);
+    }
+    reap();
+    if (std::chrono::steady_clock::now() >= next_owner) {
+      watch_owner();
+      next_owner = std::chrono::steady_clock::now() + kOwnerEvery;
+    }
+    const std::lock_guard lock(mutex_);
+    if (options_.once && ended_ > 0 && runners_.empty()) break;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    polling_ = nullptr;
+  }
+  drain_all(now() + options_.drain, "the lender ends");
+  const auto deadline = now() + options_.drain;
+  while (running() > 0 && now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    reap();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    beats_end_ = true;
+  }
+  wake_.notify_all();
+  beats.join();
+  runners_.clear();  // Whatever is left is ended without a word.
+  if (!trouble) return std::unexpected(trouble.error());
+  return succeeded_ > 0;
+}
+
+void Agent::stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  if (polling_ != nullptr) polling_->cancel();
+}
+
+Result<> Agent::poll(Link& link) {
+  // While something runs or an owner is watched for, others need this thread too.
+  const bool busy = running() > 0 || options_.owner_is_here;
+  const auto wait = busy ? base::milliseconds(500) : kPoll;
+  const auto query = asked_ ? fmt::format("?seen={}&wait={}", seen_, to_string(wait)) : "";
+  SOUK_ASSIGN(const auto answer,
+              link.get(fmt::format("/v1/machines/{}/work{}", to_string(options_.machine), query)));
+  SOUK_ASSIGN(const auto work, wire::from_json<wire::Work>(answer));
+  asked_ = true;
+  seen_ = work.version;
+  return take_up(link, work);
+}
+
+Result<> Agent::take_up(Link& link, const wire::Work& work) {
+  for (const auto& lease : work.leases) {
+    std::unique_lock lock(mutex_);
+    const auto it = runners_.find(lease.id);
+    if (it != runners_.end()) {
+      if (lease.state == "draining") it->second->drain(lease.until, lease.detail.value_or(""));
+      continue;
+    }
+    if (lease.state == "granted" && lease.task && !stopping_ && !owner_here_) {
+      shop_.tell(
+          fmt::format("lease {}: {} for {}, {} credits an hour", to_string(lease.id),
+                      lease.task->job_name.empty() ? to_string(lease.job) : lease.task->job_name,
+                      lease.borrower, to_string(lease.price)));
+      runners_.emplace(lease.id, std::make_unique<Runner>(lease, shop_));
+      beat_now_ = true;
+      wake_.notify_all();
+      const bool first = begun_++ == 0;
+      lock.unlock();
+      if (first) options_.on_first_lease();
+      continue;
+    }
+    lock.unlock();
+    // Not ours to run, or the remains of an agent that was killed: somebody else should have it.
+    const auto reason =
+        lease.state == "granted" ? "this machine cannot run it now" : "the agent was restarted";
+    SOUK_TRY(link.post(fmt::format("/v1/leases/{}/finish", to_string(lease.id)),
+                       wire::to_json(wire::LeaseFinish{lease.epoch, "released", reason, {}})));
+  }
+  // What the market no longer lists has been closed.
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, runner] : runners_)
+    if (std::ranges::find(work.leases, id, &wire::Lease::id) == work.leases.end()) runner->stop();
+  return {};
+}
+
+void Agent::reap() {
+  std::vector<std::unique_ptr<Runner>> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto it = runners_.begin(); it != runners_.end();) {
+      if (!it->second->finished()) {
+        ++it;
+        continue;
+      }
+      ++ended_;
+      ended_cpu_seconds_ += it->second->held().usage->cpu_seconds;
+      if (it->second->succeeded()) ++succeeded_;
+      ended.push_back(std::move(it->second));
+      it = runners_.erase(it);
+    }
+  }
+}
+
+void Agent::beat_loop() {
+  auto link = Link::make(shop_.link);
+  if (!link) return;
+  std::unique_lock lock(mutex_);
+  while (!beats_end_) {
+    lock.unlock();
+    (void)beat(*link);  // A server that is away hears the next one.
+    lock.lock();
+    wake_.wait_for(lock, chrono_of(beat_every_), [this] { return beats_end_ || beat_now_; });
+    beat_now_ = false;
+  }
+}
+
+Result<> Agent::beat(Link& link) {
+  wire::Heartbeat body;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, runner] : runners_)
+      if (!runner->finished()) body.leases.push_back(runner->held());
+  }
+  SOUK_ASSIGN(const auto answer,
+              link.post(fmt::format("/v1/machines/{}/heartbeat", to_string(options_.machine)),
+                        wire::to_json(body)));
+  SOUK_ASSIGN(const auto orders, wire::from_json<wire::Orders>(answer));
+  const std::lock_guard lock(mutex_);
+  // Preparing is worth showing while it lasts.
+  beat_every_ = std::min(orders.heartbeat_every, base::seconds(body.leases.empty() ? 10 : 2));
+  for (const auto& order : orders.orders) obey(order);
+  return {};
+}
+
+// Requires mutex_.
+void Agent::obey(const wire::Order& order) {
+  const auto it = runners_.find(order.lease);
+  if (it == runners_.end()) return;
+  if (order.action == "stop") it->second->stop();
+  if (order.action == "drain")
+    it->second->drain(order.until.value_or(now()), "the market asked to drain");
+}
+
+void Agent::drain_all(Time until, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, runner] : runners_) runner->drain(until, reason);
+}
+
+void Agent::watch_owner() {
+  if (!options_.owner_is_here) return;
+  auto programs = ended_cpu_seconds_;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, runner] : runners_) programs += runner->held().usage->cpu_seconds;
+  }
+  const bool here = options_.owner_is_here(programs);
+  if (here == owner_here_) return;
+  owner_here_ = here;
+  options_.on_owner(here);
+  if (here) drain_all(now() + options_.notice, "the owner is back");
+}
+
+}  // namespace souk::agent

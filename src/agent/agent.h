@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/runner.h"
+#include "base/id.h"
+#include "base/time.h"
+
+namespace souk::agent {
+
+struct AgentOptions {
+  base::MachineId machine;
+  bool once = false;                         // Return after the first lease has ended.
+  base::Duration drain = base::seconds(90);  // How long run() takes at most once told to end.
+  // Called once, when the first lease is taken up.
+  std::function<void()> on_first_lease = [] {};
+  // Called when the owner is back (true) and gone again (false): no new leases, please.
+  std::function<void(bool)> on_owner = [](bool) {};
+  // Is the owner using the machine? Asked about once a second, with the processor time that the
+  // borrowed programs have used in all. Empty: never.
+  std::function<bool(double programs_cpu_seconds)> owner_is_here = {};
+  base::Duration notice = base::seconds(30);  // To the programs, when the owner is back.
+};
+
+// One machine's agent: learns of leases by long poll, has a Runner for each, sends heartbeats and
+// follows orders. Connects outward only. A server that is away delays reports and nothing else.
+class Agent {
+ public:
+  Agent(AgentOptions options, Workshop& workshop);
+  ~Agent();
+
+  // Until stop(), or with `once` until the first lease has ended. Drains what runs, then returns.
+  // True: with `once`, the lease succeeded. Fails when the market refuses this machine.
+  base::Result<bool> run();
+  // From any thread.
+  void stop();
+
+ private:
+  base::Result<> poll(Link& link);
+  base::Result<> take_up(Link& link, const wire::Work& work);
+  void beat_loop();
+  base::Result<> beat(Link& link);
+  void obey(const wire::Order& order);
+  void drain_all(base::Time until, const std::string& reason);
+  void reap();
+  void watch_owner();
+  [[nodiscard]] std::size_t running() const;
+
+  const AgentOptions options_;
+  Workshop& shop_;
+  std::atomic<bool> stopping_ = false;
+  bool owner_here_ = false;
+  double ended_cpu_seconds_ = 0;  // Of programs that have ended.
+
+  mutable std::mutex mutex_;  // Guards what follows.
+  std::map<base::LeaseId, std::unique_ptr<Runner>> runners_;
+  base::Duration beat_every_ = base::seconds(5);
+  bool beat_now_ = false, beats_end_ = false;
+  std::size_t begun_ = 0, ended_ = 0, succeeded_ = 0;
+  Link* polling_ = nullptr;  // What stop() interrupts.
+  std::condition_variable wake_;
+
+  std::uint64_t seen_ = 0;
+  bool asked_ = false;
+};
+
+}  // namespace souk::agent

@@ -1,0 +1,80 @@
+#include "agent/link.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "wire/problem.h"
+
+namespace souk::agent {
+namespace {
+
+using base::Code;
+using base::fail;
+
+constexpr auto kFirstPause = std::chrono::milliseconds(200);
+constexpr auto kLongestPause = std::chrono::seconds(5);
+
+}  // namespace
+
+base::Result<Link> Link::make(LinkOptions options) {
+  if (options.servers.empty())
+    return fail(Code::invalid, "there is no server to talk to", "give one with --server");
+  Link out(std::move(options));
+  for (const auto& server : out.options_.servers) {
+    SOUK_ASSIGN(auto client, net::Client::make({.base_url = server,
+                                                .total_timeout = out.options_.timeout,
+                                                .ca_file = out.options_.ca_file,
+                                                .pinned_sha256 = out.options_.pin,
+                                                .user_agent = "souk-agent"}));
+    out.clients_.push_back(std::move(client));
+  }
+  return out;
+}
+
+base::Result<std::string> Link::call(std::string_view method, std::string_view path,
+                                     std::string_view body, std::string_view key) {
+  net::Headers headers{{"Authorization", "Bearer " + options_.token}};
+  if (!key.empty()) headers.emplace_back("Idempotency-Key", std::string(key));
+  base::Error last;
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    auto response = clients_[current_].send(method, path, headers, body);
+    if (response && response->status < 300) return std::move(response->body);
+    if (response) return std::unexpected(wire::refusal(response->status, response->body));
+    last = std::move(response).error();
+    if (last.code != Code::unavailable) break;
+    current_ = (current_ + 1) % clients_.size();
+  }
+  return std::unexpected(std::move(last));
+}
+
+base::Result<std::string> Link::post(std::string_view path, std::string_view body) {
+  return call("POST", path, body, net::fresh_key());
+}
+
+base::Result<std::string> Link::put(std::string_view path, std::string_view bytes) {
+  return call("PUT", path, bytes, {});
+}
+
+base::Result<std::string> Link::insist(std::string_view path, std::string_view body,
+                                       base::Duration patience,
+                                       const std::function<bool()>& give_up) {
+  using Clock = std::chrono::steady_clock;
+  const auto key = net::fresh_key();
+  const auto deadline = Clock::now() + std::chrono::microseconds(patience.us);
+  for (auto pause = std::chrono::milliseconds(kFirstPause);; pause *= 2) {
+    auto answer = call("POST", path, body, key);
+    const bool again = !answer && (answer.error().code == Code::unavailable ||
+                                   answer.error().code == Code::exhausted);
+    if (!again || Clock::now() >= deadline || (give_up && give_up())) return answer;
+    pause = std::min<std::chrono::milliseconds>(pause, kLongestPause);
+    std::this_thread::sleep_for(
+        std::min<Clock::duration>(pause, deadline - Clock::now() + std::chrono::milliseconds(1)));
+  }
+}
+
+void Link::cancel() {
+  for (auto& client : clients_) client.cancel();
+}
+
+}  // namespace souk::agent

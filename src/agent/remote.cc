@@ -1,0 +1,47 @@
+#include "agent/remote.h"
+
+#include "wire/api_json.h"
+
+namespace souk::agent {
+namespace {
+
+class HttpRemote final : public blob::Remote {
+ public:
+  explicit HttpRemote(Link link) : link_(std::move(link)) {}
+
+  blob::Result<std::vector<blob::Digest>> missing(std::span<const blob::Digest> names) override {
+    wire::BlobNames body;
+    for (const auto& name : names) body.names.push_back(to_string(name));
+    SOUK_ASSIGN(const auto answer, link_.post("/v1/blobs/missing", wire::to_json(body)));
+    SOUK_ASSIGN(const auto absent, wire::from_json<wire::BlobNames>(answer));
+    std::vector<blob::Digest> out;
+    for (const auto& name : absent.names) {
+      SOUK_ASSIGN(const auto digest, blob::parse_digest(name));
+      out.push_back(digest);
+    }
+    return out;
+  }
+
+  blob::Result<> put(const blob::Digest& name, std::string_view encoded) override {
+    SOUK_TRY(link_.put("/v1/blobs/" + to_string(name), encoded));
+    return {};
+  }
+
+  blob::Result<blob::Bytes> get(const blob::Digest& name) override {
+    return link_.get("/v1/blobs/" + to_string(name));
+  }
+
+ private:
+  Link link_;
+};
+
+}  // namespace
+
+blob::RemoteFactory blobs_at(LinkOptions options) {
+  return [options = std::move(options)]() -> blob::Result<std::unique_ptr<blob::Remote>> {
+    SOUK_ASSIGN(auto link, Link::make(options));
+    return std::make_unique<HttpRemote>(std::move(link));
+  };
+}
+
+}  // namespace souk::agent

@@ -1,0 +1,359 @@
+#include "agent/runner.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "agent/log_spool.h"
+#include "agent/remote.h"
+#include "base/clock.h"
+#include "blob/folder.h"
+#include "wire/api_json.h"
+
+namespace souk::agent {
+namespace {
+
+using base::Code;
+using base::Duration;
+using base::fail;
+using base::Result;
+using base::Time;
+
+constexpr std::int64_t kMostLog = 60 << 20;
+constexpr auto kStep = std::chrono::milliseconds(20);
+constexpr auto kUsageEvery = base::seconds(1);
+constexpr auto kToSave = base::seconds(10);  // Of a drain, kept for saving what was done.
+constexpr auto kShortNotice = base::seconds(1);
+constexpr int kProcesses = 1024;
+// The program makes it when its set-up is over, so that set-up time is not billed.
+constexpr const char* kReady = ".souk-ready";
+
+Time now() { return base::SystemClock().now(); }
+
+std::string script_of(const wire::Batch& batch) {
+  if (batch.setup.empty()) return batch.run;
+  return fmt::format("( {}\n) || exit $?\n: > /work/{}\n{}", batch.setup, kReady, batch.run);
+}
+
+bool below(std::string_view path, std::string_view folder) {
+  return path == folder ||
+         (path.starts_with(folder) && path.substr(folder.size()).starts_with('/'));
+}
+
+// A path as the server accepted it, without a slash at its end.
+std::string tidy(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1'000'000) return fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+}  // namespace
+
+struct Runner::Place {
+  std::vector<Trees::Use> inputs;
+  blob::Manifest files;  // What /work begins with.
+  std::vector<blob::Store::Pin> pins;
+  std::unique_ptr<LogSpool> log;
+  std::unique_ptr<Process> process;
+  Program program;
+  bool started = false;  // The market knows that it runs.
+  std::optional<Exit> exit;
+  Time next_usage, next_checkpoint = base::kNever;
+};
+
+Runner::Runner(wire::Lease lease, Workshop& workshop)
+    : lease_(std::move(lease)), shop_(workshop), thread_([this] { run(); }) {}
+
+Runner::~Runner() {
+  stopped_ = true;
+  thread_.join();
+}
+
+wire::Held Runner::held() const {
+  const std::lock_guard lock(mutex_);
+  auto usage = usage_.value_or(wire::Usage{});
+  usage.received_bytes = received_;
+  usage.sent_bytes = sent_;
+  return {.lease = lease_.id, .epoch = lease_.epoch, .doing = doing_, .usage = usage};
+}
+
+void Runner::drain(Time until, std::string reason) {
+  const std::lock_guard lock(mutex_);
+  if (drain_until_ && *drain_until_ <= until) return;
+  drain_until_ = until;
+  drain_reason_ = std::move(reason);
+}
+
+bool Runner::draining() const {
+  const std::lock_guard lock(mutex_);
+  return drain_until_.has_value();
+}
+
+Time Runner::drain_until() const {
+  const std::lock_guard lock(mutex_);
+  return drain_until_.value_or(base::kNever);
+}
+
+void Runner::doing(std::string text) {
+  const std::lock_guard lock(mutex_);
+  doing_ = std::move(text);
+}
+
+std::string Runner::path(std::string_view action) const {
+  return fmt::format("/v1/leases/{}/{}", to_string(lease_.id), action);
+}
+
+void Runner::run() {
+  Place place;
+  if (const auto ready = prepare(place); !ready) {
+    if (!stopped_) report("unstarted", ready.error().message);
+  } else if (const auto begun = begin(place); !begun) {
+    if (!stopped_) report("unstarted", begun.error().message);
+  } else {
+    attend(place);
+    if (!stopped_) finish(place);
+  }
+  place.process.reset();
+  finished_ = true;
+}
+
+// Files, sandbox, scratch: everything that is not billed.
+Result<> Runner::prepare(Place& place) {
+  const auto& task = *lease_.task;
+  const auto get = [&](const std::string& name, std::string what) -> Result<blob::Manifest> {
+    SOUK_ASSIGN(const auto root, blob::parse_digest(name));
+    doing("fetching " + what);
+    blob::TransferOptions options;
+    options.on_progress = [&](const blob::Progress& p) {
+      if (p.bytes_total > 0)
+        doing(fmt::format("fetching {} {}% of {}", what, p.bytes_done * 100 / p.bytes_total,
+                          size_text(p.bytes_total)));
+    };
+    SOUK_ASSIGN(auto got, blob::download(root, *shop_.store, blobs_at(shop_.link), options));
+    place.pins.push_back(std::move(got.pin));
+    const std::lock_guard lock(mutex_);
+    received_ += static_cast<std::int64_t>(got.stats.bytes_moved);
+    return std::move(got.manifest);
+  };
+  for (const auto& input : task.batch.inputs) {
+    if (stopped_) return fail(Code::conflict, "stopped");
+    SOUK_ASSIGN(const auto root, blob::parse_digest(input.blob));
+    blob::Manifest files;
+    if (!shop_.trees->has(root)) {
+      SOUK_ASSIGN(files, get(input.blob, input.path));
+    }
+    SOUK_ASSIGN(auto tree, shop_.trees->use(root, *shop_.store));
+    // A single file is bound as itself, under the name it was given.
+    const auto to = tidy(input.path);
+    const auto file = tree.path() + "/" + std::filesystem::path(to).filename().string();
+    std::error_code error;
+    const auto count = std::distance(std::filesystem::directory_iterator(tree.path(), error), {});
+    const bool single = count == 1 && std::filesystem::is_regular_file(file, error);
+    place.program.inputs.push_back({single ? file : tree.path(), "/work/" + to});
+    place.inputs.push_back(std::move(tree));
+  }
+  if (task.batch.workdir) {
+    SOUK_ASSIGN(place.files, get(*task.batch.workdir, "files"));
+  }
+  if (task.checkpoint && task.batch.checkpoint) {
+    SOUK_ASSIGN(auto saved, get(*task.checkpoint, "checkpoint"));
+    const auto folder = tidy(task.batch.checkpoint->path);
+    std::erase_if(place.files.entries, [&](const auto& e) { return below(e.path, folder); });
+    std::ranges::move(saved.entries, std::back_inserter(place.files.entries));
+    std::ranges::sort(place.files.entries, blob::path_before, &blob::Entry::path);
+  }
+  return fill_scratch(place);
+}
+
+Result<> Runner::fill_scratch(Place& place) {
+  const auto& task = *lease_.task;
+  doing("unpacking");
+  const auto log_path = fmt::format("{}/{}.log", shop_.folder, to_string(lease_.id));
+  auto link = Link::make(shop_.link);
+  if (!link) return std::unexpected(link.error());
+  auto shared = std::make_shared<Link>(*std::move(link));
+  SOUK_ASSIGN(
+      place.log,
+      LogSpool::open(
+          log_path, kMostLog,
+          [this, shared](std::int64_t offset, std::string_view text) -> Result<std::int64_t> {
+            SOUK_ASSIGN(const auto answer,
+                        shared->post(path("log"), wire::to_json(wire::LogPiece{
+                                                      lease_.epoch, offset, std::string(text)})));
+            SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
+            return size.size;
+          }));
+  std::filesystem::remove(log_path);  // It lives as long as it is open.
+
+  auto& program = place.program;
+  program.argv = {"/bin/sh", "-c", script_of(task.batch)};
+  program.env = task.batch.env;
+  program.env["SOUK_JOB"] = to_string(lease_.job);
+  program.env["SOUK_INDEX"] = std::to_string(task.index);
+  program.env["SOUK_WORKERS"] = std::to_string(task.workers);
+  program.env["SOUK_TRY"] = std::to_string(task.tries);
+  program.image = task.batch.image.value_or("");
+  program.internet = task.batch.network == "internet";
+  if (program.internet && !shop_.internet)
+    return fail(Code::forbidden, "this machine lends no internet");
+  program.limits = {.cores = static_cast<double>(task.cores),
+                    .memory_bytes = task.memory_mib << 20,
+                    .scratch_bytes = shop_.scratch_bytes,
+                    .pids = kProcesses};
+  program.output_fd = place.log->program_end();
+  const auto name = program.image.empty() ? shop_.sandbox : "podman";
+  const auto sandbox = shop_.sandboxes.find(name);
+  if (sandbox == shop_.sandboxes.end())
+    return fail(Code::unavailable, fmt::format("this machine has no {}", name));
+  SOUK_ASSIGN(place.process, sandbox->second->prepare(program));
+  return blob::unpack(place.files, *shop_.store, place.process->scratch());
+}
+
+// Runs the program and tells the market, unless its set-up comes first.
+Result<> Runner::begin(Place& place) {
+  SOUK_TRY(place.process->start());
+  place.log->close_program_end();
+  const auto& batch = lease_.task->batch;
+  if (batch.checkpoint) place.next_checkpoint = now() + batch.checkpoint->every;
+  doing(batch.setup.empty() ? "running" : "setting up");
+  shop_.tell(fmt::format("lease {}: {} {}", to_string(lease_.id),
+                         batch.setup.empty() ? "running" : "setting up", lease_.task->job_name));
+  return {};
+}
+
+// Billing begins here: not before the set-up is over.
+void Runner::tell_started(Place& place, Link& link) {
+  const auto ready = place.process->scratch() + "/" + kReady;
+  if (!lease_.task->batch.setup.empty() && ::access(ready.c_str(), F_OK) != 0) return;
+  const auto answer = link.insist(path("start"), wire::to_json(wire::LeaseStart{lease_.epoch}),
+                                  shop_.grace, [this] { return stopped_.load(); });
+  if (!answer) stopped_ = true;  // The lease is not ours any more.
+  place.started = answer.has_value();
+  doing("running");
+}
+
+// Until the program has ended, or must.
+void Runner::attend(Place& place) {
+  auto link = Link::make(shop_.link);
+  if (!link) return;
+  Time killed_at = base::kNever;
+  bool told_to_end = false;
+  while (!place.exit) {
+    if (!place.started) tell_started(place, *link);
+    if (stopped_) return place.process->kill();
+    if (draining() && !told_to_end) {
+      told_to_end = true;
+      doing("draining");
+      place.process->terminate();
+      const auto until = drain_until();
+      killed_at = std::max(now() + kShortNotice, until - kToSave);
+    }
+    if (now() >= killed_at) place.process->kill();
+    if (now() >= place.next_usage) {
+      const auto u = place.process->usage();
+      const std::lock_guard lock(mutex_);
+      usage_ = wire::Usage{.cpu_seconds = u.cpu_seconds,
+                           .memory_bytes = u.memory_bytes,
+                           .memory_peak_bytes = u.memory_peak_bytes,
+                           .scratch_bytes = u.scratch_bytes};
+      place.next_usage = now() + kUsageEvery;
+    }
+    if (now() >= place.next_checkpoint && !told_to_end) {
+      checkpoint(place);
+      place.next_checkpoint = now() + lease_.task->batch.checkpoint->every;
+    }
+    place.exit = place.process->wait(
+        base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kStep).count()));
+  }
+  if (!place.started) tell_started(place, *link);
+}
+
+// The named parts of /work, on the market's server.
+Result<blob::Digest> Runner::save(const std::string& folder, std::vector<std::string> only) {
+  SOUK_ASSIGN(const auto packed, blob::pack(folder, *shop_.store, {.only = std::move(only)}));
+  SOUK_ASSIGN(const auto stats, blob::upload(packed.root, *shop_.store, blobs_at(shop_.link)));
+  const std::lock_guard lock(mutex_);
+  sent_ += static_cast<std::int64_t>(stats.bytes_moved);
+  return packed.root;
+}
+
+void Runner::checkpoint(Place& place) {
+  const auto saved = [&]() -> Result<> {
+    SOUK_ASSIGN(const auto root,
+                save(place.process->scratch(), {tidy(lease_.task->batch.checkpoint->path)}));
+    SOUK_ASSIGN(auto link, Link::make(shop_.link));
+    SOUK_TRY(link.post(path("checkpoint"),
+                       wire::to_json(wire::LeaseCheckpoint{lease_.epoch, to_string(root)})));
+    return {};
+  }();
+  // A file that is being written is not an accident: the next one will do.
+  if (!saved) place.log->say("no checkpoint this time: " + saved.error().message);
+}
+
+Result<std::string> Runner::collect(Place& place) {
+  doing("sending results");
+  std::vector<std::string> only;
+  for (const auto& output : lease_.task->batch.outputs) only.push_back(tidy(output));
+  if (only.empty()) return std::string();
+  const auto deadline = now() + shop_.grace;
+  for (;;) {
+    const auto root = save(place.process->scratch(), only);
+    if (root) return to_string(*root);
+    if (root.error().code != Code::unavailable || now() > deadline || stopped_)
+      return std::unexpected(root.error());
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+void Runner::finish(Place& place) {
+  const auto& exit = *place.exit;
+  const bool has_checkpoint = lease_.task->batch.checkpoint.has_value();
+  if (draining()) {
+    if (has_checkpoint && place.started) checkpoint(place);
+    std::string reason;
+    {
+      const std::lock_guard lock(mutex_);
+      reason = drain_reason_;
+    }
+    place.log->say("stopped: " + reason);
+    (void)place.log->finish(base::seconds(2));
+    return report("released", reason);
+  }
+  if (!exit.started) {
+    place.log->say(exit.text);
+    (void)place.log->finish(base::seconds(2));
+    return report("unstarted", exit.text);
+  }
+  const bool good = exit.code == 0 && exit.signal == 0;
+  if (!good) place.log->say(exit.text);
+  // Outputs of a failure are worth a look too.
+  const auto result = collect(place);
+  if (!result) place.log->say("the results could not be kept: " + result.error().message);
+  if (const auto sent = place.log->finish(shop_.grace); !sent) shop_.tell(sent.error().message);
+  if (good && !result)
+    return report("failed", "the results could not be kept: " + result.error().message);
+  succeeded_ = good;
+  report(good ? "completed" : "failed", exit.text,
+         result && !result->empty() ? std::optional(*result) : std::nullopt);
+}
+
+void Runner::report(std::string outcome, std::string detail, std::optional<std::string> result) {
+  constexpr std::size_t most = 1'000;
+  const auto body = wire::to_json(
+      wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most), std::move(result)});
+  auto link = Link::make(shop_.link);
+  if (!link) return;
+  const auto answer =
+      link->insist(path("finish"), body, shop_.grace, [this] { return stopped_.load(); });
+  shop_.tell(fmt::format("lease {}: {} ({}){}", to_string(lease_.id), outcome, detail,
+                         answer ? "" : ", not reported: " + answer.error().message));
+}
+
+}  // namespace souk::agent

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "agent/link.h"
+#include "agent/sandbox.h"
+#include "agent/trees.h"
+#include "base/time.h"
+#include "blob/store.h"
+#include "wire/api.h"
+
+namespace souk::agent {
+
+// What all leases of a machine share. Outlives its runners.
+struct Workshop {
+  LinkOptions link;
+  std::string folder;  // Of logs under way.
+  std::unique_ptr<blob::Store> store;
+  std::unique_ptr<Trees> trees;
+  std::map<std::string, std::unique_ptr<Sandbox>, std::less<>> sandboxes;
+  std::string sandbox = "bubblewrap";                  // For jobs without an image.
+  std::int64_t scratch_bytes = std::int64_t{1} << 30;  // Of one lease.
+  bool internet = false;
+  // How long to go on reporting what happened when the market cannot be reached.
+  base::Duration grace = base::minutes(10);
+  std::function<void(const std::string& line)> tell = [](const std::string&) {};
+};
+
+// One lease from its grant to its end, on a thread of its own: fetches the files, runs the program
+// in a sandbox, sends its output, keeps its checkpoints, collects its results and reports. Whatever
+// goes wrong ends in a report, or in silence when nobody can be reached.
+class Runner {
+ public:
+  // `lease` has a task and is granted.
+  Runner(wire::Lease lease, Workshop& workshop);
+  ~Runner();  // Ends the program, reports nothing more, joins.
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // For the next heartbeat.
+  [[nodiscard]] wire::Held held() const;
+  [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] bool succeeded() const { return succeeded_; }
+  // Finish, checkpoint and report until `until`, at the latest.
+  void drain(base::Time until, std::string reason);
+  // The lease is no longer ours: end at once, without a report.
+  void stop() { stopped_ = true; }
+  [[nodiscard]] const wire::Lease& lease() const { return lease_; }
+
+ private:
+  struct Place;  // What a run holds in its hands.
+
+  void run();
+  base::Result<> prepare(Place& place);
+  base::Result<> fill_scratch(Place& place);
+  base::Result<> begin(Place& place);
+  void attend(Place& place);
+  void tell_started(Place& place, Link& link);
+  void checkpoint(Place& place);
+  void finish(Place& place);
+  base::Result<std::string> collect(Place& place);
+  void report(std::string outcome, std::string detail, std::optional<std::string> result = {});
+  [[nodiscard]] std::string path(std::string_view action) const;
+  void doing(std::string text);
+  [[nodiscard]] bool draining() const;
+  [[nodiscard]] base::Time drain_until() const;
+  base::Result<blob::Digest> save(const std::string& folder, std::vector<std::string> only);
+
+  const wire::Lease lease_;
+  Workshop& shop_;
+  std::atomic<bool> stopped_ = false, finished_ = false, succeeded_ = false;
+  mutable std::mutex mutex_;  // Guards what follows.
+  std::string doing_ = "preparing";
+  std::optional<wire::Usage> usage_;
+  std::int64_t received_ = 0, sent_ = 0;
+  std::optional<base::Time> drain_until_;
+  std::string drain_reason_;
+  std::thread thread_;
+};
+
+}  // namespace souk::agent

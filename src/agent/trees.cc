@@ -1,0 +1,104 @@
+#include "agent/trees.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "blob/folder.h"
+
+namespace souk::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::fail;
+
+std::int64_t bytes_in(const fs::path& folder) {
+  std::int64_t out = 0;
+  std::error_code ignored;  // A file that vanishes has no size.
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored))
+    if (entry.is_regular_file(ignored)) out += static_cast<std::int64_t>(entry.file_size(ignored));
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Trees>> Trees::open(std::string folder, std::int64_t max_bytes) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return fail(Code::unavailable, fmt::format("cannot use {}: {}", folder, error.message()),
+                "choose another folder with --folder");
+  auto out = std::unique_ptr<Trees>(new Trees(folder, max_bytes));
+  std::vector<std::pair<fs::file_time_type, Tree>> found;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const auto name = entry.path().filename().string();
+    if (blob::parse_digest(name))
+      found.emplace_back(entry.last_write_time(error), Tree{name, bytes_in(entry.path())});
+    else
+      fs::remove_all(entry.path(), error);  // Half unpacked by an agent that was killed.
+  }
+  std::ranges::sort(found, {}, [](const auto& f) { return f.first; });
+  for (auto& [when, tree] : found) out->trees_.push_back(std::move(tree));
+  out->make_room(0);
+  return out;
+}
+
+bool Trees::has(const blob::Digest& root) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::find(trees_, to_string(root), &Tree::name) != trees_.end();
+}
+
+base::Result<Trees::Use> Trees::use(const blob::Digest& root, const blob::Store& store) {
+  const std::lock_guard lock(mutex_);
+  const auto name = to_string(root);
+  const auto path = folder_ + "/" + name;
+  const auto it = std::ranges::find(trees_, name, &Tree::name);
+  if (it != trees_.end()) {
+    ++it->users;
+    trees_.splice(trees_.end(), trees_, it);
+    std::error_code ignored;
+    fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+    return Use(*this, path, name);
+  }
+  SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, store));
+  const auto bytes = static_cast<std::int64_t>(manifest.total_bytes());
+  make_room(bytes);
+  const auto partial = path + ".part";
+  std::error_code error;
+  fs::remove_all(partial, error);
+  if (auto done = blob::unpack(manifest, store, partial); !done) {
+    fs::remove_all(partial, error);
+    return std::unexpected(done.error());
+  }
+  fs::rename(partial, path, error);
+  if (error)
+    return fail(Code::unavailable, fmt::format("cannot make {}: {}", path, error.message()));
+  trees_.push_back({name, bytes, 1});
+  return Use(*this, path, name);
+}
+
+void Trees::release(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto it = std::ranges::find(trees_, name, &Tree::name);
+  if (it != trees_.end()) --it->users;
+  make_room(0);
+}
+
+// What is in use stays, even over the limit: the lease needs it.
+void Trees::make_room(std::int64_t bytes) {
+  for (const auto& tree : trees_) bytes += tree.bytes;
+  for (auto it = trees_.begin(); it != trees_.end() && bytes > max_bytes_;) {
+    if (it->users > 0) {
+      ++it;
+      continue;
+    }
+    std::error_code ignored;  // It is tried again when the agent starts.
+    fs::remove_all(folder_ + "/" + it->name, ignored);
+    bytes -= it->bytes;
+    it = trees_.erase(it);
+  }
+}
+
+}  // namespace souk::agent

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "blob/store.h"
+
+namespace souk::agent {
+
+// Unpacked inputs, shared read-only by all leases that use them: folder/<digest>. What no lease
+// uses is removed, least recently used first, when there are more than `max_bytes`. Thread-safe.
+class Trees {
+ public:
+  // A tree in use: it stays while this lives.
+  class Use {
+   public:
+    Use(Trees& trees, std::string path, std::string name)
+        : trees_(&trees), path_(std::move(path)), name_(std::move(name)) {}
+    Use(Use&& other) noexcept
+        : trees_(std::exchange(other.trees_, nullptr)),
+          path_(std::move(other.path_)),
+          name_(std::move(other.name_)) {}
+    Use& operator=(Use&&) = delete;
+    ~Use() {
+      if (trees_ != nullptr) trees_->release(name_);
+    }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+   private:
+    Trees* trees_;
+    std::string path_, name_;
+  };
+
+  // Knows the trees that an earlier agent left in `folder`.
+  static base::Result<std::unique_ptr<Trees>> open(std::string folder, std::int64_t max_bytes);
+
+  // The tree of the manifest `root`, whose chunks are in `store`; unpacked if it is not there.
+  // Another lease that wants the same waits.
+  base::Result<Use> use(const blob::Digest& root, const blob::Store& store);
+  [[nodiscard]] bool has(const blob::Digest& root);
+
+ private:
+  struct Tree {
+    std::string name;
+    std::int64_t bytes = 0;
+    int users = 0;
+  };
+  Trees(std::string folder, std::int64_t max_bytes)
+      : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+  void release(const std::string& name);
+  void make_room(std::int64_t bytes);
+
+  const std::string folder_;
+  const std::int64_t max_bytes_;
+  std::mutex mutex_;
+  std::list<Tree> trees_;  // Least recently used first.
+};
+
+}  // namespace souk::agent

@@ -1,0 +1,239 @@
+#include "blob/folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "blob/files.h"
+#include "blob/ignore.h"
+#include "blob/walk.h"
+
+namespace souk::blob {
+namespace {
+
+constexpr auto kIgnoreFile = ".soukignore";
+constexpr std::size_t kMostIgnoreBytes = 1 << 20;
+
+// Where packing begins: an open folder, or an open folder with the one file wanted of it.
+struct Start {
+  Fd folder;
+  std::string file;   // Empty: all of the folder.
+  std::string shown;  // The folder's path, for messages.
+};
+
+Result<Start> start_at(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return system_failure("pack", path);
+  Start start{.shown = path};
+  while (start.shown.size() > 1 && start.shown.ends_with('/')) start.shown.pop_back();
+  if (S_ISREG(status.st_mode)) {
+    // Resolved here, so that a link given by the user is the file it points to.
+    std::error_code error;
+    const auto real = std::filesystem::canonical(path, error);
+    if (error) return base::fail(base::Code::not_found, fmt::format("cannot find {}", path));
+    start.file = real.filename();
+    start.shown = real.parent_path();
+  } else if (!S_ISDIR(status.st_mode)) {
+    return base::fail(base::Code::invalid, fmt::format("cannot pack {}", path),
+                      "a folder or a plain file");
+  }
+  start.folder = Fd(::open(start.shown.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!start.folder) return system_failure("open the folder", start.shown);
+  return start;
+}
+
+// Patterns that leave out all but these paths. Level by level, because the last line that matches
+// decides: first everything is left out, then the wanted names are taken back.
+std::string all_but(std::vector<std::string> only) {
+  const auto all = only;
+  std::erase_if(only, [&](const std::string& path) {  // It is part of another.
+    return std::ranges::any_of(all,
+                               [&](const auto& other) { return path.starts_with(other + "/"); });
+  });
+  std::string out = "/*\n";
+  bool deeper = true;
+  for (std::size_t level = 1; deeper; ++level) {
+    deeper = false;
+    std::string taken_back, left_out;
+    for (const auto& path : only) {
+      std::size_t end = 0;
+      for (std::size_t i = 0; i < level && end != std::string::npos; ++i)
+        end = path.find('/', end + (i > 0));
+      const auto depth = static_cast<std::size_t>(std::ranges::count(path, '/')) + 1;
+      if (depth < level) continue;
+      const auto part = path.substr(0, end);
+      taken_back += "!/" + part + (depth == level ? "\n" : "/\n");
+      if (depth == level) continue;
+      left_out += "/" + part + "/*\n";
+      deeper = true;
+    }
+    out += taken_back + left_out;
+  }
+  return out;
+}
+
+Result<Ignore> ignore_of(const Start& start, const PackOptions& options) {
+  if (!options.only.empty()) return Ignore::parse(all_but(options.only));
+  SOUK_ASSIGN(auto ignore, Ignore::parse(options.ignore));
+  const auto path = fmt::format("{}/{}", start.shown, kIgnoreFile);
+  const Fd file(
+      ::openat(start.folder.get(), kIgnoreFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno == ENOENT) return ignore;
+  if (!file) return system_failure("read", path);
+  SOUK_ASSIGN(const auto text, read_up_to(file.get(), kMostIgnoreBytes + 1, path));
+  if (text.size() > kMostIgnoreBytes)
+    return base::fail(base::Code::too_large,
+                      fmt::format("{} is larger than {} bytes", path, kMostIgnoreBytes));
+  SOUK_TRY(ignore.add(text));
+  return ignore;
+}
+
+base::Failure too_large(const std::string& path, std::uint64_t bytes, std::uint64_t most) {
+  return base::fail(base::Code::too_large,
+                    fmt::format("{} has {} bytes; at most {} are accepted", path, bytes, most),
+                    "leave out what the job does not need with .soukignore");
+}
+
+Result<Plan> plan_from(const Start& start, const PackOptions& options) {
+  Plan plan;
+  if (start.file.empty()) {
+    SOUK_ASSIGN(const auto ignore, ignore_of(start, options));
+    SOUK_ASSIGN(auto walked, walk(start.folder.get(), start.shown, ignore,
+                                  options.only.empty() ? BadLinks::refuse : BadLinks::skip));
+    plan.entries = std::move(walked.entries);
+    plan.warnings = std::move(walked.warnings);
+  } else {
+    struct stat status{};
+    if (::fstatat(start.folder.get(), start.file.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return system_failure("look at", start.file);
+    plan.entries.push_back({.path = start.file,
+                            .kind = status.st_mode & S_IXUSR ? Kind::executable : Kind::file,
+                            .size = static_cast<std::uint64_t>(status.st_size)});
+  }
+  for (const auto& entry : plan.entries) plan.total_bytes += entry.size;
+  if (plan.total_bytes > options.most_bytes)
+    return too_large(start.shown, plan.total_bytes, options.most_bytes);
+  SOUK_TRY(check_fits(plan.entries));
+  return plan;
+}
+
+// Reads files of one folder into a store.
+class Packer {
+ public:
+  Packer(const Start& start, Store& store, const PackOptions& options, std::uint64_t total)
+      : start_(start), store_(store), options_(options), pin_(store.pin({})) {
+    progress_.bytes_total = total;
+  }
+
+  Result<> read(Entry& entry) {
+    const auto shown = fmt::format("{}/{}", start_.shown, entry.path);
+    SOUK_ASSIGN(const auto file, open(entry.path, shown));
+    struct stat before{}, after{};
+    if (::fstat(file.get(), &before) != 0) return system_failure("look at", shown);
+    if (!S_ISREG(before.st_mode)) return changed(shown);
+    entry.size = static_cast<std::uint64_t>(before.st_size);
+    entry.kind = before.st_mode & S_IXUSR ? Kind::executable : Kind::file;
+    packed_bytes_ += entry.size;  // It may have grown since it was listed.
+    if (packed_bytes_ > options_.most_bytes)
+      return too_large(start_.shown, packed_bytes_, options_.most_bytes);
+    for (auto left = entry.size; left > 0;) {
+      const auto wanted = std::min<std::uint64_t>(left, kChunkBytes);
+      SOUK_ASSIGN(const auto content, read_up_to(file.get(), wanted, shown));
+      if (content.size() != wanted) return changed(shown);
+      SOUK_ASSIGN(const auto added, store_.add(content, &pin_));
+      entry.chunks.push_back(added.name);
+      report(wanted, added.was_there);
+      left -= wanted;
+    }
+    if (::fstat(file.get(), &after) != 0) return system_failure("look at", shown);
+    if (!same(before, after)) return changed(shown);
+    return {};
+  }
+
+  Store::Pin& pin() { return pin_; }
+
+ private:
+  // Files come in order, so the folder of one is mostly that of the next.
+  Result<Fd> open(const std::string& path, const std::string& shown) {
+    const auto slash = path.rfind('/');
+    const auto folder = slash == std::string::npos ? std::string() : path.substr(0, slash);
+    if (folder != folder_path_ || !folder_) {
+      SOUK_ASSIGN(folder_, open_folder(start_.folder.get(), ".", shown));
+      for (std::size_t at = 0; at < folder.size();) {
+        const auto end = std::min(folder.find('/', at), folder.size());
+        SOUK_ASSIGN(folder_, open_folder(folder_.get(), folder.substr(at, end - at), shown));
+        at = end + 1;
+      }
+      folder_path_ = folder;
+    }
+    const auto name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+    // Non-blocking: what is a pipe by now must not hold us up.
+    Fd file(::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file) return system_failure("read", shown);
+    return file;
+  }
+
+  static bool same(const struct stat& a, const struct stat& b) {
+    const auto equal = [](const timespec& x, const timespec& y) {
+      return x.tv_sec == y.tv_sec && x.tv_nsec == y.tv_nsec;
+    };
+    return a.st_size == b.st_size && equal(a.st_mtim, b.st_mtim) && equal(a.st_ctim, b.st_ctim);
+  }
+
+  static base::Failure changed(const std::string& shown) {
+    return base::fail(base::Code::conflict, fmt::format("{} changed while it was read", shown),
+                      "pack again when nothing writes to it, or leave it out with .soukignore");
+  }
+
+  void report(std::uint64_t bytes, bool skipped) {
+    progress_.bytes_done += bytes;
+    progress_.bytes_total = std::max(progress_.bytes_total, progress_.bytes_done);
+    progress_.chunks_skipped += skipped;
+    if (options_.on_progress) options_.on_progress(progress_);
+  }
+
+  const Start& start_;
+  Store& store_;
+  const PackOptions& options_;
+  Store::Pin pin_;
+  Fd folder_;
+  std::string folder_path_;
+  Progress progress_;
+  std::uint64_t packed_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<Plan> plan(const std::string& path, const PackOptions& options) {
+  SOUK_ASSIGN(const auto start, start_at(path));
+  return plan_from(start, options);
+}
+
+Result<Packed> pack(const std::string& path, Store& store, const PackOptions& options) {
+  SOUK_ASSIGN(const auto start, start_at(path));
+  SOUK_ASSIGN(auto plan, plan_from(start, options));
+  Packer packer(start, store, options, plan.total_bytes);
+  Packed out;
+  for (auto& entry : plan.entries) {
+    if (entry.kind == Kind::file || entry.kind == Kind::executable) SOUK_TRY(packer.read(entry));
+    out.manifest.entries.push_back(std::move(entry));
+  }
+  SOUK_TRY(check(out.manifest));
+  SOUK_ASSIGN(const auto bytes, to_bytes(out.manifest));
+  SOUK_ASSIGN(const auto added, store.add(bytes, &packer.pin()));
+  out.root = added.name;
+  out.warnings = std::move(plan.warnings);
+  out.pin = std::move(packer.pin());
+  return out;
+}
+
+Result<Manifest> read_manifest(const Digest& root, const Store& store) {
+  SOUK_ASSIGN(const auto bytes, store.content(root));
+  return parse_manifest(bytes);
+}
+
+}  // namespace souk::blob
