@@ -40,11 +40,11 @@ class Server:
     def __init__(self, data, *flags):
         self.data, self.flags, self.process = data, flags, None
 
-    def start(self):
+    def start(self, port=0):
         env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
         self.log = open(os.path.join(self.data + ".log"), "ab")
         self.process = subprocess.Popen(
-            [SOUK, "serve", "--data", self.data, "--listen", "127.0.0.1:0", *self.flags],
+            [SOUK, "serve", "--data", self.data, "--listen", f"127.0.0.1:{port}", *self.flags],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env=env)
         line = self.process.stdout.readline()
         match = re.search(r"(https?)://127\.0\.0\.1:(\d+)", line)

@@ -123,9 +123,6 @@ Result<> Agent::take_up(Link& link, const wire::Work& work) {
       runners_.emplace(lease.id, std::make_unique<Runner>(lease, shop_));
       beat_now_ = true;
       wake_.notify_all();
-      const bool first = begun_++ == 0;
-      lock.unlock();
-      if (first) options_.on_first_lease();
       continue;
     }
     lock.unlock();

@@ -20,8 +20,6 @@ struct AgentOptions {
   base::MachineId machine;
   bool once = false;                         // Return after the first lease has ended.
   base::Duration drain = base::seconds(90);  // How long run() takes at most once told to end.
-  // Called once, when the first lease is taken up.
-  std::function<void()> on_first_lease = [] {};
   // Called when the owner is back (true) and gone again (false): no new leases, please.
   std::function<void(bool)> on_owner = [](bool) {};
   // Is the owner using the machine? Asked about once a second, with the processor time that the
@@ -64,7 +62,7 @@ class Agent {
   std::map<base::LeaseId, std::unique_ptr<Runner>> runners_;
   base::Duration beat_every_ = base::seconds(5);
   bool beat_now_ = false, beats_end_ = false;
-  std::size_t begun_ = 0, ended_ = 0, succeeded_ = 0;
+  std::size_t ended_ = 0, succeeded_ = 0;
   Link* polling_ = nullptr;  // What stop() interrupts.
   std::condition_variable wake_;
 

@@ -1,6 +1,5 @@
 #include "agent/cgroup.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,15 +8,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <thread>
 
+#include "agent/sandbox_text.h"
 #include "base/text.h"
 
 namespace souk::agent {
@@ -33,62 +30,12 @@ constexpr std::string_view kLeaf = "souk-agent";
 constexpr std::int64_t kPeriodUs = 100'000;
 constexpr int kRemovalTries = 1000;  // With the pauses below: five seconds.
 
-std::string read_text(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-// O_CREAT means nothing in the kernel's tree, where only the kernel makes files; tests use folders.
-int open_to_write(const std::string& path) {
-  return open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-}
-
-bool write_text(const std::string& path, const std::string& text) {
-  const int fd = open_to_write(path);
-  if (fd < 0) return false;
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  close(fd);
-  return written;
-}
-
-std::int64_t number(std::string_view text) {
-  std::int64_t value = 0;
-  text = base::trim(text);
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-// The value of `key` in lines of "key value".
-std::int64_t field(const std::string& text, std::string_view key) {
-  for (const auto line : base::split(text, '\n'))
-    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ')
-      return number(line.substr(key.size()));
-  return 0;
-}
-
-std::int64_t disk_bytes(const std::string& io_stat, std::string_view key) {
-  std::int64_t total = 0;
-  for (std::size_t at = io_stat.find(key); at != std::string::npos;
-       at = io_stat.find(key, at + key.size()))
-    total += number(std::string_view(io_stat).substr(at + key.size()).substr(0, 20));
-  return total;
-}
-
 std::string start_time(std::string_view pid) {
   const auto stat = read_text(fmt::format("/proc/{}/stat", pid));
   const auto end = stat.rfind(')');  // The name before it may contain anything.
   if (end == std::string::npos) return "";
   const auto fields = base::split(std::string_view(stat).substr(end + 1), ' ');
   return fields.size() > 20 ? std::string(fields[20]) : "";
-}
-
-std::vector<std::string> lines_of(const std::string& path) {
-  std::vector<std::string> lines;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 void kill_members(const std::string& folder, bool version2) {
@@ -286,8 +233,8 @@ void Cgroup::measure(Usage& usage) const {
     if (const auto cpu = read_text(file("cpu", "cpu.stat")); !cpu.empty())
       usage.cpu_seconds = static_cast<double>(field(cpu, "usage_usec")) / 1e6;
     const auto io = read_text(file("io", "io.stat"));
-    usage.read_bytes = disk_bytes(io, "rbytes=");
-    usage.write_bytes = disk_bytes(io, "wbytes=");
+    usage.read_bytes = sum_of(io, "rbytes=");
+    usage.write_bytes = sum_of(io, "wbytes=");
   } else if (const auto cpu = read_text(file("cpuacct", "cpuacct.usage")); !cpu.empty()) {
     usage.cpu_seconds = static_cast<double>(number(cpu)) / 1e9;
   }

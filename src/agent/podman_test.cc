@@ -12,7 +12,10 @@ using namespace testing;
 // An image of a shell and a few tools, imported once from this machine's own files.
 class PodmanSandbox : public ::testing::Test {
  protected:
-  static constexpr const char* kImage = "localhost/souk-sandbox-test:1";
+  // Of this process alone: the same test may run beside this one.
+  static std::string image_name() {
+    return "localhost/souk-sandbox-test:" + std::to_string(getpid());
+  }
 
   static void SetUpTestSuite() {
     if (geteuid() != 0) return;
@@ -23,16 +26,15 @@ class PodmanSandbox : public ::testing::Test {
         "for l in $(ldd $d/bin/* | grep -o '/[^ :]*\\.so[^ ]*' | sort -u); do"
         "  mkdir -p $d/$(dirname $l); cp -L $l $d/$l; done;"
         "tar -C $d -c . | podman --runtime runc import - " +
-        std::string(kImage) +
+        image_name() +
         ";"
         "podman --runtime runc run --rm --pull never --network none --ulimit nofile=1024:1024 "
         "--ulimit nproc=1000:1000 " +
-        std::string(kImage) + " /bin/sh -c 'exit 0'";
+        image_name() + " /bin/sh -c 'exit 0'";
     works_ = std::system(("(" + build + ") > /dev/null 2>&1").c_str()) == 0;
   }
   static void TearDownTestSuite() {
-    if (works_ &&
-        std::system(("podman rmi -f " + std::string(kImage) + " > /dev/null").c_str()) != 0)
+    if (works_ && std::system(("podman rmi -f " + image_name() + " > /dev/null").c_str()) != 0)
       std::puts("the test's image stayed");
   }
   void SetUp() override {
@@ -40,7 +42,7 @@ class PodmanSandbox : public ::testing::Test {
   }
   static Program image(std::string script) {
     auto program = shell(std::move(script));
-    program.image = kImage;
+    program.image = image_name();
     return program;
   }
 

@@ -257,12 +257,7 @@ void Runner::attend(Place& place) {
     }
     if (now() >= killed_at) place.process->kill();
     if (now() >= place.next_usage) {
-      const auto u = place.process->usage();
-      const std::lock_guard lock(mutex_);
-      usage_ = wire::Usage{.cpu_seconds = u.cpu_seconds,
-                           .memory_bytes = u.memory_bytes,
-                           .memory_peak_bytes = u.memory_peak_bytes,
-                           .scratch_bytes = u.scratch_bytes};
+      look_at_usage(place);
       place.next_usage = now() + kUsageEvery;
     }
     if (now() >= place.next_checkpoint && !told_to_end) {
@@ -273,6 +268,16 @@ void Runner::attend(Place& place) {
         base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kStep).count()));
   }
   if (!place.started) tell_started(place, *link);
+  look_at_usage(place);
+}
+
+void Runner::look_at_usage(Place& place) {
+  const auto u = place.process->usage();
+  const std::lock_guard lock(mutex_);
+  usage_ = wire::Usage{.cpu_seconds = u.cpu_seconds,
+                       .memory_bytes = u.memory_bytes,
+                       .memory_peak_bytes = u.memory_peak_bytes,
+                       .scratch_bytes = u.scratch_bytes};
 }
 
 // The named parts of /work, on the market's server.
@@ -347,7 +352,7 @@ void Runner::finish(Place& place) {
 void Runner::report(std::string outcome, std::string detail, std::optional<std::string> result) {
   constexpr std::size_t most = 1'000;
   const auto body = wire::to_json(
-      wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most), std::move(result)});
+      wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most), std::move(result), held().usage});
   auto link = Link::make(shop_.link);
   if (!link) return;
   const auto answer =

@@ -64,6 +64,7 @@ class Runner {
   void attend(Place& place);
   void tell_started(Place& place, Link& link);
   void checkpoint(Place& place);
+  void look_at_usage(Place& place);
   void finish(Place& place);
   base::Result<std::string> collect(Place& place);
   void report(std::string outcome, std::string detail, std::optional<std::string> result = {});

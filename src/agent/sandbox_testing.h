@@ -14,7 +14,9 @@
 #include <functional>
 #include <sstream>
 
+#include "agent/cgroup.h"
 #include "agent/sandbox.h"
+#include "agent/sandbox_keep.h"
 #include "agent/sandbox_usage.h"
 
 // For the sandboxes' tests: runs a program to its end, or step by step, with deadlines.
@@ -165,26 +167,27 @@ inline void as_ordinary_user(const std::function<void()>& body) {
   EXPECT_EQ(status, 0) << "the child that ran as an ordinary user failed";
 }
 
-// What a sandbox could leave behind, to compare before and after.
+// What a sandbox could leave behind, to compare before and after. Only what bears this process's
+// mark, as other tests may run beside this one.
 struct Leftovers {
-  std::string mounts = slurp("/proc/self/mountinfo");
+  bool mounts = slurp("/proc/self/mountinfo").contains(" souk ");
   std::vector<std::string> groups, files;
   std::ptrdiff_t descriptors =
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   int children = static_cast<int>(tree_of(getpid()).size()) - 1;
 
   Leftovers() {
+    const auto me = std::to_string(getpid()) + "-";
     std::error_code none;
-    for (auto it = std::filesystem::recursive_directory_iterator("/sys/fs/cgroup", none);
-         !none && it != std::filesystem::recursive_directory_iterator(); it.increment(none))
-      if (it->path().filename().string().starts_with("souk-lease-" + std::to_string(getpid()) +
-                                                     "-"))
-        groups.push_back(it->path());
-    for (const char* folder : {"/tmp", "/dev/shm", "/work"})
-      for (const auto& entry : std::filesystem::directory_iterator(folder, none))
-        if (entry.path().filename().string().starts_with("souk-bare-" + std::to_string(getpid())) ||
-            folder != std::string_view("/tmp"))
-          files.push_back(entry.path());
+    for (const auto& place : Cgroups::find().places())
+      for (const auto& entry : std::filesystem::directory_iterator(place.folder, none))
+        if (entry.path().filename().string().starts_with("souk-lease-" + me))
+          groups.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator("/tmp", none))
+      if (entry.path().filename().string().starts_with("souk-bare-" + me))
+        files.push_back(entry.path());
+    for (const char* path : {kWork, kTmp, kShm, kInputs})
+      if (std::filesystem::exists(path, none)) files.push_back(path);
   }
   bool operator==(const Leftovers&) const = default;
 };

@@ -49,8 +49,8 @@ struct File {
   std::int32_t priority = 0;
   wire::Constraints constraints;
   std::vector<std::string> packages;  // Short for constraints.packages.
-  std::optional<std::string> run;
-  std::string setup;
+  std::optional<AnyJson> run;  // As it is written: `run: true` is a command.
+  std::optional<AnyJson> setup;
   std::optional<std::string> workdir;
   std::vector<AnyJson> inputs;
   std::vector<std::string> outputs;
@@ -59,8 +59,8 @@ struct File {
   std::optional<wire::BatchCheckpoint> checkpoint;
   std::string network = "none";
   wire::Retry retry;
-  static constexpr auto optional_fields = std::array<std::string_view, 8>{
-      "name", "kind", "price", "priority", "constraints", "setup", "network", "retry"};
+  static constexpr auto optional_fields = std::array<std::string_view, 7>{
+      "name", "kind", "price", "priority", "constraints", "network", "retry"};
   SOUK_FIELDS(File, name, kind, class_, resources, workers, price, deadline, priority, constraints,
               packages, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,
               retry)
@@ -135,7 +135,7 @@ base::Result<LocalInput> input_of(const AnyJson& json, std::size_t i) {
 base::Result<> convert_batch(File& f, JobFile& out) {
   if (!f.run) {
     const std::initializer_list<std::pair<std::string_view, bool>> useless{
-        {"setup", !f.setup.empty()},
+        {"setup", f.setup.has_value()},
         {"workdir", f.workdir.has_value()},
         {"inputs", !f.inputs.empty()},
         {"outputs", !f.outputs.empty()},
@@ -149,8 +149,8 @@ base::Result<> convert_batch(File& f, JobFile& out) {
                                   std::string(name)));
     return {};
   }
-  wire::Batch batch{.run = *f.run,
-                    .setup = f.setup,
+  wire::Batch batch{.run = plain(*f.run),
+                    .setup = f.setup ? plain(*f.setup) : "",
                     .outputs = std::move(f.outputs),
                     .image = f.image,
                     .checkpoint = f.checkpoint,

@@ -362,7 +362,6 @@ Result<> lend(Context& c, const Lend& o) {
       set_paused(here);
     };
   }
-  if (o.once) how.on_first_lease = [&] { set_paused(true); };
   agent::Agent agent(how, shop);
   signals.on_end([&] {
     shop.tell("ending: no new leases, those that run finish or save what they have");

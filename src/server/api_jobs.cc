@@ -330,6 +330,7 @@ Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
   if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
   SOUK_TRY(c.execute(
       market::FinishLease{id, body.epoch, *outcome, body.detail, body.result.value_or("")}));
+  if (body.usage) c.services().add_usage(id, {c.now(), *body.usage});
   return view(c.state(), c.state().leases.at(id));
 }
 

@@ -570,8 +570,9 @@ struct LeaseFinish {
   std::string outcome;  // completed, failed, released, unstarted
   std::string detail;
   std::optional<std::string> result;  // The blob with its outputs.
+  std::optional<Usage> usage;         // In all.
   static constexpr auto optional_fields = std::array<std::string_view, 1>{"detail"};
-  SOUK_FIELDS(LeaseFinish, epoch, outcome, detail, result)
+  SOUK_FIELDS(LeaseFinish, epoch, outcome, detail, result, usage)
 };
 
 struct LeaseCheckpoint {

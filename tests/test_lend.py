@@ -1,0 +1,310 @@
+"""Lending and batch jobs with the real binary: real agents, real sandboxes, real kills."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from souk import DEADLINE_S, PASSWORD, SOUK, MarketTest, wait_for
+
+needs_sandbox = unittest.skipUnless(
+    shutil.which("bwrap"), "bubblewrap is not installed: scripts/setup installs it")
+
+
+class Agent:
+    """A `souk lend` process."""
+
+    def __init__(self, test, token, name, *flags, user=None):
+        self.folder = os.path.join(test.folder, "agent-" + name)
+        os.makedirs(self.folder)
+        self.log = open(os.path.join(test.folder, f"agent-{name}.log"), "ab")
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        env.update(SOUK_SERVER=test.server.url, SOUK_TOKEN=token, HOME=self.folder,
+                   XDG_CACHE_HOME=self.folder, XDG_CONFIG_HOME=os.path.join(self.folder, "config"))
+        command = [SOUK, "lend", "--name", name, *flags]
+        if user is not None:
+            os.chown(self.folder, user, user)
+            command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log)
+        test.addCleanup(self.end)
+        wait_for(lambda: "lending " in self.text() or self.process.poll() is not None, "the agent")
+        test.assertIsNone(self.process.poll(), self.text())
+
+    def text(self):
+        with open(self.log.name, encoding="utf-8") as log:
+            return log.read()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(DEADLINE_S)
+        self.log.close()
+
+
+@needs_sandbox
+class LendTest(MarketTest):
+    flags = ("--round", "200ms")
+
+    def setUp(self):
+        super().setUp()
+        self.ann, self.bob = self.sign_up("ann"), self.sign_up("bob")
+        self.good("PATCH", "/v1/settings",
+                  {"shortest_term": "1s", "drain": "5s", "settle_every": "1s", "silence": "3s",
+                   "term": "10m"}, self.ann)
+        self.souk("account", "grant", "bob", "100", token=self.ann)
+
+    def agent(self, name, *flags, token=None, **more):
+        return Agent(self, token or self.ann, name, "--cores", "1", "--memory", "1G", "--price",
+                     "0.1", *flags, **more)
+
+    def job_file(self, text, **files):
+        folder = os.path.join(self.folder, "project")
+        os.makedirs(folder, exist_ok=True)
+        for name, content in files.items():
+            path = os.path.join(folder, name.replace("__", "/").replace("_", "."))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(content)
+        path = os.path.join(self.folder, "job.yaml")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return path
+
+    def run_job(self, text, **files):
+        path = self.job_file(text + "\nprice: {limit: 1, budget: 5}\n", **files)
+        return self.json("run", path, "--yes", token=self.bob)["id"]
+
+    def wait_job(self, job, check=True):
+        return self.souk("job", "wait", job, "--timeout", "60s", "--json", token=self.bob,
+                         check=check)
+
+    def logs(self, job):
+        return self.souk("logs", job, token=self.bob).stdout
+
+    def parts(self, job):
+        return self.good("GET", f"/v1/jobs/{job}/parts", token=self.bob)["items"]
+
+    def check_ledger(self):
+        ledger = self.json("ledger", token=self.ann)
+        self.assertEqual(ledger["sum"], 0)
+        rows = {row["name"]: row for row in ledger["accounts"]}
+        total = sum(r["available"] + r["escrow"] for n, r in rows.items() if n != "mint")
+        self.assertAlmostEqual(total, 100, places=6)
+        return rows
+
+
+class Batch(LendTest):
+    def test_a_program_runs_elsewhere_and_its_files_come_back(self):
+        self.agent("box")
+        job = self.run_job("name: hello\nworkdir: project\nrun: python3 main.py\noutputs: [out]\n"
+                           "env: {GREETING: hi, N: 3}",
+                           main_py="import os\nprint(os.environ['GREETING'], os.environ['N'])\n"
+                                   "os.mkdir('out')\nopen('out/a.txt', 'w').write('done')\n")
+        self.wait_job(job)
+        self.assertEqual(self.logs(job), "hi 3\n")
+        out = os.path.join(self.folder, "results")
+        self.souk("results", job, "-o", out, token=self.bob)
+        with open(os.path.join(out, "out/a.txt"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "done")
+        rows = self.check_ledger()
+        self.assertGreater(rows["ann"]["available"], 0)
+
+    def test_each_worker_has_its_own_index_and_results(self):
+        for i in range(3):
+            self.agent(f"box{i}")
+        job = self.run_job("run: echo $SOUK_INDEX of $SOUK_WORKERS > mine\noutputs: [mine]\n"
+                           "workers: 1..3")
+        self.wait_job(job)
+        out = os.path.join(self.folder, "results")
+        self.souk("results", job, "-o", out, token=self.bob)
+        for i in range(3):
+            with open(os.path.join(out, str(i), "mine"), encoding="utf-8") as f:
+                self.assertEqual(f.read(), f"{i} of 3\n")
+
+    def test_a_failure_is_told_with_its_exit_code_and_not_retried(self):
+        self.agent("box")
+        job = self.run_job("run: echo oops; exit 7")
+        done = self.wait_job(job, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("7", done.stderr)
+        self.assertIn("oops", self.logs(job))
+        self.assertEqual(self.parts(job)[0]["tries"], 1)
+
+    def test_setup_is_not_billed_and_its_failure_ends_the_job(self):
+        self.agent("box")
+        job = self.run_job("setup: sleep 2; echo ready > s\nrun: cat s")
+        self.wait_job(job)
+        self.assertEqual(self.logs(job), "ready\n")
+        lease = self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)["items"][0]
+        waited = [lease[k][:26] for k in ("granted", "started")]
+        self.assertNotEqual(waited[0], waited[1])
+        self.assertLess(lease["paid"], 1.5 / 3600)  # Under two seconds at 0.55 an hour, and no set-up.
+        job = self.run_job("setup: exit 3\nrun: echo never")
+        self.assertNotEqual(self.wait_job(job, check=False).returncode, 0)
+        self.assertNotIn("never", self.logs(job))
+        self.check_ledger()
+
+    def test_inputs_are_read_only_and_fetched_once(self):
+        agent = self.agent("box")
+        text = "inputs: [project/data]\nrun: cat data/x && ! touch data/y && echo kept"
+        job = self.run_job(text, data__x="0123456789")
+        self.wait_job(job)
+        self.assertIn("kept", self.logs(job))
+        trees = os.path.join(agent.folder, "souk/lend/trees")
+        self.assertEqual(len(os.listdir(trees)), 1)
+        again = self.run_job(text)
+        self.wait_job(again)
+        usage = self.good("GET", f"/v1/jobs/{again}/usage", token=self.bob)["items"]
+        self.assertEqual(usage[-1]["samples"][-1]["usage"]["received_bytes"], 0)
+
+    def test_mistakes_in_a_job_file_are_named_with_line_and_nearest_key(self):
+        path = self.job_file("run: true\nworkdri: x\n")
+        done = self.souk("run", path, "--yes", token=self.bob, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("job.yaml:2", done.stderr)
+        self.assertIn("workdir", done.stderr)
+
+    def test_what_is_used_can_be_watched(self):
+        self.agent("box")
+        job = self.run_job("run: |\n  python3 -c 'while True: pass'")
+        def busy():
+            items = self.good("GET", f"/v1/jobs/{job}/usage", token=self.bob)["items"]
+            return items and items[-1]["samples"][-1]["usage"]["cpu_seconds"] > 0.5
+        wait_for(busy, "some use")
+        top = self.souk("job", "top", job, token=self.bob).stdout
+        self.assertIn("running", top)
+        self.souk("cancel", job, token=self.bob)
+
+
+class Trouble(LendTest):
+    def counting(self, n):
+        """A program that counts to n, half a second each, and goes on where it was."""
+        return (
+            "import os, time, signal\n"
+            "os.makedirs('ckpt', exist_ok=True)\n"
+            "i = int(open('ckpt/i').read()) if os.path.exists('ckpt/i') else 0\n"
+            "print('from', i, flush=True)\n"
+            "signal.signal(signal.SIGTERM, lambda *a: exit(0))\n"
+            f"while i < {n}:\n"
+            "    time.sleep(0.25); i += 1\n"
+            "    open('ckpt/t', 'w').write(str(i)); os.rename('ckpt/t', 'ckpt/i')\n"
+            "open('done', 'w').write(str(i))\n")
+
+    def start_counting(self, n):
+        return self.run_job("workdir: project\nrun: python3 count.py\noutputs: [done]\n"
+                            "checkpoint: {path: ckpt, every: 1s}", count_py=self.counting(n))
+
+    def wait_checkpoint(self, job):
+        return wait_for(lambda: self.parts(job)[0].get("checkpoint"), "a checkpoint")
+
+    def finish_and_check(self, job, n):
+        self.wait_job(job)
+        out = os.path.join(self.folder, "results")
+        self.souk("results", job, "-o", out, token=self.bob)
+        with open(os.path.join(out, "done"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), str(n))
+        text = self.logs(job)
+        starts = [int(line.split()[1]) for line in text.splitlines() if line.startswith("from")]
+        self.assertGreater(starts[-1], 0, "it began again from nothing: " + text)
+
+    def test_a_killed_agent_costs_only_the_time_since_the_last_checkpoint(self):
+        carl = self.sign_up("carl")
+        first = self.agent("first", token=carl)
+        job = self.start_counting(24)
+        self.wait_checkpoint(job)
+        first.process.send_signal(signal.SIGKILL)
+        first.process.wait(DEADLINE_S)
+        self.agent("second")
+        self.finish_and_check(job, 24)
+        leases = self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)["items"]
+        lost = [l for l in leases if l.get("outcome") == "lost"]
+        self.assertEqual(len(lost), 1)
+        rows = self.check_ledger()
+        # Paid up to the last accepted interval, and not a moment further.
+        self.assertAlmostEqual(rows["carl"]["available"], lost[0]["earned"], places=6)
+        self.assertLess(lost[0]["settled_until"], lost[0]["ended"])
+
+    def test_a_lender_who_ends_gives_the_work_to_another(self):
+        first = self.agent("first")
+        job = self.start_counting(20)
+        self.wait_checkpoint(job)
+        self.agent("second")
+        first.process.send_signal(signal.SIGTERM)
+        self.assertEqual(first.process.wait(DEADLINE_S), 0, first.text())
+        self.finish_and_check(job, 20)
+
+    def test_work_goes_on_while_the_server_is_away(self):
+        agent = self.agent("box")
+        job = self.run_job("run: sleep 4; echo survived > out\noutputs: [out]")
+        wait_for(lambda: self.parts(job)[0]["state"] == "running", "the program")
+        port = self.server.port
+        self.server.kill()
+        time.sleep(1)
+        self.server.start(port)
+        self.assertEqual(self.server.port, port)
+        self.wait_job(job)
+        self.assertEqual(self.parts(job)[0]["tries"], 0)
+        self.assertIsNone(agent.process.poll())
+        self.check_ledger()
+
+    def test_an_agent_that_comes_back_hands_back_what_it_cannot_continue(self):
+        first = self.agent("box")
+        job = self.start_counting(16)
+        self.wait_checkpoint(job)
+        first.process.kill()
+        first.process.wait(DEADLINE_S)
+        shutil.rmtree(first.folder)
+        self.agent("box")
+        self.finish_and_check(job, 16)
+
+    def test_once_takes_one_lease_and_ends(self):
+        agent = self.agent("box", "--once")
+        job = self.run_job("run: echo one")
+        self.wait_job(job)
+        self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
+        offers = self.good("GET", "/v1/offers", token=self.ann)["items"]
+        self.assertEqual([o["state"] for o in offers], ["paused"])
+
+    def test_nothing_is_left_behind(self):
+        agent = self.agent("box")
+        job = self.run_job("run: (setsid sleep 999 &) ; echo started; sleep 999")
+        wait_for(lambda: "started" in self.logs(job), "the program")
+        self.souk("cancel", job, token=self.bob)
+        wait_for(lambda: not sleepers(), "the end of everything it started")
+        agent.process.terminate()
+        self.assertEqual(agent.process.wait(DEADLINE_S), 0)
+        with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+            self.assertNotIn(self.folder, mounts.read())
+        self.assertEqual(os.listdir(os.path.join(agent.folder, "souk/lend/leases")), [])
+
+
+def sleepers():
+    """Processes that run `sleep 999`."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if f.read().startswith(b"sleep\x00999"):
+                    found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root to be somebody else")
+class OrdinaryUser(LendTest):
+    def test_lending_needs_no_root(self):
+        os.chmod(self.folder, 0o711)
+        self.agent("box", user=65534)
+        job = self.run_job("run: id -u; ls / /home; cat /etc/shadow; true")
+        self.wait_job(job)
+        text = self.logs(job)
+        self.assertNotIn("root:", text)
+        self.check_ledger()
+
+
+if __name__ == "__main__":
+    unittest.main()
