@@ -103,7 +103,7 @@ void sweep_bare_folders() {
     if (name.starts_with(kPrefix) && !owner_exists(std::string_view(name).substr(kPrefix.size())))
       stale.push_back(entry.path());
   }
-  for (const auto& path : stale) std::filesystem::remove_all(path, none);
+  for (const auto& path : stale) remove_tree(path);
 }
 
 }  // namespace souk::agent

@@ -1,5 +1,7 @@
 #include "agent/link.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -14,6 +16,13 @@ using base::fail;
 
 constexpr auto kFirstPause = std::chrono::milliseconds(200);
 constexpr auto kLongestPause = std::chrono::seconds(5);
+constexpr auto kGlance = std::chrono::milliseconds(20);  // Is it still wanted?
+
+// A gateway that speaks for a market it cannot reach is as good as no answer.
+bool from_a_gateway(const net::Response& response) {
+  const bool such = response.status == 502 || response.status == 503 || response.status == 504;
+  return such && !response.content_type.starts_with("application/problem+json");
+}
 
 }  // namespace
 
@@ -40,8 +49,13 @@ base::Result<std::string> Link::call(std::string_view method, std::string_view p
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     auto response = clients_[current_].send(method, path, headers, body);
     if (response && response->status < 300) return std::move(response->body);
-    if (response) return std::unexpected(wire::refusal(response->status, response->body));
-    last = std::move(response).error();
+    if (response && !from_a_gateway(*response))
+      return std::unexpected(wire::refusal(response->status, response->body));
+    last = response ? base::Error{Code::unavailable,
+                                  fmt::format("a gateway at {} answered with status {}",
+                                              options_.servers[current_], response->status),
+                                  "the market behind it is down: try again"}
+                    : std::move(response).error();
     if (last.code != Code::unavailable) break;
     current_ = (current_ + 1) % clients_.size();
   }
@@ -66,14 +80,19 @@ base::Result<std::string> Link::insist(std::string_view path, std::string_view b
     auto answer = call("POST", path, body, key);
     const bool again = !answer && (answer.error().code == Code::unavailable ||
                                    answer.error().code == Code::exhausted);
-    if (!again || Clock::now() >= deadline || (give_up && give_up())) return answer;
+    const auto over = [&] {
+      return Clock::now() >= deadline || *cancelled_ || (give_up && give_up());
+    };
+    if (!again || over()) return answer;
     pause = std::min<std::chrono::milliseconds>(pause, kLongestPause);
-    std::this_thread::sleep_for(
-        std::min<Clock::duration>(pause, deadline - Clock::now() + std::chrono::milliseconds(1)));
+    const auto next = std::min(Clock::now() + pause, deadline);
+    while (Clock::now() < next && !over()) std::this_thread::sleep_for(kGlance);
+    if (*cancelled_ || (give_up && give_up())) return answer;
   }
 }
 
 void Link::cancel() {
+  *cancelled_ = true;
   for (auto& client : clients_) client.cancel();
 }
 

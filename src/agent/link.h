@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +39,7 @@ class Link {
                                    const std::function<bool()>& give_up = {});
   base::Result<std::string> put(std::string_view path, std::string_view bytes);
 
+  // Makes the call under way, and all later ones, fail soon.
   void cancel();
 
  private:
@@ -47,6 +50,7 @@ class Link {
   LinkOptions options_;
   std::vector<net::Client> clients_;  // One for each server.
   std::size_t current_ = 0;
+  std::unique_ptr<std::atomic<bool>> cancelled_ = std::make_unique<std::atomic<bool>>(false);
 };
 
 }  // namespace souk::agent

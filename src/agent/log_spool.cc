@@ -82,21 +82,33 @@ void LogSpool::close_program_end() {
   if (write_fd_ >= 0) ::close(std::exchange(write_fd_, -1));
 }
 
-void LogSpool::say(std::string_view line) { take(fmt::format("[souk] {}\n", line)); }
+void LogSpool::say(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  keep(printable(fmt::format("[souk] {}\n", line)));
+}
 
-void LogSpool::take(std::string_view bytes) {
+void LogSpool::take(std::string_view bytes, bool last) {
   const std::lock_guard lock(mutex_);
   auto text = std::exchange(cut_, {}) + std::string(bytes);
-  const auto whole = base::whole_characters(text);
-  cut_ = text.substr(whole);
-  text.resize(whole);
-  text = printable(std::move(text));
-  if (size_ >= most_) return;
-  keep(text.substr(0, static_cast<std::size_t>(most_ - size_)));
-  if (size_ >= most_) keep("\n[souk] the log is full: what follows is dropped\n");
+  if (!last) {
+    const auto whole = base::whole_characters(text);
+    cut_ = text.substr(whole);
+    text.resize(whole);
+  }
+  keep(printable(std::move(text)));
 }
 
 void LogSpool::keep(std::string_view text) {
+  if (full_) return;
+  const auto room = static_cast<std::size_t>(most_ - size_);
+  full_ = text.size() >= room;
+  if (!full_) return write(text);
+  text = text.substr(0, room);
+  write(text.substr(0, base::whole_characters(text)));
+  write("\n[souk] the log is full: what follows is dropped\n");
+}
+
+void LogSpool::write(std::string_view text) {
   for (std::size_t done = 0; done < text.size();) {
     const auto n = ::pwrite(file_, text.data() + done, text.size() - done, size_);
     if (n < 0 && errno == EINTR) continue;
@@ -113,7 +125,7 @@ bool LogSpool::send_some() {
   std::int64_t offset = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (sent_ >= size_) return true;
+    if (sent_ >= size_ || enough_) return true;
     offset = sent_;
     piece.resize(static_cast<std::size_t>(std::min<std::int64_t>(kPiece, size_ - sent_)));
     const auto n = ::pread(file_, piece.data(), piece.size(), offset);
@@ -124,9 +136,9 @@ bool LogSpool::send_some() {
   const auto size = send_(offset, piece);
   if (!size) return false;
   const std::lock_guard lock(mutex_);
-  // The market keeps less than we do: the rest is for nobody.
-  sent_ = *size < offset + std::ssize(piece) ? size_ : *size;
-  return sent_ >= size_;
+  sent_ = *size;
+  enough_ = sent_ < offset + std::ssize(piece);
+  return sent_ >= size_ || enough_;
 }
 
 void LogSpool::read() {
@@ -137,6 +149,7 @@ void LogSpool::read() {
     const auto n = ::read(read_fd_, buffer.data(), buffer.size());
     if (n > 0) take({buffer.data(), static_cast<std::size_t>(n)});
     const bool again = n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+    if (!again) take({}, true);
     const std::lock_guard lock(mutex_);
     if (!again) ended_ = true;
     if (ended_ || stopping_) return wake_.notify_all();
@@ -163,12 +176,15 @@ base::Result<> LogSpool::finish(base::Duration patience) {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; });
   }
-  while (!send_some()) {
+  for (std::int64_t before = -1;;) {
+    if (send_some()) return {};
     if (Clock::now() >= deadline)
       return fail(Code::unavailable, "the end of the log could not be sent");
+    std::unique_lock lock(mutex_);
+    if (std::exchange(before, sent_) != sent_) continue;  // It goes on: no need to wait.
+    lock.unlock();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  return {};
 }
 
 }  // namespace souk::agent

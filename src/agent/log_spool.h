@@ -19,7 +19,8 @@ namespace souk::agent {
 class LogSpool {
  public:
   // Sends one piece, valid UTF-8, that begins at byte `offset` of the log. Returns what the market
-  // has from then on. Called on the sending thread, and by finish().
+  // has from then on; less than was sent means that it wants no more. Called on the sending thread,
+  // and by finish().
   using Send =
       std::function<base::Result<std::int64_t>(std::int64_t offset, std::string_view text)>;
 
@@ -42,8 +43,9 @@ class LogSpool {
   LogSpool(int file, int read_fd, int write_fd, std::int64_t most, Send send);
   void read();
   void ship();
-  void take(std::string_view bytes);
-  void keep(std::string_view text);
+  void take(std::string_view bytes, bool last = false);
+  void keep(std::string_view text);  // These require mutex_.
+  void write(std::string_view text);
   bool send_some();
 
   const int file_, read_fd_;
@@ -53,6 +55,8 @@ class LogSpool {
   std::mutex mutex_;  // Guards what follows.
   std::string cut_;   // The beginning of a character.
   std::int64_t size_ = 0, sent_ = 0;
+  bool full_ = false;    // The file has `most_` bytes.
+  bool enough_ = false;  // The market keeps less than we do: the rest is for nobody.
   bool ended_ = false, stopping_ = false;
   std::condition_variable wake_;
   std::mutex sending_;  // One at a time.

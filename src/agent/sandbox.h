@@ -39,7 +39,8 @@ struct Program {
   std::string image = {};  // Only for podman.
   bool internet = false;
   Limits limits;
-  int output_fd = -1;  // Gets stdout and stderr. Stays the caller's; read until start() returns.
+  int output_fd =
+      -1;  // Gets stdout and stderr. Duplicated by prepare(): the caller may close its own then.
 };
 
 // What the program used so far. Where the machine does not tell, a number stays 0.

@@ -34,8 +34,7 @@ class KeptProcess final : public Process {
   ~KeptProcess() override {
     parts_.keeper.reset();  // First, for everything below it dies with it.
     parts_.cgroup.reset();
-    std::error_code ignored;
-    if (!parts_.remove_at_end.empty()) std::filesystem::remove_all(parts_.remove_at_end, ignored);
+    if (!parts_.remove_at_end.empty()) remove_tree(parts_.remove_at_end);
   }
 
   std::string scratch() const override { return parts_.scratch; }

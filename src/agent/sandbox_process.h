@@ -66,6 +66,9 @@ void limit_without_groups(const Cgroups& cgroups, const Limits& limits, KeepPlan
 // The sentences about memory, processes and cores that follow from what control groups allow.
 std::vector<Finding> group_findings(const Cgroups& cgroups);
 
+// Removes a folder whose programs are gone, also where they took away the right to look inside.
+void remove_tree(const std::string& folder);
+
 // The first of `paths` that can be executed, or "".
 std::string find_tool(std::initializer_list<const char*> paths);
 

@@ -151,6 +151,17 @@ std::vector<Finding> group_findings(const Cgroups& cgroups) {
   return findings;
 }
 
+void remove_tree(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, none);
+  for (auto it = fs::recursive_directory_iterator(folder, none);
+       !none && it != fs::recursive_directory_iterator(); it.increment(none))
+    if (it->symlink_status(none).type() == fs::file_type::directory)
+      fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, none);
+  fs::remove_all(folder, none);
+}
+
 std::string find_tool(std::initializer_list<const char*> paths) {
   for (const char* path : paths)
     if (access(path, X_OK) == 0) return path;

@@ -130,14 +130,18 @@ TEST_P(EverySandbox, ProgramOutlivesTheThreadThatStartedIt) {
 
 TEST_P(EverySandbox, RunsAsAnOrdinaryUser) {
   as_ordinary_user([&] {
-    Box box(*place, shell("cat in; echo made > out; mkdir d; chmod 0 d"));
-    ASSERT_TRUE(box);
-    std::ofstream(box->scratch() + "/in") << "given\n";
-    box.start();
-    EXPECT_EQ(box.finish().code, 0);
-    EXPECT_EQ(box.output(), "given\n");
-    EXPECT_EQ(slurp(box->scratch() + "/out"), "made\n");
-    EXPECT_GT(box->usage().cpu_seconds, -1);
+    const Leftovers before;
+    {
+      Box box(*place, shell("cat in; echo made > out; mkdir d; chmod 0 d"));
+      ASSERT_TRUE(box);
+      std::ofstream(box->scratch() + "/in") << "given\n";
+      box.start();
+      EXPECT_EQ(box.finish().code, 0);
+      EXPECT_EQ(box.output(), "given\n");
+      EXPECT_EQ(slurp(box->scratch() + "/out"), "made\n");
+      EXPECT_GT(box->usage().cpu_seconds, -1);
+    }
+    EXPECT_EQ(Leftovers(), before);
   });
 }
 

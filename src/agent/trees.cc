@@ -37,7 +37,8 @@ base::Result<std::unique_ptr<Trees>> Trees::open(std::string folder, std::int64_
     if (blob::parse_digest(name))
       found.emplace_back(entry.last_write_time(error), Tree{name, bytes_in(entry.path())});
     else
-      fs::remove_all(entry.path(), error);  // Half unpacked by an agent that was killed.
+      fs::remove_all(entry.path(),
+                     error);  // Half unpacked, or half removed, by an agent that was killed.
   }
   std::ranges::sort(found, {}, [](const auto& f) { return f.first; });
   for (auto& [when, tree] : found) out->trees_.push_back(std::move(tree));
@@ -57,9 +58,7 @@ base::Result<Trees::Use> Trees::use(const blob::Digest& root, const blob::Store&
   const auto it = std::ranges::find(trees_, name, &Tree::name);
   if (it != trees_.end()) {
     ++it->users;
-    trees_.splice(trees_.end(), trees_, it);
-    std::error_code ignored;
-    fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+    touch(it);
     return Use(*this, path, name);
   }
   SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, store));
@@ -73,16 +72,29 @@ base::Result<Trees::Use> Trees::use(const blob::Digest& root, const blob::Store&
     return std::unexpected(done.error());
   }
   fs::rename(partial, path, error);
-  if (error)
-    return fail(Code::unavailable, fmt::format("cannot make {}: {}", path, error.message()));
+  if (error) {
+    const auto why = error.message();
+    fs::remove_all(partial, error);
+    return fail(Code::unavailable, fmt::format("cannot make {}: {}", path, why));
+  }
   trees_.push_back({name, bytes, 1});
   return Use(*this, path, name);
+}
+
+// The order survives a restart as the folders' times.
+void Trees::touch(std::list<Tree>::iterator tree) {
+  std::error_code ignored;  // Then it goes earlier than need be.
+  fs::last_write_time(folder_ + "/" + tree->name, fs::file_time_type::clock::now(), ignored);
+  trees_.splice(trees_.end(), trees_, tree);
 }
 
 void Trees::release(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const auto it = std::ranges::find(trees_, name, &Tree::name);
-  if (it != trees_.end()) --it->users;
+  if (it != trees_.end()) {
+    --it->users;
+    touch(it);
+  }
   make_room(0);
 }
 
@@ -94,8 +106,12 @@ void Trees::make_room(std::int64_t bytes) {
       ++it;
       continue;
     }
-    std::error_code ignored;  // It is tried again when the agent starts.
-    fs::remove_all(folder_ + "/" + it->name, ignored);
+    // Under another name first: a tree of which a part is gone must not pass for a whole one. What
+    // cannot be removed now is tried again when the agent starts.
+    std::error_code ignored;
+    const auto path = folder_ + "/" + it->name, gone = path + ".gone";
+    fs::rename(path, gone, ignored);
+    fs::remove_all(gone, ignored);
     bytes -= it->bytes;
     it = trees_.erase(it);
   }

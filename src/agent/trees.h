@@ -51,6 +51,7 @@ class Trees {
   Trees(std::string folder, std::int64_t max_bytes)
       : folder_(std::move(folder)), max_bytes_(max_bytes) {}
   void release(const std::string& name);
+  void touch(std::list<Tree>::iterator tree);
   void make_room(std::int64_t bytes);
 
   const std::string folder_;

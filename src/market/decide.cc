@@ -18,17 +18,15 @@ Result<> Decider::need_operator(std::string_view what) const {
 }
 
 Result<> Decider::need_owner(AccountId owner, std::string_view what) const {
-  const bool machine = actor_.scope == Scope::machine;
-  if (is_system() || is_operator() || (actor_.account == owner && !machine)) return {};
-  return fail(Code::forbidden, fmt::format("{} belongs to somebody else", what),
-              machine ? "a machine's token acts for its machine's leases only" : "");
+  if (acts_for(owner)) return {};
+  return fail(
+      Code::forbidden, fmt::format("{} belongs to somebody else", what),
+      actor_.scope == Scope::machine ? "a machine's token acts for its machine's leases only" : "");
 }
 
 Result<> Decider::need_agent(const Machine& machine) const {
   if (actor_.scope == Scope::machine && actor_.machine == machine.id) return {};
-  if (actor_.scope == Scope::user && actor_.account == machine.owner)
-    return {};  // No words needed.
-  return need_owner(machine.owner, fmt::format("machine {}", to_string(machine.id)));
+  return need_owner(machine.owner, machine.id);
 }
 
 Result<> Decider::need_active(AccountId account) const {

@@ -163,7 +163,7 @@ Result<> Decider::operator()(const IssueToken& c) {
   if (c.scope == Scope::operator_) SOUK_TRY(need_operator("issue an operator's token"));
   if (c.scope == Scope::machine) {
     SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
-    SOUK_TRY(need_owner(machine->owner, fmt::format("machine {}", to_string(c.machine))));
+    SOUK_TRY(need_owner(machine->owner, c.machine));
   }
   if (c.expires <= now)
     return fail(Code::invalid, "the token would have expired already", "", "expires");

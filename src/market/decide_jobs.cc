@@ -91,26 +91,26 @@ Result<> Decider::operator()(const SubmitJob& c) {
   if (s.index.counts[actor_.account.value].live_jobs >= static_cast<int>(kLiveJobsPerAccount))
     return fail(Code::exhausted, fmt::format("you have {} live jobs", kLiveJobsPerAccount),
                 "wait for one to end, or cancel one");
-  const Job job{.id = s.jobs.next(),
-                .owner = actor_.account,
-                .name = c.name,
-                .kind = c.kind,
-                .slot_class = c.slot_class,
-                .terms = c.terms,
-                .created = now,
-                .work = c.work,
-                .retry = c.retry};
+  const auto id = s.jobs.next();
   SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,
-                           .from = job.owner,
-                           .hold = hold_of(job.id),
+                           .from = actor_.account,
+                           .hold = hold_of(id),
                            .amount = c.terms.budget}));
-  out.push_back(JobSubmitted{job});
+  out.push_back(JobSubmitted{{.id = id,
+                              .owner = actor_.account,
+                              .name = c.name,
+                              .kind = c.kind,
+                              .slot_class = c.slot_class,
+                              .terms = c.terms,
+                              .created = now,
+                              .work = c.work,
+                              .retry = c.retry}});
   return {};
 }
 
 Result<> Decider::operator()(const ChangeJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  SOUK_TRY(need_owner(job->owner, c.job));
   SOUK_TRY(need_live(*job));
   SOUK_TRY(need_active(job->owner));
   SOUK_TRY(check_terms(c.terms));
@@ -149,7 +149,7 @@ void Decider::pause_job(const Job& j, std::string reason) {
 
 Result<> Decider::operator()(const PauseJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  SOUK_TRY(need_owner(job->owner, c.job));
   SOUK_TRY(need_live(*job));
   if (job->state == JobState::paused) return {};
   pause_job(*job, job->owner == actor_.account ? "by its owner" : "by an operator");
@@ -159,7 +159,7 @@ Result<> Decider::operator()(const PauseJob& c) {
 
 Result<> Decider::operator()(const ResumeJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  SOUK_TRY(need_owner(job->owner, c.job));
   SOUK_TRY(need_live(*job));
   SOUK_TRY(need_active(job->owner));
   if (job->state != JobState::paused) return {};
@@ -175,7 +175,7 @@ void Decider::end_job(const Job& j, JobState state, std::string reason) {
 
 Result<> Decider::operator()(const CancelJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, fmt::format("job {}", to_string(c.job))));
+  SOUK_TRY(need_owner(job->owner, c.job));
   if (c.reason.size() > kTextMax)
     return bad("the reason is too long", fmt::format("{} characters at most", kTextMax), "reason");
   SOUK_TRY(need_live(*job));

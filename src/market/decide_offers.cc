@@ -83,7 +83,7 @@ Result<> Decider::operator()(const ChangeMachine& c) {
 
 Result<> Decider::operator()(const RemoveMachine& c) {
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
-  SOUK_TRY(need_owner(machine->owner, fmt::format("machine {}", to_string(c.machine))));
+  SOUK_TRY(need_owner(machine->owner, c.machine));
   if (const auto& offers = s.index.offers_of[c.machine.value]; !offers.empty())
     return fail(
         Code::conflict,

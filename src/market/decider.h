@@ -60,6 +60,15 @@ class Decider {
   Result<> need_operator(std::string_view what) const;
   // The actor is `owner`, an operator, or the system. A machine's token is refused.
   Result<> need_owner(AccountId owner, std::string_view what) const;
+  template <class Tag>
+  Result<> need_owner(AccountId owner, base::Id<Tag> id) const {
+    if (acts_for(owner)) return {};  // No words needed.
+    return need_owner(owner, std::string(Tag::noun) + " " + to_string(id));
+  }
+  [[nodiscard]] bool acts_for(AccountId owner) const {
+    return is_system() || is_operator() ||
+           (actor_.account == owner && actor_.scope != Scope::machine);
+  }
   // As need_owner, or the actor is the agent of this machine.
   Result<> need_agent(const Machine& machine) const;
   Result<> need_active(AccountId account) const;  // Not frozen.

@@ -1,0 +1,246 @@
+#include "agent/trees.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <barrier>
+#include <filesystem>
+#include <thread>
+
+#include "agent/sandbox_testing.h"
+#include "blob/folder.h"
+#include "blob/testing/folder.h"
+
+namespace souk::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using blob::testing::files_below;
+using blob::testing::Folder;
+using blob::testing::noise;
+using blob::testing::spill;
+
+constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
+
+class TreesTest : public ::testing::Test {
+ protected:
+  TreesTest() { store_ = *blob::Store::open(folder_ / "store"); }
+
+  std::unique_ptr<Trees> open(std::int64_t max_bytes = kPlenty) {
+    auto trees = Trees::open(trees_, max_bytes);
+    EXPECT_TRUE(trees) << trees.error().message;
+    return *std::move(trees);
+  }
+
+  // A folder with one file of `bytes`, in the store.
+  blob::Digest pack(const std::string& name, std::size_t bytes) {
+    const auto input = folder_ / ("input-" + name);
+    spill(input / name, noise(bytes, std::hash<std::string>()(name)));
+    auto packed = blob::pack(input, *store_);
+    EXPECT_TRUE(packed) << packed.error().message;
+    return packed->root;
+  }
+
+  // Uses it and lets it go.
+  void visit(Trees& trees, const blob::Digest& root) {
+    const auto use = trees.use(root, *store_);
+    EXPECT_TRUE(use) << use.error().message;
+  }
+
+  [[nodiscard]] fs::path path_of(const blob::Digest& root) const {
+    return fs::path(trees_) / to_string(root);
+  }
+
+  Folder folder_;
+  const std::string trees_ = folder_ / "trees";
+  std::unique_ptr<blob::Store> store_;
+};
+
+TEST_F(TreesTest, ATreeIsUnpackedOnceAndSharedByItsLeases) {
+  const auto root = pack("data", 5'000);
+  const auto trees = open();
+  EXPECT_FALSE(trees->has(root));
+  const auto first = trees->use(root, *store_);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(trees->has(root));
+  EXPECT_EQ(blob::testing::slurp(fs::path(first->path()) / "data"),
+            blob::testing::slurp(folder_ / "input-data/data"));
+  spill(path_of(root) / "mark", "");  // Another unpacking would not have it.
+  const auto second = trees->use(root, *store_);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(first->path(), second->path());
+  EXPECT_TRUE(fs::exists(path_of(root) / "mark"));
+}
+
+TEST_F(TreesTest, WhatALeaseUsesStaysHoweverFullItIs) {
+  const auto a = pack("a", 800), b = pack("b", 800), c = pack("c", 800);
+  const auto trees = open(1'000);
+  auto use_a = trees->use(a, *store_);
+  ASSERT_TRUE(use_a);
+  {
+    const auto use_b = trees->use(b, *store_);
+    ASSERT_TRUE(use_b) << "more than the limit, and both are needed";
+    visit(*trees, c);
+    EXPECT_TRUE(fs::exists(path_of(a) / "a"));
+    EXPECT_TRUE(fs::exists(path_of(b) / "b"));
+    EXPECT_FALSE(fs::exists(path_of(c))) << "nobody uses it";
+  }
+  EXPECT_TRUE(trees->has(a));
+  EXPECT_FALSE(trees->has(b)) << "room is made as soon as it may";
+}
+
+TEST_F(TreesTest, ATreeWithTwoLeasesStaysWhenOneOfThemEnds) {
+  const auto a = pack("a", 800), b = pack("b", 800);
+  const auto trees = open(1'000);
+  const auto stays = trees->use(a, *store_);
+  visit(*trees, a);
+  visit(*trees, b);
+  EXPECT_TRUE(fs::exists(path_of(a) / "a"));
+}
+
+TEST_F(TreesTest, TheLeastRecentlyUsedGoesFirst) {
+  const auto a = pack("a", 400), b = pack("b", 400), c = pack("c", 400);
+  const auto trees = open(1'000);
+  visit(*trees, a);
+  visit(*trees, b);
+  visit(*trees, a);
+  visit(*trees, c);
+  EXPECT_TRUE(trees->has(a));
+  EXPECT_FALSE(trees->has(b));
+  EXPECT_FALSE(fs::exists(path_of(b)));
+  EXPECT_TRUE(trees->has(c));
+}
+
+TEST_F(TreesTest, AJobThatRanForLongHasUsedItsTreeUntilItsEnd) {
+  const auto a = pack("a", 400), b = pack("b", 400), c = pack("c", 400);
+  const auto trees = open(1'000);
+  {
+    const auto for_hours = trees->use(a, *store_);
+    visit(*trees, b);
+  }
+  visit(*trees, c);
+  EXPECT_TRUE(trees->has(a)) << "its next part would unpack it again";
+  EXPECT_FALSE(trees->has(b));
+}
+
+TEST_F(TreesTest, AnAgentThatStartsAgainKnowsItsTreesAndTheirOrder) {
+  const auto a = pack("a", 400), b = pack("b", 400), c = pack("c", 400);
+  {
+    const auto trees = open(1'000);
+    visit(*trees, a);
+    visit(*trees, b);
+    visit(*trees, a);
+  }
+  const auto trees = open(1'000);
+  EXPECT_TRUE(trees->has(a));
+  EXPECT_TRUE(trees->has(b));
+  visit(*trees, c);
+  EXPECT_TRUE(trees->has(a));
+  EXPECT_FALSE(trees->has(b));
+  EXPECT_EQ(files_below(trees_), 2U);
+}
+
+TEST_F(TreesTest, ALowerLimitHoldsFromTheStart) {
+  const auto a = pack("a", 400), b = pack("b", 400);
+  {
+    const auto trees = open();
+    visit(*trees, a);
+    visit(*trees, b);
+  }
+  const auto trees = open(500);
+  EXPECT_FALSE(trees->has(a));
+  EXPECT_TRUE(trees->has(b));
+}
+
+TEST_F(TreesTest, WhatAKilledAgentHalfUnpackedIsNeverUsed) {
+  const auto root = pack("data", 5'000);
+  spill(fs::path(trees_) / (to_string(root) + ".part") / "data", "only the beginning");
+  const auto trees = open();
+  EXPECT_FALSE(trees->has(root));
+  EXPECT_EQ(files_below(trees_), 0U) << "it would fill the disk";
+  const auto use = trees->use(root, *store_);
+  ASSERT_TRUE(use) << use.error().message;
+  EXPECT_EQ(fs::file_size(fs::path(use->path()) / "data"), 5'000U);
+}
+
+TEST_F(TreesTest, WhatWasHalfRemovedIsNeverUsed) {
+  fs::permissions(folder_.path(), fs::perms::all);
+  testing::as_ordinary_user([&] {
+    const Folder mine;
+    const auto store = *blob::Store::open(mine / "store");
+    spill(mine / "input/first", "1");
+    spill(mine / "input/stuck/second", "2");
+    const auto root = blob::pack(mine / "input", *store)->root;
+    {
+      const auto trees = *Trees::open(mine / "trees", kPlenty);
+      EXPECT_TRUE(trees->use(root, *store));
+    }
+    const auto stuck = mine / "trees" / to_string(root) / "stuck";
+    fs::permissions(stuck, fs::perms::owner_read | fs::perms::owner_exec);
+    (void)Trees::open(mine / "trees", 0);  // Makes room as far as it can.
+    const auto trees = *Trees::open(mine / "trees", kPlenty);
+    EXPECT_FALSE(trees->has(root)) << "a job would run without a part of its files";
+    const auto use = trees->use(root, *store);
+    EXPECT_TRUE(use) << use.error().message;
+    if (use) EXPECT_EQ(files_below(use->path()), 2U);
+    for (const auto& entry : fs::recursive_directory_iterator(mine / "trees"))
+      if (entry.is_directory()) fs::permissions(entry.path(), fs::perms::owner_all);
+  });
+}
+
+TEST_F(TreesTest, ADamagedChunkIsAnErrorAndLeavesNothing) {
+  const auto root = pack("data", 9 << 20);  // Of three chunks the last is damaged.
+  const auto manifest = *blob::read_manifest(root, *store_);
+  const auto name = to_string(manifest.entries.at(0).chunks.at(2)).insert(2, "/");
+  const auto chunk = fs::path(store_->path()) / name;
+  const auto good = blob::testing::slurp(chunk);
+  auto bad = good;
+  bad[bad.size() / 2] = static_cast<char>(bad[bad.size() / 2] ^ 1);
+  spill(chunk, bad);
+  const auto trees = open();
+  const auto use = trees->use(root, *store_);
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().code, base::Code::damaged);
+  EXPECT_FALSE(trees->has(root));
+  EXPECT_TRUE(fs::is_empty(trees_));
+  spill(chunk, good);  // Fetched again.
+  const auto again = trees->use(root, *store_);
+  EXPECT_TRUE(again) << again.error().message;
+}
+
+TEST_F(TreesTest, ATreeThatWasNeverFetchedIsAnErrorAndLeavesNothing) {
+  const auto trees = open();
+  const auto use = trees->use(base::blake2b("nothing"), *store_);
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().code, base::Code::not_found);
+  EXPECT_TRUE(fs::is_empty(trees_));
+}
+
+TEST_F(TreesTest, LeasesThatStartTogetherShareOneUnpacking) {
+  const auto root = pack("data", 6 << 20);
+  const auto trees = open(1'000);  // Only that it is in use keeps it.
+  constexpr int kLeases = 8;
+  std::barrier together(kLeases);
+  std::array<ino_t, kLeases> seen{};
+  {
+    std::vector<std::jthread> threads;
+    for (auto& file : seen)
+      threads.emplace_back([&] {
+        together.arrive_and_wait();
+        const auto use = trees->use(root, *store_);
+        struct stat status{};
+        if (use && ::stat((use->path() + "/data").c_str(), &status) == 0 &&
+            status.st_size == 6 << 20)
+          file = status.st_ino;
+        together.arrive_and_wait();  // All hold it now.
+      });
+  }
+  for (const auto file : seen) {
+    EXPECT_NE(file, 0U) << "a lease without its files";
+    EXPECT_EQ(file, seen[0]) << "unpacked twice";
+  }
+  EXPECT_TRUE(fs::is_empty(trees_)) << "nobody uses it any more, and it is over the limit";
+}
+
+}  // namespace
+}  // namespace souk::agent
