@@ -22,7 +22,7 @@ TEST(Refusal, SaysWhatTheServerSaid) {
 
 TEST(Refusal, AnAnswerThatIsNotOursIsNamedByItsStatus) {
   const auto error = refusal({.status = 502, .content_type = "text/html", .body = "<html>"});
-  EXPECT_THAT(error.message, HasSubstr("502 Bad Gateway"));
+  EXPECT_THAT(error.message, HasSubstr("502"));
   EXPECT_THAT(error.hint, HasSubstr("/healthz"));
 }
 

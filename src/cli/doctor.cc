@@ -15,6 +15,7 @@
 #include "agent/command_output.h"
 #include "agent/probe_limits.h"
 #include "agent/probe_programs.h"
+#include "agent/sandbox.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/human.h"
@@ -220,43 +221,6 @@ SandboxFinding check_podman(const agent::ProbeOptions& o) {
           "sudo apt install podman"};
 }
 
-bool can_make_groups(const std::string& folder) {
-  return access(folder.c_str(), W_OK) == 0 && access((folder + "/cgroup.procs").c_str(), W_OK) == 0;
-}
-
-SandboxFinding check_groups(const agent::ProbeOptions& o) {
-  const auto top = o.root + "/sys/fs/cgroup";
-  std::string own;
-  const auto groups = agent::file_text(o.root + "/proc/self/cgroup");
-  for (const auto line : base::split(groups, '\n'))
-    if (line.starts_with("0::")) own = line.substr(3);
-  const bool v2 = access((top + "/cgroup.controllers").c_str(), F_OK) == 0;
-  std::vector<std::string> missing;
-  if (v2) {
-    const auto folder = top + (own == "/" ? "" : own);
-    const auto text = agent::file_text(folder + "/cgroup.controllers");
-    const auto there = base::split(base::trim(text), ' ');
-    for (const auto* name : {"memory", "cpu", "pids"})
-      if (!can_make_groups(folder) || std::ranges::find(there, name) == there.end())
-        missing.emplace_back(name);
-  } else {
-    for (const auto* name : {"memory", "cpu", "pids"})
-      if (!can_make_groups(fmt::format("{}/{}", top, name))) missing.emplace_back(name);
-  }
-  SandboxFinding out{.name = "groups", .works = missing.empty()};
-  if (out.works) {
-    out.text = fmt::format("control groups (version {}) limit memory, cores and processes of a job",
-                           v2 ? 2 : 1);
-    return out;
-  }
-  out.text = fmt::format(
-      "control groups cannot be used for {}: there each process of a job is limited, but not all "
-      "of them together",
-      base::join(missing, ", "));
-  out.fix = "run it as a service: systemd-run --user --scope -p Delegate=yes souk ...";
-  return out;
-}
-
 // --- The command --------------------------------------------------------------------------------
 
 struct Options {
@@ -410,10 +374,18 @@ NetworkCheck check_network(const std::string& server, const Get& get,
   return out;
 }
 
-// To be filled in from agent/sandbox.h (Sandbox::findings) once that is there; until then this
-// looks for itself.
+// What the sandbox itself found out, where it works at all.
 std::vector<SandboxFinding> sandbox_findings(const agent::ProbeOptions& options) {
-  return {check_bubblewrap(options), check_podman(options), check_groups(options)};
+  std::vector<SandboxFinding> out{check_bubblewrap(options), check_podman(options)};
+  const auto sandbox = agent::make_sandbox("bubblewrap");
+  if (!out.front().works || !sandbox) return out;
+  for (auto& f : (*sandbox)->findings()) {
+    if (f.subject == "runs") continue;
+    out.push_back({.name = f.subject, .works = f.limited, .text = f.text});
+    if (!f.limited)
+      out.back().fix = "run it as a service: systemd-run --user --scope -p Delegate=yes souk ...";
+  }
+  return out;
 }
 
 Command doctor_command() {

@@ -51,6 +51,63 @@ TEST(JobFile, EveryKeyMayBeLeftOut) {
   EXPECT_FALSE(job->job.limit);
 }
 
+TEST(JobFile, ABatchJobSaysWhatToRunAndWithWhat) {
+  const auto file = read_job_file(R"(
+run: true
+setup: pip install x
+workdir: .
+inputs:
+  - data/
+  - {path: model.bin, file: ../model.bin}
+  - {path: old, blob: 0011}
+  - {url: "https://example.org/a/b.tar?x=1", hash: abcd}
+outputs: [out, "*.csv"]
+env: {LR: 0.1, NAME: x, FLAG: true}
+packages: [numpy]
+resources: {cores: 2.., memory: 4G.., gpus: 0}
+workers: 1..4
+checkpoint: {path: ckpt, every: 2m}
+network: internet
+retry: {on: [lost, failed], max: 3}
+)",
+                                  "job.yaml", kNow);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto& batch = file->job.batch.value();
+  EXPECT_EQ(batch.run, "true");
+  EXPECT_EQ(batch.setup, "pip install x");
+  EXPECT_EQ(file->workdir, ".");
+  ASSERT_EQ(file->inputs.size(), 4u);
+  EXPECT_EQ(file->inputs[0].path, "data");
+  EXPECT_EQ(file->inputs[1].source, "../model.bin");
+  EXPECT_EQ(file->inputs[2].blob, "0011");
+  EXPECT_EQ(file->inputs[3].path, "b.tar");
+  EXPECT_THAT(batch.outputs, ElementsAre("out", "*.csv"));
+  EXPECT_EQ(batch.env.at("LR"), "0.1");
+  EXPECT_EQ(batch.env.at("FLAG"), "true");
+  EXPECT_THAT(file->job.constraints.packages, ElementsAre("numpy"));
+  EXPECT_EQ(file->job.resources->cores, 2);
+  EXPECT_EQ(file->job.resources->memory_mib, 4096);
+  EXPECT_EQ(batch.checkpoint->every, base::minutes(2));
+  EXPECT_EQ(batch.network, "internet");
+  EXPECT_THAT(batch.retry.on, ElementsAre("lost", "failed"));
+  EXPECT_EQ(batch.retry.max, 3);
+}
+
+TEST(JobFile, AnInputComesFromExactlyOnePlace) {
+  for (const auto* input : {"{path: x}", "{folder: a, blob: b}", "{url: \"http://x/y\"}", "..", "/"}) {
+    const auto file =
+        read_job_file(std::string("run: x\ninputs: [") + input + "]\n", "job.yaml", kNow);
+    ASSERT_FALSE(file) << input;
+    EXPECT_THAT(file.error().message, StartsWith("job.yaml:2")) << input;
+  }
+}
+
+TEST(JobFile, FilesWithoutACommandAreAMistake) {
+  const auto file = read_job_file("class: c1\noutputs: [x]\n", "job.yaml", kNow);
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().hint, HasSubstr("run:"));
+}
+
 TEST(JobFile, MistakesAreNamedWithTheirLineAndAnAnswer) {
   struct Row {
     const char* text;
