@@ -101,13 +101,10 @@ Run run_in(const agent::Sandbox& sandbox, const Words& words, double& prepare_s)
   Pipe pipe;
   const Stopwatch whole;
   {
-    const auto process =
-        must(sandbox.prepare({.argv = words,
-                              .limits = {.cores = 1,
-                                         .memory_bytes = 512 * kMiB,
-                                         .scratch_bytes = 64 * kMiB,
-                                         .pids = 64},
-                              .output_fd = pipe.write_end()}));
+    const auto process = must(sandbox.prepare(
+        {.argv = words,
+         .limits = {.cores = 1, .memory_bytes = 512 * kMiB, .scratch_bytes = 64 * kMiB, .pids = 64},
+         .output_fd = pipe.write_end()}));
     prepare_s = whole.seconds();
     const Stopwatch started;
     must(process->start());
@@ -162,8 +159,7 @@ Words counting(std::size_t steps) {
 void measure_speed(const agent::Sandbox& sandbox, std::size_t runs, double seconds,
                    Report& report) {
   constexpr std::size_t probe = 200'000;
-  const auto steps =
-      static_cast<std::size_t>(probe * seconds / run_bare(counting(probe)).rest_s);
+  const auto steps = static_cast<std::size_t>(probe * seconds / run_bare(counting(probe)).rest_s);
   const auto program = counting(steps);
   std::vector<double> bare, boxed, bare_cpu, boxed_cpu;
   for (std::size_t i = 0; i < runs; ++i) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
+#include "base/challenge.h"
 #include "base/clock.h"
 #include "wire/api_json.h"
 
@@ -177,15 +179,31 @@ Result<> Agent::beat(Link& link) {
     for (const auto& [id, runner] : runners_)
       if (!runner->finished()) body.leases.push_back(runner->held());
   }
+  auto holds = shop_.trees->names();
+  if (holds != told_holdings_) body.holds = holds;
   SOUK_ASSIGN(const auto answer,
               link.post(fmt::format("/v1/machines/{}/heartbeat", to_string(options_.machine)),
                         wire::to_json(body)));
   SOUK_ASSIGN(const auto orders, wire::from_json<wire::Orders>(answer));
+  told_holdings_ = std::move(holds);
+  if (orders.challenge) meet(link, *orders.challenge);
   const std::lock_guard lock(mutex_);
   // Preparing is worth showing while it lasts.
   beat_every_ = std::min(orders.heartbeat_every, base::seconds(body.leases.empty() ? 10 : 2));
   for (const auto& order : orders.orders) obey(order);
   return {};
+}
+
+void Agent::meet(Link& link, const wire::Challenge& challenge) {
+  std::uint64_t seed = 0;
+  std::from_chars(challenge.seed.data(), challenge.seed.data() + challenge.seed.size(), seed);
+  const auto done = base::answer({seed, challenge.size, challenge.rounds}, options_.cores);
+  if (!done) return shop_.tell("a challenge cannot be met: " + done.error().message);
+  const auto answer =
+      link.post(fmt::format("/v1/machines/{}/challenge", to_string(options_.machine)),
+                wire::to_json(wire::ChallengeAnswer{challenge.seed, done->checksum}));
+  shop_.tell(!answer ? "a challenge was not accepted: " + answer.error().message
+                     : fmt::format("met a challenge in {:.2f} s", done->seconds));
 }
 
 // Requires mutex_.

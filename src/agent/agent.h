@@ -18,6 +18,7 @@ namespace souk::agent {
 
 struct AgentOptions {
   base::MachineId machine;
+  std::int32_t cores = 1;                    // That are lent: what a challenge may use.
   bool once = false;                         // Return after the first lease has ended.
   base::Duration drain = base::seconds(90);  // How long run() takes at most once told to end.
   // Called when the owner is back (true) and gone again (false): no new leases, please.
@@ -47,6 +48,7 @@ class Agent {
   void beat_loop();
   base::Result<> beat(Link& link);
   void obey(const wire::Order& order);
+  void meet(Link& link, const wire::Challenge& challenge);
   void drain_all(base::Time until, const std::string& reason);
   void reap();
   void watch_owner();
@@ -68,6 +70,7 @@ class Agent {
 
   std::uint64_t seen_ = 0;
   bool asked_ = false;
+  std::vector<std::string> told_holdings_;  // Of the thread that sends heartbeats.
 };
 
 }  // namespace souk::agent

@@ -33,9 +33,18 @@ constexpr const char* kReady = ".souk-ready";
 
 Time now() { return base::SystemClock().now(); }
 
+// The shell waits for the command that runs when SIGTERM comes, and begins no other.
 std::string script_of(const wire::Batch& batch) {
-  if (batch.setup.empty()) return batch.run;
-  return fmt::format("( {}\n) || exit $?\n: > /work/{}\n{}", batch.setup, kReady, batch.run);
+  const auto run = "trap 'exit 143' TERM\n" + batch.run;
+  if (batch.setup.empty()) return run;
+  return fmt::format("( {}\n) || exit $?\n: > {}\n{}", batch.setup, kReady, run);
+}
+
+// The file in a folder with one file.
+std::string only_file(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::directory_iterator it(folder, error);
+  return error || it == std::filesystem::directory_iterator() ? folder : it->path().string();
 }
 
 bool below(std::string_view path, std::string_view folder) {
@@ -150,25 +159,30 @@ Result<> Runner::prepare(Place& place) {
       SOUK_ASSIGN(files, get(input.blob, input.path));
     }
     SOUK_ASSIGN(auto tree, shop_.trees->use(root, *shop_.store));
-    // A single file is bound as itself, under the name it was given.
     const auto to = tidy(input.path);
-    const auto file = tree.path() + "/" + std::filesystem::path(to).filename().string();
-    std::error_code error;
-    const auto count = std::distance(std::filesystem::directory_iterator(tree.path(), error), {});
-    const bool single = count == 1 && std::filesystem::is_regular_file(file, error);
-    place.program.inputs.push_back({single ? file : tree.path(), "/work/" + to});
+    if (shop_.sandbox == "none" && !task.batch.image) {  // Nothing can be bound: a copy.
+      SOUK_ASSIGN(files, blob::read_manifest(root, *shop_.store));
+      for (auto& entry : files.entries) {
+        entry.path = input.file ? to : to + "/" + entry.path;
+        place.files.entries.push_back(std::move(entry));
+      }
+      continue;
+    }
+    place.program.inputs.push_back(
+        {input.file ? only_file(tree.path()) : tree.path(), "/work/" + to});
     place.inputs.push_back(std::move(tree));
   }
   if (task.batch.workdir) {
-    SOUK_ASSIGN(place.files, get(*task.batch.workdir, "files"));
+    SOUK_ASSIGN(auto files, get(*task.batch.workdir, "files"));
+    std::ranges::move(files.entries, std::back_inserter(place.files.entries));
   }
   if (task.checkpoint && task.batch.checkpoint) {
     SOUK_ASSIGN(auto saved, get(*task.checkpoint, "checkpoint"));
     const auto folder = tidy(task.batch.checkpoint->path);
     std::erase_if(place.files.entries, [&](const auto& e) { return below(e.path, folder); });
     std::ranges::move(saved.entries, std::back_inserter(place.files.entries));
-    std::ranges::sort(place.files.entries, blob::path_before, &blob::Entry::path);
   }
+  std::ranges::sort(place.files.entries, blob::path_before, &blob::Entry::path);
   return fill_scratch(place);
 }
 
@@ -243,7 +257,7 @@ void Runner::tell_started(Place& place, Link& link) {
 void Runner::attend(Place& place) {
   auto link = Link::make(shop_.link);
   if (!link) return;
-  Time killed_at = base::kNever;
+  Time told_at;
   bool told_to_end = false;
   while (!place.exit) {
     if (!place.started) tell_started(place, *link);
@@ -252,10 +266,10 @@ void Runner::attend(Place& place) {
       told_to_end = true;
       doing("draining");
       place.process->terminate();
-      const auto until = drain_until();
-      killed_at = std::max(now() + kShortNotice, until - kToSave);
+      told_at = now();
     }
-    if (now() >= killed_at) place.process->kill();
+    if (told_to_end && now() >= std::max(told_at + kShortNotice, drain_until() - kToSave))
+      place.process->kill();
     if (now() >= place.next_usage) {
       look_at_usage(place);
       place.next_usage = now() + kUsageEvery;
@@ -351,8 +365,8 @@ void Runner::finish(Place& place) {
 
 void Runner::report(std::string outcome, std::string detail, std::optional<std::string> result) {
   constexpr std::size_t most = 1'000;
-  const auto body = wire::to_json(
-      wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most), std::move(result), held().usage});
+  const auto body = wire::to_json(wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most),
+                                                    std::move(result), held().usage});
   auto link = Link::make(shop_.link);
   if (!link) return;
   const auto answer =

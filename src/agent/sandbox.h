@@ -78,7 +78,7 @@ class Process {
   virtual std::string scratch() const = 0;
   virtual base::Result<> start() = 0;
   virtual Usage usage() = 0;
-  // SIGTERM to the program itself. Nothing happens if it does not run.
+  // SIGTERM to the program and what it started in its session. Nothing happens if it does not run.
   virtual void terminate() = 0;
   // Ends everything in it. poll() or wait() then tell the exit.
   virtual void kill() = 0;

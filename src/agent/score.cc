@@ -6,25 +6,25 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
-#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <optional>
-#include <system_error>
-#include <thread>
-#include <utility>
 
-#include "agent/score_multiply.h"
 #include "base/check.h"
-#include "base/hash.h"
+#include "base/multiply.h"
 #include "base/random.h"
+#include "base/threads.h"
 
 namespace souk::agent {
 namespace {
+
+using base::kPad;
+using base::multiply;
+using base::on_threads;
+using base::pack;
+using base::share;
 
 using Clock = std::chrono::steady_clock;
 
@@ -38,34 +38,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 Clock::time_point after(base::Duration d) { return Clock::now() + std::chrono::microseconds(d.us); }
-
-// Runs work(self, count, together) on `threads` threads, or as many as the system gives; `together`
-// is a barrier of all `count` of them. Returns count.
-template <class Work>
-std::int32_t on_threads(std::int32_t threads, Work&& work) {
-  std::atomic<std::int32_t> count = 0;
-  std::optional<std::barrier<>> together;
-  std::vector<std::jthread> running;
-  try {
-    for (std::int32_t i = 1; i < threads; ++i)
-      running.emplace_back([&, i] {
-        count.wait(0);
-        work(i, count.load(), *together);
-      });
-  } catch (const std::system_error&) {  // A limit on processes: less is done at once.
-  }
-  const auto all = static_cast<std::int32_t>(running.size()) + 1;
-  together.emplace(all);
-  count = all;
-  count.notify_all();
-  work(0, all, *together);
-  return all;
-}
-
-// Where the part of thread `self` of `count` begins, of `n` things.
-std::size_t share(std::size_t n, std::int32_t self, std::int32_t count) {
-  return n * static_cast<std::size_t>(self) / static_cast<std::size_t>(count);
-}
 
 // --- Multiply -----------------------------------------------------------------------------------
 
@@ -218,36 +190,6 @@ void measure_disk(const ScoreOptions& o, Score& score, const std::function<void(
   close(fd);
 }
 
-// --- Challenge ----------------------------------------------------------------------------------
-
-using Matrix = std::vector<std::uint32_t>;
-
-Matrix random_matrix(base::Random& random, std::size_t size, std::size_t padded) {
-  Matrix out(padded * padded);
-  for (std::size_t row = 0; row < size; ++row)
-    for (std::size_t column = 0; column < size; ++column)
-      out[row * padded + column] = static_cast<std::uint32_t>(random.next() >> 32);
-  return out;
-}
-
-// One to one, and not linear modulo 2^32. Part of what all machines must agree on.
-std::uint32_t mixed(std::uint32_t x, std::uint32_t round) {
-  x ^= round * 0x9e3779b9U;
-  x ^= x >> 16;
-  x *= 0x7feb352dU;
-  x ^= x >> 15;
-  return x;
-}
-
-std::string checksum(const Matrix& m, std::size_t size, std::size_t padded) {
-  static_assert(std::endian::native == std::endian::little);
-  base::Bytes bytes;
-  bytes.reserve(size * size * 4);
-  for (std::size_t row = 0; row < size; ++row)
-    bytes.append(reinterpret_cast<const char*>(&m[row * padded]), size * 4);
-  return base::to_string(base::blake2b(bytes));
-}
-
 }  // namespace
 
 Score measure(const ScoreOptions& options) {
@@ -264,43 +206,6 @@ Score measure(const ScoreOptions& options) {
   measure_disk(options, out, [&] { say("disk", 85); });
   say("done", 100);
   return out;
-}
-
-base::Result<Answer> answer(const Challenge& challenge, std::int32_t threads) {
-  const auto size = challenge.size, rounds = challenge.rounds;
-  if (size < 1 || size > kMostChallengeSize)
-    return base::fail(base::Code::invalid, fmt::format("a challenge of size {}", size),
-                      fmt::format("1 to {}", kMostChallengeSize), "size");
-  const auto most = kMostChallengeWork / (std::int64_t{size} * size * size);
-  if (rounds < 1 || rounds > most)
-    return base::fail(base::Code::invalid,
-                      fmt::format("a challenge of {} rounds of size {}", rounds, size),
-                      fmt::format("1 to {} rounds of that size", most), "rounds");
-
-  const auto n = static_cast<std::size_t>(size);
-  const auto padded = (n + kPad - 1) / kPad * kPad;
-  base::Random random(challenge.seed);
-  auto a = random_matrix(random, n, padded);
-  const auto b = random_matrix(random, n, padded);
-  Matrix packed(b.size()), c(b.size());
-  threads = std::clamp(threads, 1, std::min(kMostThreads, static_cast<std::int32_t>(padded / 4)));
-
-  const auto start = Clock::now();
-  pack(b.data(), packed.data(), padded);
-  for (std::int32_t round = 0; round < rounds; ++round) {
-    on_threads(threads, [&](std::int32_t self, std::int32_t count, auto&) {
-      const auto first = share(padded / 4, self, count) * 4;
-      const auto last = share(padded / 4, self + 1, count) * 4;
-      multiply(a.data(), packed.data(), c.data(), padded, first, last);
-      // Not the padding: it must stay zero.
-      for (auto r = first; r < std::min(last, n); ++r)
-        for (std::size_t j = 0; j < n; ++j)
-          c[r * padded + j] = mixed(c[r * padded + j], static_cast<std::uint32_t>(round));
-    });
-    std::swap(a, c);
-  }
-  const auto seconds = seconds_since(start);
-  return Answer{checksum(a, n, padded), seconds};
 }
 
 }  // namespace souk::agent

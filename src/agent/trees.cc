@@ -51,6 +51,15 @@ bool Trees::has(const blob::Digest& root) {
   return std::ranges::find(trees_, to_string(root), &Tree::name) != trees_.end();
 }
 
+std::vector<std::string> Trees::names() {
+  constexpr std::size_t most = 256;
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (auto it = trees_.rbegin(); it != trees_.rend() && out.size() < most; ++it)
+    out.push_back(it->name);
+  return out;
+}
+
 base::Result<Trees::Use> Trees::use(const blob::Digest& root, const blob::Store& store) {
   const std::lock_guard lock(mutex_);
   const auto name = to_string(root);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "blob/store.h"
@@ -41,6 +42,8 @@ class Trees {
   // Another lease that wants the same waits.
   base::Result<Use> use(const blob::Digest& root, const blob::Store& store);
   [[nodiscard]] bool has(const blob::Digest& root);
+  // The trees that are there, those used last first, at most 256.
+  [[nodiscard]] std::vector<std::string> names();
 
  private:
   struct Tree {

@@ -9,7 +9,7 @@
 
 #include "agent/sandbox_testing.h"
 #include "blob/folder.h"
-#include "blob/testing/folder.h"
+#include "blob/testing/samples.h"
 
 namespace souk::agent {
 namespace {

@@ -215,10 +215,20 @@ SandboxFinding check_bubblewrap(const agent::ProbeOptions& o) {
 }
 
 SandboxFinding check_podman(const agent::ProbeOptions& o) {
-  if (!agent::find_program("podman", o.search_path).empty())
-    return {"podman", true, "jobs may bring an image of a container", ""};
-  return {"podman", false, "not installed, so no job that brings an image comes here (optional)",
-          "sudo apt install podman"};
+  SandboxFinding out{.name = "podman", .works = false};
+  if (agent::find_program("podman", o.search_path).empty()) {
+    out.text = "not installed, so no job that brings an image comes here (optional)";
+    out.fix = "sudo apt install podman runc";
+    return out;
+  }
+  const auto sandbox = agent::make_sandbox("podman");
+  if (!sandbox) return out;
+  for (const auto& f : (*sandbox)->findings())
+    if (f.subject == "runs") {
+      out.works = f.limited;
+      out.text = f.limited ? "jobs may use the images of containers that you have pulled" : f.text;
+    }
+  return out;
 }
 
 // --- The command --------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ struct File {
   std::int32_t priority = 0;
   wire::Constraints constraints;
   std::vector<std::string> packages;  // Short for constraints.packages.
-  std::optional<AnyJson> run;  // As it is written: `run: true` is a command.
+  std::optional<AnyJson> run;         // As it is written: `run: true` is a command.
   std::optional<AnyJson> setup;
   std::optional<std::string> workdir;
   std::vector<AnyJson> inputs;

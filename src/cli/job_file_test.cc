@@ -94,7 +94,8 @@ retry: {on: [lost, failed], max: 3}
 }
 
 TEST(JobFile, AnInputComesFromExactlyOnePlace) {
-  for (const auto* input : {"{path: x}", "{folder: a, blob: b}", "{url: \"http://x/y\"}", "..", "/"}) {
+  for (const auto* input :
+       {"{path: x}", "{folder: a, blob: b}", "{url: \"http://x/y\"}", "..", "/"}) {
     const auto file =
         read_job_file(std::string("run: x\ninputs: [") + input + "]\n", "job.yaml", kNow);
     ASSERT_FALSE(file) << input;

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +30,8 @@ constexpr std::string_view kUnsandboxed = "@no-sandbox";
 
 struct Lend {
   std::string name;
-  std::optional<std::int32_t> cores, gpus;
+  std::optional<std::int32_t> cores;
+  std::int32_t gpus = 0;
   std::optional<Memory> memory, disk;
   std::string slot_class;
   AskPrice price;
@@ -51,34 +54,36 @@ struct Lend {
 };
 
 // What the machine has, cut down to what is lent of it.
-wire::MachineSpec spec_of(const Lend& o, const agent::Machine& m, const std::string& folder) {
+wire::MachineSpec spec_of(const Lend& o, const agent::Machine& m) {
   wire::MachineSpec out{.cores = m.cpu.usable,
                         .memory_mib = m.memory.total_mib,
                         .disk_mib = m.disk.free_mib,
-                        .gpus = static_cast<std::int32_t>(m.gpus.size()),
                         .cpu = m.cpu.model,
                         .os = m.os,
                         .region = o.region};
-  (void)folder;
-  if (!m.gpus.empty()) {
-    out.gpu = m.gpus.front().name;
-    out.gpu_memory_mib = m.gpus.front().memory_mib;
-  }
   if (o.cores) out.cores = *o.cores;
   if (o.memory) out.memory_mib = o.memory->mib;
   if (o.disk) out.disk_mib = o.disk->mib;
-  if (o.gpus) out.gpus = *o.gpus;
-  if (out.gpus == 0) {
-    out.gpu.clear();
-    out.gpu_memory_mib = 0;
-  }
   // Jobs may ask for these by name, with or without a version.
-  constexpr std::size_t most = 60;
+  constexpr std::size_t most = 900;
   if (!m.pythons.empty())
     for (const auto& p : m.pythons.front().packages)
       if (out.packages.size() < most)
         out.packages.push_back(fmt::format("{}=={}", p.name, p.version));
   return out;
+}
+
+std::int32_t round_trip_ms(Api& api) {
+  std::vector<double> trips;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    if (!api.get("/healthz")) return 0;
+    trips.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  std::ranges::sort(trips);
+  return static_cast<std::int32_t>(std::lround(std::ceil(trips[2])));
 }
 
 struct Slots {
@@ -304,10 +309,12 @@ Result<> lend(Context& c, const Lend& o) {
   agent::Workshop shop;
   auto options = agent::probe_options();
   options.disk_path = folder;
-  auto spec = spec_of(o, agent::probe(options), folder);
+  auto spec = spec_of(o, agent::probe(options));
+  spec.rtt_ms = round_trip_ms(*api);
+  if (o.gpus > 0)
+    return failed("GPUs cannot be lent yet: no sandbox here passes them on", "lend without --gpus");
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
-  SOUK_ASSIGN(const auto classes,
-              parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  SOUK_ASSIGN(const auto classes, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
   SOUK_ASSIGN(const auto slots, choose_slots(o, spec, classes.items));
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
@@ -350,8 +357,11 @@ Result<> lend(Context& c, const Lend& o) {
       shop.tell(fmt::format("cannot {} the offer: {}", paused ? "pause" : "resume",
                             done.error().message));
   };
-  agent::AgentOptions how{
-      .machine = machine.id, .once = o.once, .drain = o.drain, .notice = o.notice};
+  agent::AgentOptions how{.machine = machine.id,
+                          .cores = spec.cores,
+                          .once = o.once,
+                          .drain = o.drain,
+                          .notice = o.notice};
   agent::OwnerWatch owner;
   if (o.yield) {
     how.owner_is_here = [&owner](double programs) {
@@ -394,7 +404,7 @@ Command lend_command() {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
       flag("--cores N", "lend so many cores; default: all", o->cores),
       flag("--memory SIZE", "lend so much memory (8G); default: all", o->memory),
-      flag("--gpus N", "lend so many GPUs; default: all", o->gpus),
+      flag("--gpus N", "lend so many GPUs; default: none", o->gpus),
       flag("--disk SIZE", "lend so much disk (50G)", o->disk),
       flag("--class CLASS", "lend slots of this class; default: the smallest", o->slot_class),
       flag("--price PRICE", "the least you take per slot-hour, or market (default)", o->price),

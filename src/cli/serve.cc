@@ -11,6 +11,7 @@ namespace {
 struct Serve {
   std::string data;
   std::string listen = "127.0.0.1:7070";
+  std::optional<Memory> blobs;
   server::Options options;
 };
 
@@ -36,6 +37,7 @@ Result<> serve(Serve& o) {
                  "the market is kept there; --memory runs one that forgets");
   SOUK_TRY(read_listen(o.listen, o.options));
   o.options.data = o.data;
+  if (o.blobs) o.options.blob_bytes = static_cast<std::uint64_t>(o.blobs->mib) << 20;
   SOUK_TRY(server::serve(o.options));
   return {};
 }
@@ -59,6 +61,9 @@ Command serve_command() {
       flag("--self-signed", "make a certificate (the default off this computer)", s.self_signed),
       flag("--plain-http", "no TLS off this computer, behind a proxy of yours", s.plain_http),
       flag("--threads N", "for connections, default 2", s.threads),
+      flag("--blobs SIZE", "of files kept for jobs, default 50G", o->blobs),
+      flag("--challenge-every TIME", "machines prove their speed so often, default 6h; 0s: never",
+           s.challenge_every),
       flag("--round TIME", "time between clearings, default 5s", s.round),
       flag("--snapshot-every TIME", "default 10m", s.snapshot_every),
       flag("--log-level LEVEL", "debug, info, warning, error", s.log_level),

@@ -106,26 +106,28 @@ Result<std::uint64_t> bytes_to_bring(const JobFile& file) {
   return out;
 }
 
-Result<> upload_files(Context& c, JobFile& file) {
-  if (!file.job.batch) return {};
+Result<> upload_files(Context& c, JobFile& job) {
+  if (!job.job.batch) return {};
   SOUK_ASSIGN(const auto store, user_store(c));
-  auto& batch = *file.job.batch;
-  if (file.workdir) {
-    SOUK_ASSIGN(batch.workdir, send_folder(c, *store, *file.workdir));
+  auto& batch = *job.job.batch;
+  if (job.workdir) {
+    SOUK_ASSIGN(batch.workdir, send_folder(c, *store, *job.workdir));
   }
-  for (const auto& input : file.inputs) {
+  for (const auto& input : job.inputs) {
     auto blob = input.blob;
+    bool file = false;
     if (blob.empty()) {
       auto source = input.source;
       const auto folder = fs::path(store->path()).parent_path() / "fetched" / input.hash;
       if (!input.hash.empty()) {
         SOUK_ASSIGN(source, fetch(c, input, folder));
       }
+      file = fs::is_regular_file(source);
       SOUK_ASSIGN(blob, send_folder(c, *store, source));
       std::error_code ignored;
       if (!input.hash.empty()) fs::remove_all(folder, ignored);
     }
-    batch.inputs.push_back({input.path, std::move(blob)});
+    batch.inputs.push_back({input.path, std::move(blob), file});
   }
   return {};
 }

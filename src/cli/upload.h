@@ -18,6 +18,6 @@ Result<std::unique_ptr<blob::Store>> user_store(const Context& c);
 Result<std::uint64_t> bytes_to_bring(const JobFile& file);
 
 // Packs and sends what the server lacks, with progress, and writes the names into the job's batch.
-Result<> upload_files(Context& c, JobFile& file);
+Result<> upload_files(Context& c, JobFile& job);
 
 }  // namespace souk::cli

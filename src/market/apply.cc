@@ -95,6 +95,13 @@ struct Applier {
     s.index.offers_changed(s, e.machine);
   }
 
+  void operator()(const MachineJudged& e) {
+    auto& m = s.machines.at(e.machine);
+    m.doubted = e.failure;
+    if (!e.failure.empty()) m.reliability_ppm -= m.reliability_ppm / 5;
+    s.index.offers_changed(s, e.machine);
+  }
+
   void operator()(const MachineRemoved& e) {
     s.index.machine_removed(s.machines.at(e.machine));
     s.machines.erase(e.machine);
@@ -300,7 +307,9 @@ struct Applier {
       part.done = true;
       part.result = result;
     } else if (came_to_nothing(l.outcome)) {
-      ++part_of(job, l.part).tries;
+      auto& part = part_of(job, l.part);
+      ++part.tries;
+      if (!result.empty()) part.result = result;  // What a failure left is worth a look.
     }
   }
 

@@ -142,9 +142,20 @@ struct CheckpointLease {  // Whoever continues this part begins here.
 struct ExpireLease {  // Silent for too long (liveness.h).
   LeaseId lease;
 };
+// The machine holds data that the job needs: of equal machines, the job takes this one.
+struct Near {
+  JobId job;
+  MachineId machine;
+  auto operator<=>(const Near&) const = default;
+};
 struct Clear {  // One round of one class.
   ClassId slot_class;
   std::uint64_t seed = 0;
+  std::vector<Near> near;  // In order.
+};
+struct JudgeMachine {  // It passed a challenge, or failed it because of `failure`.
+  MachineId machine;
+  std::string failure;
 };
 struct Tick {};  // Whatever is due by now: ends of terms, deadlines, retention.
 struct GiveFeedback {
@@ -157,7 +168,7 @@ using Command =
                  RevokeToken, RevokeTokens, GrantCredits, AddMachine, ChangeMachine, RemoveMachine,
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
-                 Clear, Tick, GiveFeedback, CheckpointLease>;
+                 Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine>;
 
 struct Request {
   Time now;

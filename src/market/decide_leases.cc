@@ -56,9 +56,10 @@ void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, st
   out.push_back(LeaseClosed{l.id, outcome, std::move(detail), std::move(result)});
 }
 
-void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail) {
+void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail,
+                      std::string result) {
   const auto& job = s.jobs.at(l.job);
-  close(l, outcome, detail);
+  close(l, outcome, detail, std::move(result));
   touched_.insert(job.id);
   const bool failed = outcome == LeaseOutcome::failed;
   if (job.work.empty()) {
@@ -153,7 +154,7 @@ Result<> Decider::operator()(const FinishLease& c) {
                 "report it as failed or released", "outcome");
   const auto& job = s.jobs.at(lease->job);
   if (came_to_nothing(c.outcome)) {
-    give_up(*lease, c.outcome, c.detail);
+    give_up(*lease, c.outcome, c.detail, c.result);
   } else {
     close(*lease, c.outcome, c.detail, c.result);
     // Of a job with work every part counts; else those who came.

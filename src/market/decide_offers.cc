@@ -164,6 +164,19 @@ Result<> Decider::check_fits(const Machine& m, ClassId slot_class, std::int32_t 
   return {};
 }
 
+Result<> Decider::operator()(const JudgeMachine& c) {
+  SOUK_TRY(need_operator("judge machines"));
+  SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
+  if (c.failure.size() > kTextMax)
+    return bad("the failure is too long", fmt::format("{} characters at most", kTextMax),
+               "failure");
+  // Passing is news only to those who doubted.
+  if (c.failure.empty() && machine->doubted.empty()) return {};
+  out.push_back(MachineJudged{c.machine, c.failure});
+  if (!is_system()) audit("judge machine", to_string(c.machine), c.failure);
+  return {};
+}
+
 Result<> Decider::operator()(const PostOffer& c) {
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
   SOUK_TRY(need_agent(*machine));

@@ -111,9 +111,38 @@ std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
   return out;
 }
 
+// Does the machine hold what somebody in the group needs? Then it goes before equal ones.
+bool holds_data(const std::vector<Near>& near, const OrderedGroup& group, const Supply& ask) {
+  if (near.empty()) return false;
+  return std::ranges::any_of(*group.wishes, [&](const Wish& w) {
+    return std::ranges::binary_search(near, Near{w.job->id, ask.row->machine});
+  });
+}
+
+// Of the slots that were traded at one price, each job gets those on machines that hold its data,
+// as far as others do not mind: whoever trades places pays and gets the same.
+void bring_near(const std::vector<Near>& near, std::span<Grant> grants) {
+  if (near.empty()) return;
+  const auto is_near = [&](const Job* job, const SupplyRow* row) {
+    return std::ranges::binary_search(near, Near{job->id, row->machine});
+  };
+  for (auto& g : grants) {
+    if (is_near(g.job, g.row)) continue;
+    for (auto& other : grants) {
+      const bool same = other.slots == g.slots && other.pays == g.pays && other.gets == g.gets;
+      if (!same || other.job == g.job || !is_near(g.job, other.row) ||
+          is_near(other.job, other.row))
+        continue;
+      std::swap(g.row, other.row);
+      break;
+    }
+  }
+}
+
 // Clears one group's book and takes what it trades from `supply`.
 void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, Credits reference,
-                 base::Random& random, std::vector<Supply>& supply, std::vector<Grant>& grants) {
+                 const std::vector<Near>& near, base::Random& random, std::vector<Supply>& supply,
+                 std::vector<Grant>& grants) {
   mechanism::Book book{.reference = reference};
   std::vector<std::uint32_t> place;  // Of each ask in `supply`.
   book.asks.reserve(supply.size());
@@ -121,11 +150,13 @@ void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, Cr
   for (std::uint32_t i = 0; i < supply.size(); ++i) {
     const auto& ask = supply[i];
     if (ask.free <= 0 || !group.takes(ask)) continue;
-    book.asks.push_back({ask.row->offer.value, ask.row->reserve, ask.free, ask.row->rank});
+    book.asks.push_back({ask.row->offer.value, ask.row->reserve, ask.free,
+                         holds_data(near, group, ask) ? 0 : ask.row->rank + 1});
     place.push_back(i);
   }
   for (const auto& w : *group.wishes)
     book.bids.push_back({w.job->id.value, w.job->terms.limit, w.units, w.gang});
+  const auto before = grants.size();
   const auto outcome = rule.clear(book, random);
   CHECK(mechanism::verify(book, outcome));
   for (const auto& t : outcome.trades) {
@@ -133,6 +164,7 @@ void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, Cr
     ask.free -= t.units;
     grants.push_back({(*group.wishes)[t.bid].job, ask.row, t.units, t.pays, t.gets});
   }
+  bring_near(near, std::span(grants).subspan(before));
 }
 
 // A job's leases all end when its budget would, at the highest price among them.
@@ -247,7 +279,7 @@ Result<> Decider::operator()(const Clear& c) {
     base::Random random(c.seed);
     draw_groups(groups, random);
     for (const auto& group : fewest_first(s, groups, supply))
-      clear_group(group, *rule, round.reference, random, supply, grants);
+      clear_group(group, *rule, round.reference, c.near, random, supply, grants);
   }
   constexpr auto sample_every = base::minutes(5);
   const bool something = pressure.free + pressure.queued + pressure.leased > 0;

@@ -31,6 +31,7 @@ class Decider {
   Result<> operator()(const AddMachine& c);
   Result<> operator()(const ChangeMachine& c);
   Result<> operator()(const RemoveMachine& c);
+  Result<> operator()(const JudgeMachine& c);
   Result<> operator()(const PostOffer& c);
   Result<> operator()(const ChangeOffer& c);
   Result<> operator()(const PauseOffer& c);
@@ -96,7 +97,7 @@ class Decider {
   void settle(const Lease& l, Time until);
   void close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
   // Closes a lease that came to nothing, and its job when it is not to be tried again.
-  void give_up(const Lease& l, LeaseOutcome outcome, std::string detail);
+  void give_up(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
   void drain(const Lease& l, std::string reason);
   void end_job(const Job& j, JobState state, std::string reason);
   void pause_job(const Job& j, std::string reason);

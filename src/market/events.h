@@ -194,6 +194,12 @@ struct LeaseCheckpointed {
   SOUK_FIELDS(LeaseCheckpointed, lease, checkpoint)
 };
 
+struct MachineJudged {  // By a challenge; passed when `failure` is empty.
+  MachineId machine;
+  std::string failure;
+  SOUK_FIELDS(MachineJudged, machine, failure)
+};
+
 using Event =
     std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
                  TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
@@ -201,7 +207,7 @@ using Event =
                  OfferDraining, OfferRemoved, JobSubmitted, JobChanged, JobWarned, JobPaused,
                  JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
                  LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
-                 FeedbackGiven, Audited, Answered, LeaseCheckpointed>;
+                 FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged>;
 
 using Events = std::vector<Event>;
 

@@ -97,7 +97,8 @@ void Index::offer_changed(const State& s, const Offer& o, bool terms) {
   r.reserve = o.terms.reserve.value_or(Credits());
   r.free = std::max(0, o.terms.slots - o.leased);
   r.rank = (1'000'000 - machine.reliability_ppm) / 50'000;
-  r.usable = !o.draining && machine.online && s.accounts.at(o.owner).frozen.empty();
+  r.usable = !o.draining && machine.online && machine.doubted.empty() &&
+             s.accounts.at(o.owner).frozen.empty();
   r.paused_until = o.paused_until;
   if (terms) r.open_known = false;
 }

@@ -108,8 +108,9 @@ struct Machine {
   std::int32_t reliability_ppm = 900'000;
   bool online = true;  // False after it broke a lease by silence, until it is heard again.
   Time created;
+  std::string doubted;  // Why: it failed a challenge, and lends nothing until it passes one.
 
-  SOUK_FIELDS(Machine, id, owner, name, spec, reliability_ppm, online, created)
+  SOUK_FIELDS(Machine, id, owner, name, spec, reliability_ppm, online, created, doubted)
 };
 
 // The part of an offer its lender can edit.

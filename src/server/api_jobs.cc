@@ -295,6 +295,16 @@ wire::Order order_for(const State& s, base::MachineId machine, const wire::Held&
   return out;
 }
 
+std::optional<wire::Challenge> challenge(Context& c, base::MachineId id) {
+  auto& challenges = c.services().challenges;
+  if (challenges.overdue(id, c.now()))
+    (void)c.turn().execute(market::kSystem,
+                           market::JudgeMachine{id, "it did not answer a challenge in time"});
+  const auto asked = challenges.ask(c.state().machines.at(id), c.now());
+  if (!asked) return std::nullopt;
+  return wire::Challenge{std::to_string(asked->seed), asked->size, asked->rounds};
+}
+
 Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
   constexpr std::size_t most = 10'000;
   SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
@@ -310,6 +320,14 @@ Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
     note_use(c, id, held);
     out.orders.push_back(order_for(c.state(), id, held));
   }
+  if (body.holds) {
+    if (body.holds->size() > Holdings::kMost)
+      return fail(Code::too_large, fmt::format("{} blobs held", body.holds->size()),
+                  fmt::format("send at most {}, those used last", Holdings::kMost), "holds");
+    c.services().holdings.set(id, *body.holds);
+  }
+  // A machine that works proves itself by its work.
+  if (c.state().index.leases_of[id.value].empty()) out.challenge = challenge(c, id);
   return out;
 }
 

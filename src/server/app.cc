@@ -247,7 +247,8 @@ App::Serve App::special(const Route& route) const {
                                                        {"putBlob", &App::serve_put_blob},
                                                        {"getBlob", &App::serve_get_blob},
                                                        {"appendLog", &App::serve_append_log},
-                                                       {"getLog", &App::serve_log}};
+                                                       {"getLog", &App::serve_log},
+                                                       {"answerChallenge", &App::serve_challenge}};
   if (route.prepare) return nullptr;
   return table.at(route.doc.id);
 }

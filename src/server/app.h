@@ -77,6 +77,7 @@ class App {
   void serve_get_blob(CallPtr call);
   void serve_append_log(CallPtr call);
   void serve_log(CallPtr call);
+  void serve_challenge(CallPtr call);
   template <class Look, class Work>
   void on_files(CallPtr call, Look look, Work work);
 

@@ -158,6 +158,46 @@ void App::serve_log(CallPtr call) {
       });
 }
 
+void App::serve_challenge(CallPtr call) {
+  struct Seen {
+    base::MachineId machine;
+    Challenges::Asked asked;
+    base::Duration took;
+    std::string checksum;
+  };
+  on_files(
+      std::move(call),
+      [this](const market::State& s, const Actor& actor, Call& c) -> Result<Seen> {
+        SOUK_ASSIGN(const auto body, wire::from_json<wire::ChallengeAnswer>(c.http.body));
+        const auto id = base::IdTraits<base::MachineId>::parse(c.params[0]);
+        const auto* m = id ? s.machines.find(*id) : nullptr;
+        const bool mine =
+            m != nullptr &&
+            (actor.scope == Scope::machine ? actor.machine == *id : actor.account == m->owner);
+        if (!mine) return Context::no_such("machine", c.params[0]);
+        std::uint64_t seed = 0;
+        std::from_chars(body.seed.data(), body.seed.data() + body.seed.size(), seed);
+        const auto asked = services_.challenges.take(*id, seed);
+        if (!asked)
+          return fail(Code::conflict, "nothing of that kind was asked",
+                      "answer each challenge once", "seed");
+        return Seen{*id, *asked, clock_.now() - asked->at, body.checksum};
+      },
+      [this](Call&, const Seen& seen) -> Result<net::Response> {
+        const auto right = base::answer(seen.asked.challenge, 1);
+        std::string failure;
+        if (!right || right->checksum != seen.checksum)
+          failure = "its answer to a challenge was wrong";
+        else if (seen.took > Challenges::kTime + Challenges::kSlack)
+          failure = fmt::format("a challenge took it {}", to_string(seen.took));
+        core_.post([machine = seen.machine, failure](Core::Turn& turn) {
+          // Refused only when the machine was removed meanwhile.
+          (void)turn.execute(market::kSystem, market::JudgeMachine{machine, failure});
+        });
+        return as_json(wire::to_json(wire::Done{failure.empty()}));
+      });
+}
+
 void add_file_routes(Routes& routes) {
   routes.special<wire::BlobNames, wire::BlobNames>("POST", "/v1/blobs/missing", "missingBlobs",
                                                    "Which of these chunks the server lacks",
@@ -171,6 +211,9 @@ void add_file_routes(Routes& routes) {
   get.doc.media = "application/octet-stream";
   routes.special<wire::LogPiece, wire::LogSize>("POST", "/v1/leases/{id}/log", "appendLog",
                                                 "What the program printed", Access::agent, 200);
+  routes.special<wire::ChallengeAnswer, wire::Done>(
+      "POST", "/v1/machines/{id}/challenge", "answerChallenge",
+      "The result of a computation that a heartbeat's answer asked for", Access::agent, 200);
   auto& log =
       routes.special<void, wire::Log>("GET", "/v1/leases/{id}/log", "getLog",
                                       "What the program of a lease printed", Access::user, 200);

@@ -54,6 +54,11 @@ void Core::observe(Observer observer) { observer_ = std::move(observer); }
 void Core::on_applied(std::function<void(const market::State&, const Committed&)> fn) {
   on_applied_ = std::move(fn);
 }
+void Core::before_round(
+    std::function<std::vector<market::Near>(const market::State&, market::ClassId)> fn) {
+  before_round_ = std::move(fn);
+}
+
 void Core::every_tick(std::function<void(Turn&)> fn) { every_tick_ = std::move(fn); }
 
 void Core::start() {
@@ -152,7 +157,9 @@ void Core::run_timers(Time now) {
     next_round_ = now + options_.round;
     base::Random random(seed_);
     for (const auto& slot_class : state_.classes)
-      execute(market::Clear{slot_class.id, random.next()});
+      execute(market::Clear{
+          slot_class.id, random.next(),
+          before_round_ ? before_round_(state_, slot_class.id) : std::vector<market::Near>{}});
     seed_ = random.next();
   }
   turn.end_task();

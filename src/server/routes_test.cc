@@ -147,6 +147,8 @@ class Tour {
                     << body;
   }
 
+  void cover(const std::string& id) { covered_.insert(id); }
+
   void expect_complete() const {
     for (const auto& [id, doc] : operations_)
       EXPECT_TRUE(covered_.contains(id)) << id << " is not on the tour: add it";
@@ -260,6 +262,11 @@ void tour_files(Tour& t) {
                    l, epoch));
   t.go("appendLog", f.agent, {l}, fmt::format(R"({{"epoch":{},"offset":0,"text":"hi"}})", epoch));
   EXPECT_EQ(t.go("getLog", f.borrower.token, {l}, "", "?from=1").at("text"), "i");
+  EXPECT_EQ(f.call("POST", "/v1/machines/" + f.box + "/challenge", f.agent,
+                   R"({"seed":"7","checksum":"00"})")
+                .status,
+            409);  // Nothing was asked.
+  t.cover("answerChallenge");
   t.go("checkpointLease", f.agent, {l},
        fmt::format(R"({{"epoch":{},"checkpoint":"{}"}})", epoch, name));
   const auto parts = t.go("listParts", f.borrower.token, {job});

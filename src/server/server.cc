@@ -165,6 +165,18 @@ struct Server::Impl {
     if (const auto* e = std::get_if<market::LeaseRenewed>(&c.event)) wake(e->lease);
     if (const auto* e = std::get_if<market::LeaseDraining>(&c.event)) wake(e->lease);
     if (const auto* e = std::get_if<market::LeaseClosed>(&c.event)) wake(e->lease);
+    const auto hold = [&](const market::Job& job) {
+      if (auto blobs = blobs_of(job); !blobs.empty())
+        files->post(
+            [this, id = job.id, blobs = std::move(blobs)] { services->pins.hold(id, blobs); });
+    };
+    if (const auto* e = std::get_if<market::JobSubmitted>(&c.event)) hold(e->job);
+    if (const auto* e = std::get_if<market::LeaseCheckpointed>(&c.event)) {
+      const auto job = s.leases.at(e->lease).job;
+      files->post([this, job, name = e->checkpoint] { services->pins.hold(job, {name}); });
+    }
+    if (const auto* e = std::get_if<market::JobEnded>(&c.event))
+      files->post([this, job = e->job] { services->pins.release(job); });
     // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
     if (const auto* e = std::get_if<market::JobForgotten>(&c.event))
       files->post([this, job = e->job] { services->logs.forget(job); });
@@ -202,6 +214,12 @@ struct Server::Impl {
     core->on_applied([this](const market::State& s, const Committed& c) { on_applied(s, c); });
     core->observe([this](std::span<const Committed> batch) { feed->publish(batch.back().number); });
     core->every_tick([this](Core::Turn& turn) { on_tick(turn); });
+    core->before_round([this](const market::State& s, market::ClassId c) {
+      return services->holdings.near(s, c);
+    });
+    core->state().jobs.for_each([this](const market::Job& job) {
+      if (!market::is_final(job.state)) services->pins.hold(job.id, blobs_of(job));
+    });
     core->start();
   }
 
@@ -266,7 +284,8 @@ struct Server::Impl {
     }
     SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
                                                                   .sync = !options.memory}));
-    services = std::make_unique<Services>(std::move(blobs), folder + "/logs");
+    services = std::make_unique<Services>(std::move(blobs), folder + "/logs",
+                                          options.challenge_every, base::short_hash(new_token()));
     return {};
   }
 };

@@ -24,6 +24,8 @@ struct Options {
   std::string log_level = "info";
   bool metrics_public = false;      // Else /metrics answers loopback and operators only.
   int requests_per_second = 1'000;  // Of one account, and of one address; 0: no limit.
+  // Idle machines prove what they claim, at random times, this often on the average; 0: never.
+  base::Duration challenge_every = base::hours(6);
   // Of files on disk. When it is full, what nobody used for longest goes.
   std::uint64_t blob_bytes = 50ull << 30;
 };

@@ -132,7 +132,8 @@ wire::Machine view(const State& s, const market::Machine& m) {
           .reliability = share(m.reliability_ppm),
           .online = m.online,
           .offers = s.index.offers_of[m.id.value],
-          .created = m.created};
+          .created = m.created,
+          .doubted = unless_empty(m.doubted)};
 }
 
 wire::Offer view(const State& s, const market::Offer& o, Time now) {
@@ -165,6 +166,7 @@ wire::Offer view(const State& s, const market::Offer& o, Time now) {
               : o.draining                           ? "draining"
               : o.paused_until > now                 ? "paused"
               : !machine.online                      ? "offline"
+              : !machine.doubted.empty()             ? "doubted"
               : !is_open                             ? "closed"
               : out.free == 0                        ? "full"
                                                      : "open";

@@ -183,7 +183,8 @@ struct Machine {
   bool online = true;
   std::vector<base::OfferId> offers;
   Time created;
-  SOUK_FIELDS(Machine, id, name, owner, spec, reliability, online, offers, created)
+  std::optional<std::string> doubted;  // Why: it failed a challenge, and lends nothing meanwhile.
+  SOUK_FIELDS(Machine, id, name, owner, spec, reliability, online, offers, created, doubted)
 };
 
 struct NewMachine {
@@ -209,7 +210,7 @@ struct Offer {
   std::int32_t slots = 1;
   std::int32_t free = 0;
   std::optional<Credits> price;  // Absent: market.
-  std::string state;             // open, closed, full, paused, draining, offline, frozen
+  std::string state;             // open, closed, full, paused, draining, offline, doubted, frozen
   std::vector<std::string> weekly;
   std::optional<Time> from;
   std::optional<Time> until;
@@ -304,7 +305,8 @@ struct Resources {
 struct BatchInput {
   std::string path;  // Where the program finds it, below its working folder; read-only.
   std::string blob;
-  SOUK_FIELDS(BatchInput, path, blob)
+  bool file = false;  // It is one file: `path` is its name, not that of a folder.
+  SOUK_FIELDS(BatchInput, path, blob, file)
 };
 
 struct BatchCheckpoint {
@@ -534,7 +536,9 @@ struct Held {
 
 struct Heartbeat {
   std::vector<Held> leases;
-  SOUK_FIELDS(Heartbeat, leases)
+  // Blobs whose files the machine holds; when it has changed. Jobs that need them go there first.
+  std::optional<std::vector<std::string>> holds;
+  SOUK_FIELDS(Heartbeat, leases, holds)
 };
 
 // run: go on until `until`. drain: finish, checkpoint and report before `until`. stop: now, it is
@@ -547,10 +551,25 @@ struct Order {
   SOUK_FIELDS(Order, lease, epoch, action, until)
 };
 
+// A computation that only a machine as fast as it says can do in time (base/challenge.h).
+struct Challenge {
+  std::string seed;  // A number of 64 bits, as text: more than a JSON number holds.
+  std::int32_t size = 0;
+  std::int32_t rounds = 0;
+  SOUK_FIELDS(Challenge, seed, size, rounds)
+};
+
+struct ChallengeAnswer {
+  std::string seed;
+  std::string checksum;
+  SOUK_FIELDS(ChallengeAnswer, seed, checksum)
+};
+
 struct Orders {
   std::vector<Order> orders;
   Duration heartbeat_every;
-  SOUK_FIELDS(Orders, orders, heartbeat_every)
+  std::optional<Challenge> challenge;  // To be answered at once.
+  SOUK_FIELDS(Orders, orders, heartbeat_every, challenge)
 };
 
 // The open leases of a machine. Ask again with ?seen=version to wait for a change.

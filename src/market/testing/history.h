@@ -166,6 +166,9 @@ class HistoryMaker {
   }
 
   Request clockwork(const State& s) {
+    if (random_.chance(50))
+      return {clock_, random_.chance(4) ? actor_for(s, any_account(s)) : kSystem,
+              JudgeMachine{any(s.machines), random_.chance(2) ? "too slow" : ""}};
     if (random_.chance(4))
       for (const auto id : liveness_.silent(s, std::max(clock_, s.now)))
         pending_.push_back({clock_, kSystem, ExpireLease{id}});

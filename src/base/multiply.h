@@ -8,7 +8,7 @@
 // Matrix products in plain loops. Matrices are square, row by row, and padded with zeros to `n`, a
 // multiple of kPad. Stateless; any thread.
 
-namespace souk::agent {
+namespace souk::base {
 
 inline constexpr std::size_t kPad = 32;
 
@@ -32,4 +32,4 @@ struct Kernel {
 // Those that this processor can run, the fastest last: that is the one multiply() takes.
 std::span<const Kernel> kernels();
 
-}  // namespace souk::agent
+}  // namespace souk::base

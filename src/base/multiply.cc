@@ -1,11 +1,11 @@
-#include "agent/score_multiply.h"
+#include "base/multiply.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/check.h"
 
-namespace souk::agent {
+namespace souk::base {
 namespace {
 
 constexpr std::size_t kRows = 4;     // Of C, held in registers.
@@ -110,4 +110,4 @@ void multiply(const std::uint32_t* a, const std::uint32_t* packed, std::uint32_t
   kernels().back().whole(a, packed, c, n, first, last);
 }
 
-}  // namespace souk::agent
+}  // namespace souk::base

@@ -1,0 +1,45 @@
+#include "server/pins.h"
+
+#include "blob/folder.h"
+#include "wire/api_json.h"
+
+namespace souk::server {
+
+void Pins::hold(base::JobId job, const std::vector<std::string>& blobs) {
+  for (const auto& name : blobs) {
+    const auto root = blob::parse_digest(name);
+    if (!root) continue;
+    std::vector<blob::Digest> names{*root};
+    // Of a blob that is no folder, or gone, there is nothing more to keep.
+    if (const auto manifest = blob::read_manifest(*root, store_)) {
+      const auto chunks = manifest->chunks();
+      names.insert(names.end(), chunks.begin(), chunks.end());
+    }
+    const std::lock_guard lock(mutex_);
+    held_[job].push_back(store_.pin(std::move(names)));
+  }
+}
+
+void Pins::release(base::JobId job) {
+  const std::lock_guard lock(mutex_);
+  held_.erase(job);
+}
+
+std::size_t Pins::size() const {
+  const std::lock_guard lock(mutex_);
+  return held_.size();
+}
+
+std::vector<std::string> blobs_of(const market::Job& job) {
+  std::vector<std::string> out;
+  if (job.work.empty()) return out;
+  if (const auto batch = wire::from_json<wire::Batch>(job.work)) {
+    if (batch->workdir) out.push_back(*batch->workdir);
+    for (const auto& input : batch->inputs) out.push_back(input.blob);
+  }
+  for (const auto& part : job.parts)
+    if (!part.checkpoint.empty()) out.push_back(part.checkpoint);
+  return out;
+}
+
+}  // namespace souk::server
