@@ -236,6 +236,26 @@ class Trouble(LendTest):
         self.assertEqual(first.process.wait(DEADLINE_S), 0, first.text())
         self.finish_and_check(job, 20)
 
+    def test_a_program_that_is_told_to_end_saves_what_it_has(self):
+        first = self.agent("first")
+        program = (
+            "import os, signal, sys, time\n"
+            "os.makedirs('ckpt', exist_ok=True)\n"
+            "if os.path.exists('ckpt/saved'):\n"
+            "    print('from 1'); open('done', 'w').write('1'); sys.exit()\n"
+            "def save(*_):\n"
+            "    open('ckpt/saved', 'w').write('x'); sys.exit()\n"
+            "signal.signal(signal.SIGTERM, save)\n"
+            "print('ready', flush=True)\n"
+            "time.sleep(600)\n")
+        job = self.run_job("workdir: project\nrun: python3 save.py; echo not reached\n"
+                           "outputs: [done]\ncheckpoint: {path: ckpt, every: 1h}", save_py=program)
+        wait_for(lambda: "ready" in self.logs(job), "the program")
+        self.agent("second")
+        first.process.send_signal(signal.SIGTERM)
+        self.assertEqual(first.process.wait(DEADLINE_S), 0, first.text())
+        self.finish_and_check(job, 1)
+
     def test_work_goes_on_while_the_server_is_away(self):
         agent = self.agent("box")
         job = self.run_job("run: sleep 4; echo survived > out\noutputs: [out]")
@@ -292,6 +312,39 @@ def sleepers():
         except OSError:
             pass
     return found
+
+
+class Trust(LendTest):
+    flags = ("--round", "200ms", "--challenge-every", "1s")
+
+    def test_an_honest_machine_meets_challenges_and_a_silent_one_is_doubted(self):
+        agent = self.agent("box")
+        wait_for(lambda: "met a challenge" in agent.text(), "a challenge")
+        self.wait_job(self.run_job("run: echo trusted"))
+        offer = self.lend(self.bob, name="boaster", slots=1)
+        path = f"/v1/machines/{offer['machine']}"
+
+        def doubted():
+            self.good("POST", path + "/heartbeat", {"leases": []}, self.bob)
+            time.sleep(0.2)
+            return self.good("GET", path, token=self.bob).get("doubted")
+        self.assertIn("challenge", wait_for(doubted, "doubt"))
+        shown = self.good("GET", f"/v1/offers/{offer['id']}", token=self.bob)
+        self.assertEqual(shown["state"], "doubted")
+
+    def test_a_machines_token_acts_for_its_machine_only(self):
+        agent = self.agent("box")
+        folder = os.path.join(agent.folder, "souk/lend")
+        name = [n for n in os.listdir(folder) if n.startswith("token-")][0]
+        self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o777, 0o600)
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            token = f.read().strip()
+        other = self.lend(self.ann, name="other", slots=1)
+        for method, path in (("GET", f"/v1/machines/{other['machine']}/work"),
+                             ("POST", f"/v1/offers/{other['id']}/pause"),
+                             ("GET", "/v1/me"), ("GET", "/v1/jobs")):
+            self.assertIn(self.server.call(method, path, {} if method == "POST" else None,
+                                           token).status, (403, 404), path)
 
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root to be somebody else")

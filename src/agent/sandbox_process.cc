@@ -112,8 +112,10 @@ class KeptProcess final : public Process {
     const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     // Looked up again: now that it is held, its number cannot have gone to another process.
     if (process.get() < 0 || parts_.find_program(parts_.keeper->pid()) != pid) return false;
-    // All of its session, or a shell would die of it before the program that it waits for.
-    if (::kill(-pid, SIGTERM) == 0) return true;
+    // All of its group, or a shell would die of it before the program that it waits for. The group
+    // is the sandbox's own: its leader is the program or the sandbox's first process.
+    const auto group = ::getpgid(pid);
+    if (group > 1 && group != ::getpgrp() && ::kill(-group, SIGTERM) == 0) return true;
     return syscall(SYS_pidfd_send_signal, process.get(), SIGTERM, nullptr, 0) == 0;
   }
 

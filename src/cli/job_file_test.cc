@@ -59,7 +59,7 @@ workdir: .
 inputs:
   - data/
   - {path: model.bin, file: ../model.bin}
-  - {path: old, blob: 0011}
+  - {path: old, blob: 00aa}
   - {url: "https://example.org/a/b.tar?x=1", hash: abcd}
 outputs: [out, "*.csv"]
 env: {LR: 0.1, NAME: x, FLAG: true}
@@ -79,7 +79,7 @@ retry: {on: [lost, failed], max: 3}
   ASSERT_EQ(file->inputs.size(), 4u);
   EXPECT_EQ(file->inputs[0].path, "data");
   EXPECT_EQ(file->inputs[1].source, "../model.bin");
-  EXPECT_EQ(file->inputs[2].blob, "0011");
+  EXPECT_EQ(file->inputs[2].blob, "00aa");
   EXPECT_EQ(file->inputs[3].path, "b.tar");
   EXPECT_THAT(batch.outputs, ElementsAre("out", "*.csv"));
   EXPECT_EQ(batch.env.at("LR"), "0.1");

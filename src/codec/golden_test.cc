@@ -20,7 +20,7 @@ namespace souk::codec {
 namespace {
 
 constexpr std::string_view kStateHash =
-    "a9c5630a6b30fc052dbbcf91f42d53ee1d7fb800606cdb132fffa0c327b363ad";
+    "1b2effd8166cb773f92e45d21c32907377a7613b8eb6edba211cd8c106dec8e8";
 
 std::filesystem::path golden() {
   return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";

@@ -155,6 +155,49 @@ TEST(Parts, TheNumberOfPartsIsFixed) {
   EXPECT_EQ(w.refused(user(w.bob), ChangeJob{job, wants(1, 3, 1_cr, 5_cr)}).field, "workers");
 }
 
+TEST(Parts, OfEqualMachinesTheOneThatHoldsTheDataIsTaken) {
+  for (const bool second : {false, true}) {
+    Parts w;
+    const auto wanted = second ? w.second : w.first;
+    const auto job = w.work(1, 1);
+    w.run(kSystem, Clear{w.slot_class(), 1, {{job, wanted}}});
+    EXPECT_EQ(w.at(w.at(job).leases.front()).machine, wanted);
+  }
+}
+
+TEST(Parts, TwoJobsTradePlacesSoThatEachIsNearItsData) {
+  Parts w;
+  const auto a = w.work(2, 2), b = w.work(2, 2);
+  std::vector<Near> near{{a, w.second}, {b, w.first}};
+  std::ranges::sort(near);
+  w.run(kSystem, Clear{w.slot_class(), 1, near});
+  for (const auto l : w.at(a).leases) EXPECT_EQ(w.at(l).machine, w.second);
+  for (const auto l : w.at(b).leases) EXPECT_EQ(w.at(l).machine, w.first);
+}
+
+TEST(Parts, DataDoesNotBeatAPrice) {
+  Parts w;
+  const auto dear = w.machine(w.lena);
+  w.offer(dear, {.slots = 1, .reserve = 0.2_cr});
+  const auto job = w.work(1, 1);
+  w.run(kSystem, Clear{w.slot_class(), 1, {{job, dear}}});
+  EXPECT_NE(w.at(w.at(job).leases.front()).machine, dear);
+}
+
+TEST(Machine, OneThatFailedAChallengeLendsNothingUntilItPassesOne) {
+  Parts w;
+  w.run(kSystem, JudgeMachine{w.first, "too slow"});
+  w.run(kSystem, JudgeMachine{w.second, "too slow"});
+  const auto job = w.work(1, 1);
+  w.clear();
+  EXPECT_EQ(w.at(job).held, 0);
+  w.run(kSystem, JudgeMachine{w.second, ""});
+  w.clear();
+  EXPECT_EQ(w.at(w.at(job).leases.front()).machine, w.second);
+  EXPECT_EQ(w.s.machines.at(w.first).reliability_ppm, 720'000);
+  EXPECT_EQ(w.refused(user(w.lena), JudgeMachine{w.first, ""}).code, Code::forbidden);
+}
+
 TEST(Parts, WorkRetriesAndNamesAreBounded) {
   Parts w;
   const auto submit = [&](std::int32_t max, std::string work, std::int32_t retries) {
