@@ -148,9 +148,9 @@ TEST_F(LogSpoolTest, BytesThatAreNoTextBecomeQuestionMarksAndLoseNothingElse) {
       {"plain\n", "plain\n"},
       {"caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x90\xAB\n",
        "caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x90\xAB\n"},
-      {"caf\xE9!\n", "caf?!\n"},              // Latin-1.
+      {"caf\xE9!\n", "caf?!\n"},                   // Latin-1.
       {"\xC0\xAF/\xED\xA0\x80.", "\?\?/\?\?\?."},  // Overlong; half a surrogate.
-      {"a\x80z\xFFz", "a?z?z"},               // Never part of UTF-8.
+      {"a\x80z\xFFz", "a?z?z"},                    // Never part of UTF-8.
       {"the end is cut \xE2\x82", "the end is cut ??"},
       {"\xF0", "?"},
   };

@@ -14,7 +14,6 @@
 namespace souk::base {
 namespace {
 
-
 std::string checksum_of(const Challenge& challenge, int threads = 1) {
   const auto got = answer(challenge, threads);
   return got ? got->checksum : got.error().message;
