@@ -72,5 +72,6 @@ format: ## reformat the sources in place
 clean: ## remove build/
 	rm -rf build
 
-install: build ## copy souk to PREFIX/bin
+install: build ## copy souk to PREFIX/bin, and a unit for systemd
 	install -D -m 755 $(SOUK) $(DESTDIR)$(PREFIX)/bin/souk
+	install -D -m 644 dist/souk-lend.service $(DESTDIR)$(PREFIX)/lib/systemd/user/souk-lend.service

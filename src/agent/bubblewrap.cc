@@ -105,7 +105,7 @@ std::string joined(const std::vector<std::string>& options) {
   return out;
 }
 
-std::string said(const Descriptor& output) {
+std::string said(const Fd& output) {
   std::string text(500, '\0');
   const auto got = pread(output.get(), text.data(), text.size(), 0);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -153,18 +153,17 @@ class Bubblewrap final : public Sandbox {
   static Result<std::unique_ptr<Process>> launch(const Program& program, const Cgroups& cgroups,
                                                  KeepPlan plan) {
     SOUK_ASSIGN(const auto filter, seccomp_filter());
-    std::vector<Descriptor> files;
-    SOUK_ASSIGN(Descriptor filter_file, memory_file("filter", filter));
-    SOUK_ASSIGN(Descriptor options,
-                memory_file("options", joined(bwrap_options(program, plan.inputs))));
+    std::vector<Fd> files;
+    SOUK_ASSIGN(Fd filter_file, memory_file("filter", filter));
+    SOUK_ASSIGN(Fd options, memory_file("options", joined(bwrap_options(program, plan.inputs))));
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
       return fail(Code::exhausted, "cannot create a pipe");
-    Descriptor status(ends[0]);
-    Descriptor status_end(ends[1]);
+    Fd status(ends[0]);
+    Fd status_end(ends[1]);
     plan.passed = {filter_file.get(), options.get(), status_end.get()};
     for (const auto& made_up : kMadeUp) {
-      SOUK_ASSIGN(Descriptor file, memory_file("etc", made_up.content));
+      SOUK_ASSIGN(Fd file, memory_file("etc", made_up.content));
       plan.passed.push_back(file.get());
       files.push_back(std::move(file));
     }

@@ -17,35 +17,17 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/fd.h"
 
 namespace souk::agent {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using base::Code;
+using base::Fd;
 
 // How soon the end of a program is noticed where the kernel has no pidfd (before Linux 5.3).
 constexpr int kPollMs = 20;
-
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { reset(); }
-  void reset() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
 
 struct Pipe {
   Fd read;

@@ -121,7 +121,7 @@ class Podman final : public Sandbox {
         return fail(Code::invalid, "podman cannot show an input at '" + input.to + "'",
                     "a path without a colon", "inputs");
     SOUK_ASSIGN(const auto variables, environment_file(program));
-    SOUK_ASSIGN(const Descriptor variables_file, memory_file("env", variables));
+    SOUK_ASSIGN(const Fd variables_file, memory_file("env", variables));
     static std::atomic<int> count = 0;
     const auto container = fmt::format("souk-lease-{}-{}", owner_mark(), ++count);
     const auto podman = podman_tool();

@@ -109,7 +109,7 @@ class KeptProcess final : public Process {
   bool signal_program() {
     const pid_t pid = parts_.find_program(parts_.keeper->pid());
     if (pid == 0) return false;
-    const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     // Looked up again: now that it is held, its number cannot have gone to another process.
     if (process.get() < 0 || parts_.find_program(parts_.keeper->pid()) != pid) return false;
     // All of its group, or a shell would die of it before the program that it waits for. The group
@@ -169,12 +169,8 @@ class KeptProcess final : public Process {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
-Result<Descriptor> memory_file(const char* name, std::string_view content) {
-  Descriptor file(memfd_create(name, MFD_CLOEXEC));
+Result<Fd> memory_file(const char* name, std::string_view content) {
+  Fd file(memfd_create(name, MFD_CLOEXEC));
   if (file.get() < 0 ||
       write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) ||
       lseek(file.get(), 0, SEEK_SET) != 0)

@@ -6,30 +6,17 @@
 #include "agent/cgroup.h"
 #include "agent/keeper.h"
 #include "agent/sandbox.h"
+#include "base/fd.h"
 #include "base/result.h"
 
 // What the three sandboxes share: a process under a keeper, with or without a control group.
 
 namespace souk::agent {
 
-// An owned descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+using base::Fd;
 
 // A sealed file in memory that holds `content`, read from its beginning.
-base::Result<Descriptor> memory_file(const char* name, std::string_view content);
+base::Result<Fd> memory_file(const char* name, std::string_view content);
 
 struct ProcessParts {
   std::unique_ptr<Cgroup> cgroup;  // May be none. Removed after the keeper ended.
@@ -39,7 +26,7 @@ struct ProcessParts {
   std::string remove_at_end;            // A folder, or empty.
   uid_t scratch_owner = 0;              // Who gets what lies in scratch at the start; 0: unchanged.
   int first_failure_code = 256;         // From here to 127: the program was not started.
-  Descriptor status;                    // bwrap's --json-status-fd, where there is one.
+  Fd status;                            // bwrap's --json-status-fd, where there is one.
   pid_t (*find_program)(pid_t keeper);  // Whom terminate() signals.
 };
 

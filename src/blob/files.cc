@@ -19,10 +19,6 @@ struct CloseFolder {
 
 }  // namespace
 
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 base::Failure system_failure(std::string_view verb, std::string_view path) {
   const int why = errno;
   auto code = base::Code::internal;

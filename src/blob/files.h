@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/hash.h"
 #include "base/result.h"
 
@@ -14,24 +15,7 @@
 
 namespace souk::blob {
 
-// An open file; closed when it goes. -1 is none.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd();
-
-  [[nodiscard]] int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
+using base::Fd;
 
 // The error of the system call that just failed (errno) on `path`: "cannot <verb> <path>: <why>".
 [[nodiscard]] base::Failure system_failure(std::string_view verb, std::string_view path);

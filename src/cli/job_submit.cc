@@ -97,7 +97,7 @@ Result<JobFile> draft(Context& c, const Submit& o) {
 }
 
 // Before anything is reserved: what it is, what it may cost, and how far that goes.
-Result<> show_plan(Context& c, const JobFile& file) {
+Result<> show_plan(Context& c, const JobFile& file, const JobFiles& files) {
   const auto& job = file.job;
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
@@ -120,11 +120,11 @@ Result<> show_plan(Context& c, const JobFile& file) {
   out += fmt::format("  reserve   {} of your {} credits; what is not spent comes back\n",
                      brief(job.budget), brief(me.available + me.bonus));
   if (job.batch) {
-    SOUK_ASSIGN(const auto bytes, bytes_to_bring(file));
+    SOUK_ASSIGN(const auto to_send, files.bytes_to_send(c));
     out += fmt::format("  runs      {}\n", printable(job.batch->run.substr(0, 100)));
-    out += fmt::format("  files     {}{}\n", bytes_text(bytes),
-                       bytes > kManyBytes ? ", a lot: .soukignore leaves out what is not needed"
-                                          : ", of which the server may have some already");
+    out += fmt::format("  files     {}, of which {} must be sent{}\n", bytes_text(files.bytes()),
+                       bytes_text(to_send),
+                       to_send > kManyBytes ? ": .soukignore leaves out what is not needed" : "");
   }
   c.note("will submit:");
   std::fputs(out.c_str(), stderr);
@@ -135,11 +135,12 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   SOUK_ASSIGN(auto file, draft(c, o));
   if (must_run && !file.job.batch)
     return usage(fmt::format("'{}' does not say what to run", o.file), "add run: with the command");
+  SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
   if (!o.yes && !c.json()) {
-    SOUK_TRY(show_plan(c, file));
+    SOUK_TRY(show_plan(c, file, files));
     if (!ask_yes("Proceed?", true)) return failed("nothing was submitted");
   }
-  SOUK_TRY(upload_files(c, file));
+  SOUK_TRY(files.send(c));
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(file.job)));
   SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));

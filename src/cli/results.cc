@@ -101,13 +101,8 @@ class LogReader {
 
 Result<> fetch_result(Context& c, blob::Store& store, const std::string& name,
                       const std::string& target) {
-  SOUK_ASSIGN(const auto* to, c.target());
   SOUK_ASSIGN(const auto root, blob::parse_digest(name));
-  const agent::LinkOptions link{.servers = {to->server},
-                                .token = to->token,
-                                .ca_file = to->ca,
-                                .pin = to->pin,
-                                .timeout = base::minutes(2)};
+  SOUK_ASSIGN(const auto link, blob_link(c));
   std::optional<Progress> bar;
   const auto show = [&](const blob::Progress& p) {
     if (!bar) bar.emplace("fetching " + target, "bytes", p.bytes_total, c.err());

@@ -120,6 +120,13 @@ bool ask_yes(std::string_view question, bool otherwise) {
   return answer.empty() || answer[0] == 'y' || answer[0] == 'Y';
 }
 
+bool ask_typed(std::string_view question, std::string_view words) {
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) return true;
+  fmt::print(stderr, "{}: ", question);
+  std::string line;
+  return std::getline(std::cin, line) && base::trim(line) == words;
+}
+
 base::Result<std::string> read_password(const Environment& env, std::string_view prompt,
                                         const char* variable) {
   if (auto given = env(variable)) return *std::move(given);

@@ -36,6 +36,8 @@ std::string printable(std::string_view text);
 
 // Asks on the terminal; `otherwise` when there is none (stdin or stderr is not one).
 bool ask_yes(std::string_view question, bool otherwise);
+// Asks on the terminal for exactly these words; true when there is none to ask on.
+bool ask_typed(std::string_view question, std::string_view words);
 // SOUK_PASSWORD, or typed unseen on the terminal.
 base::Result<std::string> read_password(const Environment& env, std::string_view prompt,
                                         const char* variable = "SOUK_PASSWORD");

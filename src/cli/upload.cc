@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "agent/remote.h"
-#include "blob/folder.h"
 #include "blob/transfer.h"
 #include "cli/human.h"
 #include "cli/progress.h"
@@ -52,31 +51,31 @@ Result<std::string> fetch(Context& c, const LocalInput& input, const fs::path& f
   return file;
 }
 
-Result<std::string> send_folder(Context& c, blob::Store& store, const std::string& path) {
-  SOUK_ASSIGN(const auto* target, c.target());
-  std::optional<Progress> bar;
-  const auto show = [&](std::string what) {
-    return [&bar, &c, what](const blob::Progress& p) {
-      if (!bar) bar.emplace(what, "bytes", p.bytes_total, c.err());
-      bar->update(p.bytes_done);
+// Shows how far `what` has come, while it lives.
+class Bar {
+ public:
+  Bar(Context& c, std::string what) : c_(c), what_(std::move(what)) {}
+  [[nodiscard]] blob::OnProgress on_progress() {
+    return [this](const blob::Progress& p) {
+      if (!bar_) bar_.emplace(what_, "bytes", p.bytes_total, c_.err());
+      bar_->update(p.bytes_done);
     };
-  };
-  SOUK_ASSIGN(const auto packed, blob::pack(path, store, {.on_progress = show("reading " + path)}));
-  bar.reset();
-  for (const auto& warning : packed.warnings) c.note(warning);
-  const agent::LinkOptions link{.servers = {target->server},
-                                .token = target->token,
-                                .ca_file = target->ca,
-                                .pin = target->pin,
-                                .timeout = base::minutes(2)};
-  SOUK_ASSIGN(const auto stats, blob::upload(packed.root, store, agent::blobs_at(link),
-                                             {.on_progress = show("sending " + path)}));
-  bar.reset();
-  if (!c.json())
-    c.note(fmt::format("{}: {} in {}, {} sent", path, bytes_text(packed.manifest.total_bytes()),
-                       plural(std::ssize(packed.manifest.entries), "file"),
-                       bytes_text(stats.bytes_moved)));
-  return base::to_string(packed.root);
+  }
+
+ private:
+  Context& c_;
+  const std::string what_;
+  std::optional<Progress> bar_;
+};
+
+// The names and sizes of a folder's chunks, each once.
+std::map<blob::Digest, std::uint64_t> chunks_of(const blob::Manifest& manifest) {
+  std::map<blob::Digest, std::uint64_t> out;
+  for (const auto& entry : manifest.entries)
+    for (std::size_t i = 0; i < entry.chunks.size(); ++i)
+      out[entry.chunks[i]] =
+          std::min<std::uint64_t>(blob::kChunkBytes, entry.size - i * blob::kChunkBytes);
+  return out;
 }
 
 }  // namespace
@@ -93,41 +92,78 @@ Result<std::unique_ptr<blob::Store>> user_store(const Context& c) {
   return blob::Store::open(folder + "/blobs", {.max_bytes = kCacheBytes});
 }
 
-Result<std::uint64_t> bytes_to_bring(const JobFile& file) {
-  std::uint64_t out = 0;
-  const auto add = [&](const std::string& path) -> Result<> {
-    SOUK_ASSIGN(const auto plan, blob::plan(path));
-    out += plan.total_bytes;
-    return {};
+Result<agent::LinkOptions> blob_link(Context& c) {
+  SOUK_ASSIGN(const auto* target, c.target());
+  return agent::LinkOptions{.servers = {target->server},
+                            .token = target->token,
+                            .ca_file = target->ca,
+                            .pin = target->pin,
+                            .timeout = base::minutes(2)};
+}
+
+Result<JobFiles> JobFiles::pack(Context& c, JobFile& job) {
+  JobFiles out;
+  if (!job.job.batch) return out;
+  SOUK_ASSIGN(out.store_, user_store(c));
+  const auto add = [&](const std::string& path) -> Result<std::string> {
+    Bar bar(c, "reading " + path);
+    SOUK_ASSIGN(auto packed, blob::pack(path, *out.store_, {.on_progress = bar.on_progress()}));
+    for (const auto& warning : packed.warnings) c.note(warning);
+    out.items_.push_back({path, std::move(packed)});
+    return base::to_string(out.items_.back().packed.root);
   };
-  if (file.workdir) SOUK_TRY(add(*file.workdir));
-  for (const auto& input : file.inputs)
-    if (!input.source.empty() && input.hash.empty()) SOUK_TRY(add(input.source));
+  auto& batch = *job.job.batch;
+  if (job.workdir) {
+    SOUK_ASSIGN(batch.workdir, add(*job.workdir));
+  }
+  for (const auto& input : job.inputs) {
+    if (!input.blob.empty()) {
+      batch.inputs.push_back({input.path, input.blob, false});
+      continue;
+    }
+    auto source = input.source;
+    const auto fetched = fs::path(out.store_->path()).parent_path() / "fetched" / input.hash;
+    if (!input.hash.empty()) {
+      SOUK_ASSIGN(source, fetch(c, input, fetched));
+    }
+    const bool file = fs::is_regular_file(source);
+    SOUK_ASSIGN(auto name, add(source));
+    batch.inputs.push_back({input.path, std::move(name), file});
+    std::error_code ignored;
+    if (!input.hash.empty()) fs::remove_all(fetched, ignored);
+  }
   return out;
 }
 
-Result<> upload_files(Context& c, JobFile& job) {
-  if (!job.job.batch) return {};
-  SOUK_ASSIGN(const auto store, user_store(c));
-  auto& batch = *job.job.batch;
-  if (job.workdir) {
-    SOUK_ASSIGN(batch.workdir, send_folder(c, *store, *job.workdir));
+std::uint64_t JobFiles::bytes() const {
+  std::uint64_t out = 0;
+  for (const auto& item : items_) out += item.packed.manifest.total_bytes();
+  return out;
+}
+
+Result<std::uint64_t> JobFiles::bytes_to_send(Context& c) const {
+  std::map<blob::Digest, std::uint64_t> chunks;
+  for (const auto& item : items_) chunks.merge(chunks_of(item.packed.manifest));
+  std::vector<blob::Digest> names;
+  for (const auto& [name, size] : chunks) names.push_back(name);
+  SOUK_ASSIGN(auto link, blob_link(c));
+  SOUK_ASSIGN(const auto remote, agent::blobs_at(std::move(link))());
+  std::uint64_t out = 0;
+  for (std::span rest(names); !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), blob::kMostNamesAsked));
+    SOUK_ASSIGN(const auto missing, remote->missing(some));
+    for (const auto& name : missing) out += chunks[name];
+    rest = rest.subspan(some.size());
   }
-  for (const auto& input : job.inputs) {
-    auto blob = input.blob;
-    bool file = false;
-    if (blob.empty()) {
-      auto source = input.source;
-      const auto folder = fs::path(store->path()).parent_path() / "fetched" / input.hash;
-      if (!input.hash.empty()) {
-        SOUK_ASSIGN(source, fetch(c, input, folder));
-      }
-      file = fs::is_regular_file(source);
-      SOUK_ASSIGN(blob, send_folder(c, *store, source));
-      std::error_code ignored;
-      if (!input.hash.empty()) fs::remove_all(folder, ignored);
-    }
-    batch.inputs.push_back({input.path, std::move(blob), file});
+  return out;
+}
+
+Result<> JobFiles::send(Context& c) const {
+  SOUK_ASSIGN(const auto link, blob_link(c));
+  for (const auto& item : items_) {
+    Bar bar(c, "sending " + item.path);
+    SOUK_TRY(blob::upload(item.packed.root, *store_, agent::blobs_at(link),
+                          {.on_progress = bar.on_progress()}));
   }
   return {};
 }

@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "agent/link.h"
+#include "blob/folder.h"
 #include "blob/store.h"
 #include "cli/context.h"
 #include "cli/job_file.h"
@@ -14,10 +17,29 @@ namespace souk::cli {
 // need not be read or sent again.
 Result<std::unique_ptr<blob::Store>> user_store(const Context& c);
 
-// How many bytes of files a job brings along; found without reading them.
-Result<std::uint64_t> bytes_to_bring(const JobFile& file);
+// How to reach the market's blobs as the user.
+Result<agent::LinkOptions> blob_link(Context& c);
 
-// Packs and sends what the server lacks, with progress, and writes the names into the job's batch.
-Result<> upload_files(Context& c, JobFile& job);
+// The files that a job brings along: first read and named, then, when all is agreed, sent.
+class JobFiles {
+ public:
+  // Reads what the job file names, with progress, and writes the names into the job's batch. A job
+  // without a batch has none.
+  static Result<JobFiles> pack(Context& c, JobFile& job);
+
+  [[nodiscard]] std::uint64_t bytes() const;
+  // Of these, what the server lacks.
+  Result<std::uint64_t> bytes_to_send(Context& c) const;
+  // Sends that, with progress.
+  Result<> send(Context& c) const;
+
+ private:
+  struct Item {
+    std::string path;
+    blob::Packed packed;
+  };
+  std::unique_ptr<blob::Store> store_;
+  std::vector<Item> items_;
+};
 
 }  // namespace souk::cli

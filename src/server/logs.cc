@@ -9,18 +9,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/fd.h"
+
 namespace souk::server {
 namespace {
 
 using base::Code;
 using base::fail;
-
-struct File {
-  int fd = -1;
-  ~File() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 base::Failure cannot(std::string_view what, const std::string& path) {
   return fail(Code::unavailable, fmt::format("cannot {} {}: {}", what, path, std::strerror(errno)),
@@ -38,15 +33,15 @@ base::Result<std::int64_t> Logs::append(base::JobId job, base::LeaseId lease, st
   const auto name = path(job, lease);
   std::error_code ignored;  // Opening says it better.
   std::filesystem::create_directories(std::filesystem::path(name).parent_path(), ignored);
-  const File file{::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+  const base::Fd file(::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   struct stat status{};
-  if (file.fd < 0 || ::fstat(file.fd, &status) != 0) return cannot("open the log", name);
+  if (!file || ::fstat(file.get(), &status) != 0) return cannot("open the log", name);
   if (offset < 0 || offset > status.st_size)
     return fail(Code::conflict, fmt::format("the log has {} bytes, not {}", status.st_size, offset),
                 "go on from there", "offset");
   text = text.substr(0, static_cast<std::size_t>(std::max<std::int64_t>(0, kMost - offset)));
   for (std::size_t done = 0; done < text.size();) {
-    const auto n = ::pwrite(file.fd, text.data() + done, text.size() - done,
+    const auto n = ::pwrite(file.get(), text.data() + done, text.size() - done,
                             offset + static_cast<std::int64_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return cannot("write the log", name);
@@ -58,11 +53,11 @@ base::Result<std::int64_t> Logs::append(base::JobId job, base::LeaseId lease, st
 base::Result<std::string> Logs::read(base::JobId job, base::LeaseId lease,
                                      std::int64_t from) const {
   const auto name = path(job, lease);
-  const File file{::open(name.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0 && errno == ENOENT) return std::string();
-  if (file.fd < 0) return cannot("open the log", name);
+  const base::Fd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return std::string();
+  if (!file) return cannot("open the log", name);
   std::string out(kMostRead, '\0');
-  const auto n = ::pread(file.fd, out.data(), out.size(), std::max<std::int64_t>(0, from));
+  const auto n = ::pread(file.get(), out.data(), out.size(), std::max<std::int64_t>(0, from));
   if (n < 0) return cannot("read the log", name);
   out.resize(static_cast<std::size_t>(n));
   return out;

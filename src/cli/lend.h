@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/runner.h"
+#include "cli/context.h"
+#include "cli/values.h"
+#include "wire/api.h"
+
+// `souk lend`, before it runs: what of the machine is lent, and as what the market knows it.
+
+namespace souk::cli {
+
+struct Lend {
+  std::string name;
+  std::optional<std::int32_t> cores;
+  std::int32_t gpus = 0;
+  std::optional<Memory> memory, disk;
+  std::string slot_class;
+  AskPrice price;
+  std::vector<std::string> weekly;
+  std::optional<base::Time> until;
+  std::optional<base::Duration> longest_lease;
+  std::string region;
+  bool yield = false;
+  base::Duration notice = base::seconds(30);
+  base::Duration drain = base::seconds(90);
+  base::Duration grace = base::minutes(10);
+  bool internet = false;
+  bool unsafe = false;
+  bool once = false;
+  std::string folder;
+  Memory cache{20 * 1024};
+  std::vector<std::string> also;
+  std::optional<base::Credits> power_price;  // Per kWh.
+  std::optional<double> watts;
+};
+
+struct Slots {
+  std::string slot_class;
+  std::int32_t count = 0;
+};
+
+// The class given, or the smallest of those with a GPU when GPUs are lent and of those without when
+// not: many small slots find a use more often than few large ones.
+Result<Slots> choose_slots(const Lend& o, const wire::MachineSpec& m,
+                           const std::vector<wire::SlotClass>& classes);
+
+// A machine that the market knows and that is ready to work.
+struct Ready {
+  wire::Machine machine;
+  Slots slots;
+  Target target;  // With a token that can act for this machine only.
+  std::string offer_path;
+};
+
+// Looks at the machine, opens its sandboxes and caches (in `shop`), registers it, and posts or
+// changes its offer, which is then open.
+Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop);
+
+}  // namespace souk::cli
