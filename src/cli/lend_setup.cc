@@ -14,15 +14,16 @@
 #include "base/hash.h"
 #include "cli/human.h"
 #include "cli/lend.h"
+#include "server/batch.h"
 
 namespace souk::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kInternet = "@internet";
-constexpr std::string_view kContainers = "@containers";
-constexpr std::string_view kUnsandboxed = "@no-sandbox";
+using server::kContainers;
+using server::kInternet;
+using server::kUnsandboxed;
 
 // What the machine has, cut down to what is lent of it.
 wire::MachineSpec spec_of(const Lend& o, const agent::Machine& m) {

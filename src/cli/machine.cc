@@ -81,6 +81,7 @@ void show_machine(Context& c, const wire::Machine& m) {
   const auto line = [&](std::string_view what, const std::string& value) {
     if (!value.empty()) c.print(fmt::format("  {:<9} {}\n", what, printable(value)));
   };
+  line("doubted", m.doubted.value_or(""));
   line("cpu", s.cpu);
   line("os", s.os);
   line("region", s.region);

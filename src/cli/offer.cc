@@ -28,6 +28,9 @@ void show_offer(Context& c, const wire::Offer& o) {
   if (o.until) c.print(fmt::format("  until          {}\n", to_string(*o.until)));
   c.print(fmt::format("  longest lease  {}\n", to_string(o.longest_lease)));
   c.print(fmt::format("  reliability    {}\n", percent(o.reliability)));
+  if (!o.sandboxed)
+    c.print(
+        paint("  warning        programs run there without a sandbox\n", Tone::warning, c.out()));
 }
 
 Result<> show_answer(Context& c, const Result<std::string>& body) {

@@ -14,6 +14,7 @@ namespace souk::server {
 // cheapest relaxation treat it like any other demand.
 inline constexpr std::string_view kInternet = "@internet";
 inline constexpr std::string_view kContainers = "@containers";
+inline constexpr std::string_view kUnsandboxed = "@no-sandbox";
 
 // Paths that stay inside the working folder, known words, bounded lists.
 [[nodiscard]] base::Result<> check_batch(const wire::Batch& batch);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "server/batch.h"
 
 namespace souk::server {
 namespace {
@@ -153,7 +154,9 @@ wire::Offer view(const State& s, const market::Offer& o, Time now) {
                   .region = machine.spec.region,
                   .provider = machine.spec.provider,
                   .rtt_ms = machine.spec.rtt_ms,
-                  .created = o.created};
+                  .created = o.created,
+                  .sandboxed = std::ranges::find(machine.spec.packages, kUnsandboxed) ==
+                               machine.spec.packages.end()};
   for (const auto& w : o.terms.availability.weekly) out.weekly.push_back(to_string(w));
   if (const auto& once = o.terms.availability.once) {
     out.from = unless_zero(once->from);

@@ -223,9 +223,10 @@ struct Offer {
   std::string provider;
   std::int32_t rtt_ms = 0;
   Time created;
+  bool sandboxed = true;  // False: programs run there as their lender.
   SOUK_FIELDS(Offer, id, machine, machine_name, lender, class_, slots, free, price, state, weekly,
               from, until, opens, closes, paused_until, longest_lease, reliability, region,
-              provider, rtt_ms, created)
+              provider, rtt_ms, created, sandboxed)
 };
 
 struct OfferPage {
