@@ -60,6 +60,7 @@ bench: all ## build and run the benchmarks
 	@found=; for b in build/release/bin/*_bench; do \
 	  [ -x "$$b" ] || continue; found=yes; echo "== $$b"; "$$b" || exit; \
 	done; [ -n "$$found" ] || { echo 'bench: no *_bench in build/release/bin' >&2; exit 1; }
+	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/start.py
 
 lint: build/release/build.ninja ## format, layering, text, scripts, clang-tidy
 	@scripts/setup lint

@@ -1,5 +1,4 @@
 """Lending and batch jobs with the real binary: real agents, real sandboxes, real kills."""
-import json
 import os
 import shutil
 import signal
@@ -7,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from souk import DEADLINE_S, PASSWORD, SOUK, MarketTest, wait_for
+from souk import DEADLINE_S, SOUK, MarketTest, wait_for
 
 needs_sandbox = unittest.skipUnless(
     shutil.which("bwrap"), "bubblewrap is not installed: scripts/setup installs it")

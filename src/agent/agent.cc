@@ -128,11 +128,17 @@ Result<> Agent::take_up(Link& link, const wire::Work& work) {
       continue;
     }
     lock.unlock();
-    // Not ours to run, or the remains of an agent that was killed: somebody else should have it.
-    const auto reason =
-        lease.state == "granted" ? "this machine cannot run it now" : "the agent was restarted";
-    SOUK_TRY(link.post(fmt::format("/v1/leases/{}/finish", to_string(lease.id)),
-                       wire::to_json(wire::LeaseFinish{lease.epoch, "released", reason, {}})));
+    // The remains of an agent that was killed, or not now: somebody else should have it. A job
+    // without a program can run nowhere, and its owner should know.
+    const bool idle = lease.state == "granted" && !lease.task;
+    const wire::LeaseFinish report{
+        .epoch = lease.epoch,
+        .outcome = idle ? "failed" : "released",
+        .detail = idle                       ? "the job has no program: submit it with `souk run`"
+                  : lease.state == "granted" ? "this machine cannot run it now"
+                                             : "the agent was restarted"};
+    SOUK_TRY(
+        link.post(fmt::format("/v1/leases/{}/finish", to_string(lease.id)), wire::to_json(report)));
   }
   // What the market no longer lists has been closed.
   const std::lock_guard lock(mutex_);

@@ -204,7 +204,8 @@ Result<> Runner::fill_scratch(Place& place) {
             SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
             return size.size;
           }));
-  std::filesystem::remove(log_path);  // It lives as long as it is open.
+  std::error_code ignored;
+  std::filesystem::remove(log_path, ignored);  // It lives as long as it is open.
 
   auto& program = place.program;
   program.argv = {"/bin/sh", "-c", script_of(task.batch)};
