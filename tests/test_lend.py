@@ -51,7 +51,7 @@ class LendTest(MarketTest):
         super().setUp()
         self.ann, self.bob = self.sign_up("ann"), self.sign_up("bob")
         self.good("PATCH", "/v1/settings",
-                  {"shortest_term": "1s", "drain": "5s", "settle_every": "1s", "silence": "3s",
+                  {"shortest_term": "1s", "drain": "5s", "settle_every": "1s", "silence": "5s",
                    "term": "10m"}, self.ann)
         self.souk("account", "grant", "bob", "100", token=self.ann)
 
@@ -278,6 +278,17 @@ class Trouble(LendTest):
         shutil.rmtree(first.folder)
         self.agent("box")
         self.finish_and_check(job, 16)
+
+    def test_a_notice_of_preemption_drains_the_machine(self):
+        notice = os.path.join(self.folder, "notice")
+        first = self.agent("first", "--preempt-when", f"test -e {notice}")
+        job = self.start_counting(24)
+        self.wait_checkpoint(job)
+        self.agent("second")
+        with open(notice, "w", encoding="utf-8"):
+            pass
+        self.assertEqual(first.process.wait(DEADLINE_S), 0, first.text())
+        self.finish_and_check(job, 24)
 
     def test_once_takes_one_lease_and_ends(self):
         agent = self.agent("box", "--once")

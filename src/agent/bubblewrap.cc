@@ -68,7 +68,9 @@ std::vector<std::string> bwrap_options(const Program& program,
   add_system(options);
   // Some kernel settings belong to the namespaces' owner, which is the program's user.
   add(options, {"--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"});
-  add(options, {"--dev", "/dev", "--remount-ro", "/dev"});
+  add(options, {"--dev", "/dev"});
+  for (const auto& device : program.devices) add(options, {"--dev-bind", device, device});
+  add(options, {"--remount-ro", "/dev"});
   add(options, {"--bind", kShm, "/dev/shm", "--bind", kTmp, "/tmp", "--bind", kWork, "/work"});
   for (std::size_t i = 0; i < staged.size(); ++i)
     add(options, {"--ro-bind", staged[i].to, program.inputs[i].to});
@@ -176,6 +178,7 @@ class Bubblewrap final : public Sandbox {
     parts.scratch = fmt::format("/proc/{}/root{}", parts.keeper->pid(), kWork);
     parts.status = std::move(status);
     parts.find_program = program_in_namespace;
+    parts.own_network = program.internet;
     return make_process(std::move(parts));
   }
 

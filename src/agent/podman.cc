@@ -98,6 +98,8 @@ std::vector<std::string> podman_arguments(const Program& program, const KeepPlan
   const auto mount = [&](const std::string& from, const std::string& to, const char* options) {
     arguments.insert(arguments.end(), {"-v", from + ":" + to + options});
   };
+  for (const auto& device : program.devices)
+    arguments.insert(arguments.end(), {"--device", device});
   mount(kWork, "/work", ":rw");
   mount(kTmp, "/tmp", ":rw");
   mount(kShm, "/dev/shm", ":rw");

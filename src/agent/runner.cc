@@ -72,6 +72,8 @@ struct Runner::Place {
   std::unique_ptr<LogSpool> log;
   std::unique_ptr<Process> process;
   Program program;
+  Gpus::Grant gpus;
+  Time began;
   bool started = false;  // The market knows that it runs.
   std::optional<Exit> exit;
   Time next_usage, next_checkpoint = base::kNever;
@@ -88,8 +90,8 @@ Runner::~Runner() {
 wire::Held Runner::held() const {
   const std::lock_guard lock(mutex_);
   auto usage = usage_.value_or(wire::Usage{});
-  usage.received_bytes = received_;
-  usage.sent_bytes = sent_;
+  usage.received_bytes = received_ + network_received_;
+  usage.sent_bytes = sent_ + network_sent_;
   return {.lease = lease_.id, .epoch = lease_.epoch, .doing = doing_, .usage = usage};
 }
 
@@ -218,6 +220,12 @@ Result<> Runner::fill_scratch(Place& place) {
   program.internet = task.batch.network == "internet";
   if (program.internet && !shop_.internet)
     return fail(Code::forbidden, "this machine lends no internet");
+  if (task.gpus > 0) {
+    SOUK_ASSIGN(place.gpus, shop_.gpus->take(task.gpus));
+    program.devices = place.gpus.devices();
+    program.env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
+    program.env["CUDA_VISIBLE_DEVICES"] = place.gpus.visible();
+  }
   program.limits = {.cores = static_cast<double>(task.cores),
                     .memory_bytes = task.memory_mib << 20,
                     .scratch_bytes = shop_.scratch_bytes,
@@ -234,6 +242,7 @@ Result<> Runner::fill_scratch(Place& place) {
 // Runs the program and tells the market, unless its set-up comes first.
 Result<> Runner::begin(Place& place) {
   SOUK_TRY(place.process->start());
+  place.began = now();
   place.log->close_program_end();
   const auto& batch = lease_.task->batch;
   if (batch.checkpoint) place.next_checkpoint = now() + batch.checkpoint->every;
@@ -289,6 +298,8 @@ void Runner::attend(Place& place) {
 void Runner::look_at_usage(Place& place) {
   const auto u = place.process->usage();
   const std::lock_guard lock(mutex_);
+  network_received_ = u.received_bytes;
+  network_sent_ = u.sent_bytes;
   usage_ = wire::Usage{.cpu_seconds = u.cpu_seconds,
                        .memory_bytes = u.memory_bytes,
                        .memory_peak_bytes = u.memory_peak_bytes,

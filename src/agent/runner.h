@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "agent/gpus.h"
 #include "agent/link.h"
 #include "agent/sandbox.h"
 #include "agent/trees.h"
@@ -27,6 +28,7 @@ struct Workshop {
   std::map<std::string, std::unique_ptr<Sandbox>, std::less<>> sandboxes;
   std::string sandbox = "bubblewrap";                  // For jobs without an image.
   std::int64_t scratch_bytes = std::int64_t{1} << 30;  // Of one lease.
+  std::unique_ptr<Gpus> gpus = std::make_unique<Gpus>(0);
   bool internet = false;
   // How long to go on reporting what happened when the market cannot be reached.
   base::Duration grace = base::minutes(10);
@@ -80,7 +82,8 @@ class Runner {
   mutable std::mutex mutex_;  // Guards what follows.
   std::string doing_ = "preparing";
   std::optional<wire::Usage> usage_;
-  std::int64_t received_ = 0, sent_ = 0;
+  std::int64_t received_ = 0, sent_ = 0;  // Files.
+  std::int64_t network_received_ = 0, network_sent_ = 0;
   std::optional<base::Time> drain_until_;
   std::string drain_reason_;
   std::thread thread_;

@@ -38,6 +38,7 @@ struct Program {
   std::vector<Mount> inputs;
   std::string image = {};  // Only for podman.
   bool internet = false;
+  std::vector<std::string> devices = {};  // Device nodes of the host that it may use: GPUs.
   Limits limits;
   int output_fd =
       -1;  // Gets stdout and stderr. Duplicated by prepare(): the caller may close its own then.
@@ -49,8 +50,10 @@ struct Usage {
   std::int64_t memory_bytes = 0;
   std::int64_t memory_peak_bytes = 0;
   std::int64_t scratch_bytes = 0;
-  std::int64_t read_bytes = 0;   // From disks.
-  std::int64_t write_bytes = 0;  // To disks.
+  std::int64_t read_bytes = 0;      // From disks.
+  std::int64_t write_bytes = 0;     // To disks.
+  std::int64_t received_bytes = 0;  // From the internet, where it has any.
+  std::int64_t sent_bytes = 0;
   int processes = 0;
 };
 

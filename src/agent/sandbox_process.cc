@@ -49,6 +49,8 @@ class KeptProcess final : public Process {
 
   Usage usage() override {
     if (!exit_) measure();
+    if (!exit_ && started_ && parts_.own_network)
+      measure_network(parts_.find_program(parts_.keeper->pid()), usage_);
     usage_.scratch_bytes = parts_.remove_at_end.empty() ? used_bytes(parts_.scratch) : 0;
     return usage_;
   }

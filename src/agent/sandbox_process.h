@@ -23,6 +23,7 @@ struct ProcessParts {
   std::unique_ptr<Keeper> keeper;
   Limits limits;
   std::string scratch;
+  bool own_network = false;             // It has a network namespace with a way out.
   std::string remove_at_end;            // A folder, or empty.
   uid_t scratch_owner = 0;              // Who gets what lies in scratch at the start; 0: unchanged.
   int first_failure_code = 256;         // From here to 127: the program was not started.

@@ -1,6 +1,8 @@
 #include "agent/sandbox.h"
 
+#include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -67,6 +69,15 @@ TEST_P(EverySandbox, TerminateLetsTheProgramSaveItsWork) {
   box->terminate();
   EXPECT_EQ(box.finish().code, 7);
   EXPECT_EQ(slurp(box->scratch() + "/saved"), "yes");
+}
+
+TEST(Devices, OnlyThoseThatWereLentAreThere) {
+  const auto place = sandbox("bubblewrap");
+  auto program = shell("test -c /dev/net/tun && echo lent; ls /dev");
+  EXPECT_THAT(run(*place, program).output, ::testing::Not(::testing::HasSubstr("lent")));
+  if (::access("/dev/net/tun", F_OK) != 0) GTEST_SKIP() << "there is no /dev/net/tun to lend";
+  program.devices = {"/dev/net/tun"};
+  EXPECT_THAT(run(*place, program).output, ::testing::StartsWith("lent\n"));
 }
 
 TEST_P(EverySandbox, KillEndsAProgramThatIgnoresSignals) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <array>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -86,6 +88,26 @@ std::int64_t used_bytes(const std::string& path) {
   struct statvfs status{};
   if (statvfs(path.c_str(), &status) != 0) return 0;
   return static_cast<std::int64_t>((status.f_blocks - status.f_bfree) * status.f_frsize);
+}
+
+void measure_network(pid_t pid, Usage& usage) {
+  std::ifstream in(fmt::format("/proc/{}/net/dev", pid));
+  Usage sum;
+  bool any = false;
+  for (std::string line; std::getline(in, line);) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || line.substr(0, colon).ends_with("lo")) continue;
+    // Received: bytes, packets and six more; then sent: bytes...
+    std::istringstream columns(line.substr(colon + 1));
+    std::array<std::int64_t, 9> values{};
+    for (auto& value : values) columns >> value;
+    sum.received_bytes += values[0];
+    sum.sent_bytes += values[8];
+    any = true;
+  }
+  if (!any) return;  // It is gone, with what it knew: the last figures stand.
+  usage.received_bytes = sum.received_bytes;
+  usage.sent_bytes = sum.sent_bytes;
 }
 
 pid_t program_in_namespace(pid_t keeper) {

@@ -27,6 +27,10 @@ void measure_tree(pid_t keeper, Usage& usage);
 // Bytes used of the file system that `path` lies on.
 std::int64_t used_bytes(const std::string& path);
 
+// What passed through the network interfaces that `pid` sees, but for loopback. For a program with
+// a network namespace of its own.
+void measure_network(pid_t pid, Usage& usage);
+
 // The program that bwrap runs under `keeper`: the second process of its PID namespace, or 0.
 pid_t program_in_namespace(pid_t keeper);
 // The keeper's own child, or 0.

@@ -31,7 +31,7 @@ void show_leases(Context& c, const std::vector<wire::Lease>& leases) {
     table.add({to_string(l.id), to_string(l.job), to_string(l.machine), l.lender,
                std::to_string(l.slots), brief(l.price), state_cell(l.state), l.outcome.value_or(""),
                brief(l.paid), l.ended ? "" : relative(l.until, c.now()),
-               relative(l.granted, c.now()), l.detail.value_or("")});
+               relative(l.granted, c.now()), l.detail.value_or(l.doing.value_or(""))});
   c.print(table);
 }
 

@@ -4,12 +4,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "agent/agent.h"
+#include "agent/command_output.h"
 #include "agent/owner.h"
 #include "base/clock.h"
 #include "cli/commands.h"
@@ -86,6 +89,39 @@ void set_paused(const Ready& ready, const agent::Workshop& shop, bool paused) {
         fmt::format("cannot {} the offer: {}", paused ? "pause" : "resume", done.error().message));
 }
 
+// Asks every few seconds whether the machine is about to be taken away, as clouds announce it.
+class Preemption {
+ public:
+  Preemption(std::string command, std::function<void()> fn)
+      : thread_([this, command = std::move(command), fn = std::move(fn)] { watch(command, fn); }) {}
+  ~Preemption() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void watch(const std::string& command, const std::function<void()>& fn) {
+    constexpr auto every = std::chrono::seconds(5);
+    std::unique_lock lock(mutex_);
+    while (!over_ && !command.empty()) {
+      lock.unlock();
+      const auto said = agent::run_command({"/bin/sh", "-c", command}, base::seconds(5), 4096);
+      if (said && said->good()) return fn();
+      lock.lock();
+      wake_.wait_for(lock, every, [this] { return over_; });
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
 bool means_it(const Lend& o) {
   return !o.unsafe || ask_typed("Strangers' programs will do here what you can. Type 'no sandbox'",
                                 "no sandbox");
@@ -119,11 +155,13 @@ Result<> lend(Context& c, const Lend& o) {
     };
   }
   agent::Agent agent(how, shop);
-  signals.on_end([&] {
+  const auto end = [&] {
     shop.tell("ending: no new leases, those that run finish or save what they have");
     set_paused(ready, shop, true);
     agent.stop();
-  });
+  };
+  signals.on_end(end);
+  const Preemption preemption(o.preempt_when, end);
   const auto start = c.now();
   shop.tell(fmt::format(
       "lending {} ({}): {} x {} at {}; Ctrl-C ends it", printable(ready.machine.name),
@@ -151,7 +189,7 @@ Command lend_command() {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
       flag("--cores N", "lend so many cores; default: all", o->cores),
       flag("--memory SIZE", "lend so much memory (8G); default: all", o->memory),
-      flag("--gpus N", "lend so many GPUs; default: none", o->gpus),
+      flag("--gpus N", "lend so many GPUs; default: all", o->gpus),
       flag("--disk SIZE", "lend so much disk (50G)", o->disk),
       flag("--class CLASS", "lend slots of this class; default: the smallest", o->slot_class),
       flag("--price PRICE", "the least you take per slot-hour, or market (default)", o->price),
@@ -170,6 +208,8 @@ Command lend_command() {
       flag("--cache SIZE", "of files kept for later jobs; default 20G", o->cache),
       flag("--power-price PRICE", "credits per kWh, to show net earnings", o->power_price),
       flag("--watts N", "what the machine draws, with --power-price", o->watts),
+      flag("--preempt-when COMMAND", "drain and end once this succeeds: a cloud's notice",
+           o->preempt_when),
       flag("--once", "take one lease to its end, then exit", o->once),
       flag("--unsafe-no-sandbox", "run strangers' programs without a sandbox", o->unsafe)};
   out.details =

@@ -16,7 +16,7 @@ namespace souk::cli {
 struct Lend {
   std::string name;
   std::optional<std::int32_t> cores;
-  std::int32_t gpus = 0;
+  std::optional<std::int32_t> gpus;
   std::optional<Memory> memory, disk;
   std::string slot_class;
   AskPrice price;
@@ -31,6 +31,7 @@ struct Lend {
   bool internet = false;
   bool unsafe = false;
   bool once = false;
+  std::string preempt_when;  // A command; once it succeeds, the machine will be taken away.
   std::string folder;
   Memory cache{20 * 1024};
   std::vector<std::string> also;

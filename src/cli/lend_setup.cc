@@ -246,12 +246,21 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   SOUK_ASSIGN(const auto* target, c.target());
   if (target->token.empty())
     return failed("lending needs your account", "log in with `souk login NAME`, or set SOUK_TOKEN");
-  if (o.gpus > 0)
-    return failed("GPUs cannot be lent yet: no sandbox here passes them on", "lend without --gpus");
   SOUK_ASSIGN(const auto folder, lending_folder(c, o));
   auto options = agent::probe_options();
   options.disk_path = folder;
-  auto spec = spec_of(o, agent::probe(options));
+  const auto machine = agent::probe(options);
+  auto spec = spec_of(o, machine);
+  const auto known = static_cast<int>(machine.gpus.size());
+  shop.gpus = std::make_unique<agent::Gpus>(std::min(o.gpus.value_or(known), known));
+  if (shop.gpus->count() < o.gpus.value_or(0))
+    return failed(fmt::format("{} can be lent, not {}", plural(shop.gpus->count(), "GPU"), *o.gpus),
+                  "`souk doctor` shows the GPUs; their device nodes are /dev/nvidia0 and on");
+  spec.gpus = shop.gpus->count();
+  if (spec.gpus > 0) {
+    spec.gpu = machine.gpus.front().name;
+    spec.gpu_memory_mib = machine.gpus.front().memory_mib;
+  }
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
   SOUK_ASSIGN(const auto classes, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
