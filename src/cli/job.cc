@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -70,6 +71,10 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
       progress.emplace(state, "% of the budget", 100, c.err());
     }
     last = state;
+    // What machines do before they run is not billed, but it takes its time.
+    const auto busy = std::ranges::find_if(
+        job.leases, [](const auto& l) { return l.state == "granted" && l.doing.has_value(); });
+    if (progress) progress->say(busy == job.leases.end() ? state : state + ", " + *busy->doing);
     if (progress && job.budget > base::Credits())
       progress->update(static_cast<std::uint64_t>(100.0 * static_cast<double>(job.spent.micro) /
                                                   static_cast<double>(job.budget.micro)));
