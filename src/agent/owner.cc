@@ -42,6 +42,31 @@ Time OwnerWatch::last_typed() const {
   return out;
 }
 
+// How often the kernel has heard from keyboards and mice, all together. Only its growth means
+// something.
+std::uint64_t OwnerWatch::input_events() const {
+  std::uint64_t out = 0;
+  std::ifstream interrupts(options_.root + "/proc/interrupts");
+  for (std::string line; std::getline(interrupts, line);) {
+    if (line.find("i8042") == std::string::npos) continue;
+    std::istringstream columns(line.substr(line.find(':') + 1));
+    for (std::uint64_t count = 0; columns >> count;) out += count;  // One for each processor.
+  }
+  std::error_code ignored;  // A device that vanishes is not typed on.
+  const auto devices = options_.root + "/sys/bus/usb/devices";
+  for (const auto& entry : std::filesystem::directory_iterator(devices, ignored)) {
+    // "1-2:1.0" is an interface of the device "1-2"; class 03 is input.
+    const auto name = entry.path().filename().string();
+    const auto colon = name.find(':');
+    std::string kind;
+    std::uint64_t count = 0;
+    if (colon == std::string::npos) continue;
+    if (!(std::ifstream(entry.path() / "bInterfaceClass") >> kind) || kind != "03") continue;
+    if (std::ifstream(devices + "/" + name.substr(0, colon) + "/urbnum") >> count) out += count;
+  }
+  return out;
+}
+
 bool OwnerWatch::here(double programs_cpu_seconds, Time now) {
   const auto busy = busy_seconds();
   const auto elapsed = (now - last_look_).seconds();
@@ -57,6 +82,9 @@ bool OwnerWatch::here(double programs_cpu_seconds, Time now) {
   last_look_ = now;
   if (busy_since_ != base::kNever && now - busy_since_ >= options_.busy_for) seen_ = now;
   seen_ = std::max(seen_, std::min(now, last_typed()));
+  const auto input = input_events();
+  if (last_input_ && input != *last_input_) seen_ = now;
+  last_input_ = input;
   return now - seen_ < options_.quiet_for;
 }
 

@@ -16,8 +16,10 @@ struct OwnerOptions {
   base::Duration quiet_for = base::minutes(1);  // Gone when nothing was seen for this long.
 };
 
-// Does anybody but the borrowed programs use this machine? Looks at the processors' time and at the
-// terminals that were typed on. Reads files only. One thread.
+// Does anybody but the borrowed programs use this machine? Looks at the processors' time, at the
+// terminals that were typed on, and at keyboards and mice: whether the kernel has heard of them
+// since the last look (interrupts of PS/2, transfers of USB input devices), never what they said.
+// Reads files only. One thread.
 class OwnerWatch {
  public:
   explicit OwnerWatch(OwnerOptions options = {}) : options_(std::move(options)) {}
@@ -28,9 +30,11 @@ class OwnerWatch {
  private:
   [[nodiscard]] std::optional<double> busy_seconds() const;
   [[nodiscard]] base::Time last_typed() const;
+  [[nodiscard]] std::uint64_t input_events() const;
 
   const OwnerOptions options_;
   std::optional<double> last_busy_, last_programs_;
+  std::optional<std::uint64_t> last_input_;
   base::Time last_look_, busy_since_ = base::kNever, seen_;
   bool here_ = false;
 };

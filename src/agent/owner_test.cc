@@ -64,6 +64,32 @@ TEST_F(OwnerTest, TheBorrowedProgramsOwnLoadIsNotTheOwners) {
   }
 }
 
+TEST_F(OwnerTest, AKeyThatIsPressedOnADesktopIsNoticed) {
+  const auto usb = root_ + "/sys/bus/usb/devices";
+  for (const auto* device : {"/1-2", "/1-2:1.0", "/1-3", "/1-3:1.0"})
+    std::filesystem::create_directories(usb + device);
+  std::ofstream(usb + "/1-2:1.0/bInterfaceClass") << "03\n";  // A keyboard,
+  std::ofstream(usb + "/1-3:1.0/bInterfaceClass") << "08\n";  // and a disk.
+  const auto state = [&](int ps2, int keyboard, int disk) {
+    std::ofstream(root_ + "/proc/interrupts")
+        << "           CPU0       CPU1\n  1:      " << ps2 << "        40   IO-APIC   i8042\n"
+        << "  8:  99  99 IO-APIC rtc0\n";
+    std::ofstream(usb + "/1-2/urbnum") << keyboard;
+    std::ofstream(usb + "/1-3/urbnum") << disk;
+  };
+  OwnerWatch watch({.root = root_});
+  worked(0);
+  state(5, 100, 1'000);
+  EXPECT_FALSE(watch.here(0, now_));
+  state(5, 100, 9'000);
+  EXPECT_FALSE(watch.here(0, now_ + seconds(1)));
+  state(5, 101, 9'000);
+  EXPECT_TRUE(watch.here(0, now_ + seconds(2)));
+  EXPECT_FALSE(watch.here(0, now_ + seconds(70)));
+  state(6, 101, 9'000);
+  EXPECT_TRUE(watch.here(0, now_ + seconds(71)));
+}
+
 TEST_F(OwnerTest, SomebodyWhoTypesIsHere) {
   OwnerWatch watch({.root = root_});
   worked(0);
