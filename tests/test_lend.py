@@ -1,8 +1,11 @@
 """Lending and batch jobs with the real binary: real agents, real sandboxes, real kills."""
+import hashlib
+import http.server
 import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import unittest
 
@@ -159,6 +162,44 @@ class Batch(LendTest):
         usage = self.good("GET", f"/v1/jobs/{again}/usage", token=self.bob)["items"]
         self.assertEqual(usage[-1]["samples"][-1]["usage"]["received_bytes"], 0)
 
+    def test_an_input_from_a_url_is_what_its_hash_names(self):
+        self.agent("box")
+        content = b"x,y\n1,2\n"
+        with Page(content) as url:
+            good = hashlib.sha256(content).hexdigest()
+            job = self.run_job(f"inputs: [{{url: '{url}/table.csv', hash: {good}}}]\n"
+                               "run: cat table.csv")
+            self.wait_job(job)
+            self.assertEqual(self.logs(job), content.decode())
+            path = self.job_file(f"inputs: [{{url: '{url}/t.csv', hash: {'0' * 63}a}}]\nrun: cat t.csv\n"
+                                 "price: {budget: 1}\n")
+            done = self.souk("run", path, "--yes", token=self.bob, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("hash", done.stderr)
+        self.assertEqual(len(self.json("jobs", token=self.bob)["items"]), 1)
+
+    def test_without_a_sandbox_it_says_so_and_still_works(self):
+        self.agent("box", "--unsafe-no-sandbox")
+        job = self.run_job("inputs: [project/data]\nsetup: echo made > s\n"
+                           "run: cat data/x s > out\noutputs: [out]", data__x="0123456789\n")
+        self.wait_job(job)
+        out = os.path.join(self.folder, "results")
+        self.souk("results", job, "-o", out, token=self.bob)
+        with open(os.path.join(out, "out"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "0123456789\nmade\n")
+        offer = self.good("GET", "/v1/offers", token=self.bob)["items"][0]
+        self.assertFalse(offer["sandboxed"])
+        self.assertIn("without a sandbox", self.souk("offer", "show", offer["id"], token=self.bob).stdout)
+
+    def test_what_a_failed_worker_left_can_be_looked_at(self):
+        self.agent("box")
+        job = self.run_job("run: echo clue > out; exit 1\noutputs: [out]")
+        self.assertNotEqual(self.wait_job(job, check=False).returncode, 0)
+        out = os.path.join(self.folder, "results")
+        self.souk("results", job, "-o", out, token=self.bob)
+        with open(os.path.join(out, "out"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "clue\n")
+
     def test_mistakes_in_a_job_file_are_named_with_line_and_nearest_key(self):
         path = self.job_file("run: true\nworkdri: x\n")
         done = self.souk("run", path, "--yes", token=self.bob, check=False)
@@ -291,12 +332,23 @@ class Trouble(LendTest):
         self.finish_and_check(job, 24)
 
     def test_once_takes_one_lease_and_ends(self):
-        agent = self.agent("box", "--once")
+        agent = self.agent("box", "--once", "--power-price", "0.3", "--watts", "60")
         job = self.run_job("run: echo one")
         self.wait_job(job)
         self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
         offers = self.good("GET", "/v1/offers", token=self.ann)["items"]
         self.assertEqual([o["state"] for o in offers], ["paused"])
+        self.assertRegex(agent.text(), r"earned .* credits in .*, net -?[0-9.]+ after power for")
+
+    def test_an_owner_who_is_back_gets_the_machine(self):
+        agent = self.agent("box", "--yield")
+        with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as owner:
+            try:
+                wait_for(lambda: "you are back" in agent.text(), "the owner to be noticed")
+            finally:
+                owner.kill()
+        wait_for(lambda: self.good("GET", "/v1/offers", token=self.ann)["items"][0]["state"]
+                 == "paused", "the offer to be paused")
 
     def test_nothing_is_left_behind(self):
         agent = self.agent("box")
@@ -309,6 +361,30 @@ class Trouble(LendTest):
         with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
             self.assertNotIn(self.folder, mounts.read())
         self.assertEqual(os.listdir(os.path.join(agent.folder, "souk/lend/leases")), [])
+
+
+class Page:
+    """A web server on loopback with one page."""
+
+    def __init__(self, content):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # noqa: N802
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 def sleepers():

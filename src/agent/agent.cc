@@ -45,11 +45,12 @@ std::size_t Agent::running() const {
 
 Result<bool> Agent::run() {
   SOUK_ASSIGN(auto link, Link::make(shop_.link));
+  SOUK_ASSIGN(auto beat_link, Link::make(shop_.link));
   {
     const std::lock_guard lock(mutex_);
     polling_ = &link;
   }
-  std::thread beats([this] { beat_loop(); });
+  std::thread beats([&] { beat_loop(beat_link); });
   Result<> trouble;
   auto next_owner = std::chrono::steady_clock::now();
   while (!stopping_) {
@@ -59,6 +60,7 @@ Result<bool> Agent::run() {
         trouble = std::unexpected(polled.error());
         break;
       }
+      tell_holdings_ = true;  // A server that was away has forgotten.
       std::this_thread::sleep_for(kAfterTrouble);
     }
     reap();
@@ -165,13 +167,11 @@ void Agent::reap() {
   }
 }
 
-void Agent::beat_loop() {
-  auto link = Link::make(shop_.link);
-  if (!link) return;
+void Agent::beat_loop(Link& link) {
   std::unique_lock lock(mutex_);
   while (!beats_end_) {
     lock.unlock();
-    (void)beat(*link);  // A server that is away hears the next one.
+    (void)beat(link);  // A server that is away hears the next one.
     lock.lock();
     wake_.wait_for(lock, chrono_of(beat_every_), [this] { return beats_end_ || beat_now_; });
     beat_now_ = false;
@@ -186,11 +186,15 @@ Result<> Agent::beat(Link& link) {
       if (!runner->finished()) body.leases.push_back(runner->held());
   }
   auto holds = shop_.trees->names();
-  if (holds != told_holdings_) body.holds = holds;
-  SOUK_ASSIGN(const auto answer,
-              link.post(fmt::format("/v1/machines/{}/heartbeat", to_string(options_.machine)),
-                        wire::to_json(body)));
-  SOUK_ASSIGN(const auto orders, wire::from_json<wire::Orders>(answer));
+  const bool tell = tell_holdings_.exchange(false) || holds != told_holdings_;
+  if (tell) body.holds = holds;
+  const auto answer = link.post(
+      fmt::format("/v1/machines/{}/heartbeat", to_string(options_.machine)), wire::to_json(body));
+  if (!answer) {
+    tell_holdings_ = true;
+    return std::unexpected(answer.error());
+  }
+  SOUK_ASSIGN(const auto orders, wire::from_json<wire::Orders>(*answer));
   told_holdings_ = std::move(holds);
   if (orders.challenge) meet(link, *orders.challenge);
   const std::lock_guard lock(mutex_);

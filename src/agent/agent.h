@@ -45,7 +45,7 @@ class Agent {
  private:
   base::Result<> poll(Link& link);
   base::Result<> take_up(Link& link, const wire::Work& work);
-  void beat_loop();
+  void beat_loop(Link& link);
   base::Result<> beat(Link& link);
   void obey(const wire::Order& order);
   void meet(Link& link, const wire::Challenge& challenge);
@@ -57,6 +57,7 @@ class Agent {
   const AgentOptions options_;
   Workshop& shop_;
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> tell_holdings_ = true;
   bool owner_here_ = false;
   double ended_cpu_seconds_ = 0;  // Of programs that have ended.
 

@@ -1,9 +1,14 @@
 #include "agent/remote.h"
 
+#include <algorithm>
+
 #include "wire/api_json.h"
 
 namespace souk::agent {
 namespace {
+
+// A chunk of 4 MiB over a home line that sends 20 kB/s.
+constexpr auto kSlowLine = base::minutes(4);
 
 class HttpRemote final : public blob::Remote {
  public:
@@ -38,6 +43,7 @@ class HttpRemote final : public blob::Remote {
 }  // namespace
 
 blob::RemoteFactory blobs_at(LinkOptions options) {
+  options.timeout = std::max(options.timeout, kSlowLine);
   return [options = std::move(options)]() -> blob::Result<std::unique_ptr<blob::Remote>> {
     SOUK_ASSIGN(auto link, Link::make(options));
     return std::make_unique<HttpRemote>(std::move(link));

@@ -9,7 +9,9 @@
 
 #include "agent/log_spool.h"
 #include "agent/remote.h"
+#include "base/check.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "blob/folder.h"
 #include "wire/api_json.h"
 
@@ -56,11 +58,6 @@ bool below(std::string_view path, std::string_view folder) {
 std::string tidy(std::string path) {
   while (path.ends_with('/')) path.pop_back();
   return path;
-}
-
-std::string size_text(std::uint64_t bytes) {
-  if (bytes < 1'000'000) return fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1e3);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 }  // namespace
@@ -122,11 +119,14 @@ std::string Runner::path(std::string_view action) const {
 }
 
 void Runner::run() {
+  auto link = Link::make(shop_.link);
+  CHECK(link.has_value());  // The agent has one to the same servers.
+  link_ = *std::move(link);
   Place place;
-  if (const auto ready = prepare(place); !ready) {
+  auto ready = prepare(place);
+  if (ready) ready = begin(place);
+  if (!ready) {
     if (!stopped_) report("unstarted", ready.error().message);
-  } else if (const auto begun = begin(place); !begun) {
-    if (!stopped_) report("unstarted", begun.error().message);
   } else {
     attend(place);
     if (!stopped_) finish(place);
@@ -135,80 +135,84 @@ void Runner::run() {
   finished_ = true;
 }
 
+// A folder that the market has, in the store; pinned there while the lease runs.
+Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std::string_view what) {
+  SOUK_ASSIGN(const auto root, blob::parse_digest(name));
+  doing(fmt::format("fetching {}", what));
+  blob::TransferOptions options;
+  options.on_progress = [&](const blob::Progress& p) {
+    if (p.bytes_total > 0)
+      doing(fmt::format("fetching {} {}% of {}", what, p.bytes_done * 100 / p.bytes_total,
+                        base::bytes_text(p.bytes_total)));
+  };
+  SOUK_ASSIGN(auto got, blob::download(root, *shop_.store, blobs_at(shop_.link), options));
+  place.pins.push_back(std::move(got.pin));
+  const std::lock_guard lock(mutex_);
+  received_ += static_cast<std::int64_t>(got.stats.bytes_moved);
+  return std::move(got.manifest);
+}
+
+// Bound read-only from the machine's cache; without a sandbox nothing can be bound: then a copy.
+Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
+  const auto to = tidy(input.path);
+  if (shop_.sandbox == "none" && !lease_.task->batch.image) {
+    SOUK_ASSIGN(auto files, fetch(place, input.blob, input.path));
+    for (auto& entry : files.entries) {
+      entry.path = input.file ? to : to + "/" + entry.path;
+      place.files.entries.push_back(std::move(entry));
+    }
+    return {};
+  }
+  SOUK_ASSIGN(const auto root, blob::parse_digest(input.blob));
+  if (!shop_.trees->has(root)) SOUK_TRY(fetch(place, input.blob, input.path));
+  SOUK_ASSIGN(auto tree, shop_.trees->use(root, *shop_.store));
+  place.program.inputs.push_back(
+      {input.file ? only_file(tree.path()) : tree.path(), "/work/" + to});
+  place.inputs.push_back(std::move(tree));
+  return {};
+}
+
 // Files, sandbox, scratch: everything that is not billed.
 Result<> Runner::prepare(Place& place) {
   const auto& task = *lease_.task;
-  const auto get = [&](const std::string& name, std::string what) -> Result<blob::Manifest> {
-    SOUK_ASSIGN(const auto root, blob::parse_digest(name));
-    doing("fetching " + what);
-    blob::TransferOptions options;
-    options.on_progress = [&](const blob::Progress& p) {
-      if (p.bytes_total > 0)
-        doing(fmt::format("fetching {} {}% of {}", what, p.bytes_done * 100 / p.bytes_total,
-                          size_text(p.bytes_total)));
-    };
-    SOUK_ASSIGN(auto got, blob::download(root, *shop_.store, blobs_at(shop_.link), options));
-    place.pins.push_back(std::move(got.pin));
-    const std::lock_guard lock(mutex_);
-    received_ += static_cast<std::int64_t>(got.stats.bytes_moved);
-    return std::move(got.manifest);
-  };
   for (const auto& input : task.batch.inputs) {
     if (stopped_) return fail(Code::conflict, "stopped");
-    SOUK_ASSIGN(const auto root, blob::parse_digest(input.blob));
-    blob::Manifest files;
-    if (!shop_.trees->has(root)) {
-      SOUK_ASSIGN(files, get(input.blob, input.path));
-    }
-    SOUK_ASSIGN(auto tree, shop_.trees->use(root, *shop_.store));
-    const auto to = tidy(input.path);
-    if (shop_.sandbox == "none" && !task.batch.image) {  // Nothing can be bound: a copy.
-      SOUK_ASSIGN(files, blob::read_manifest(root, *shop_.store));
-      for (auto& entry : files.entries) {
-        entry.path = input.file ? to : to + "/" + entry.path;
-        place.files.entries.push_back(std::move(entry));
-      }
-      continue;
-    }
-    place.program.inputs.push_back(
-        {input.file ? only_file(tree.path()) : tree.path(), "/work/" + to});
-    place.inputs.push_back(std::move(tree));
+    SOUK_TRY(add_input(place, input));
   }
   if (task.batch.workdir) {
-    SOUK_ASSIGN(auto files, get(*task.batch.workdir, "files"));
+    SOUK_ASSIGN(auto files, fetch(place, *task.batch.workdir, "files"));
     std::ranges::move(files.entries, std::back_inserter(place.files.entries));
   }
   if (task.checkpoint && task.batch.checkpoint) {
-    SOUK_ASSIGN(auto saved, get(*task.checkpoint, "checkpoint"));
+    SOUK_ASSIGN(auto saved, fetch(place, *task.checkpoint, "checkpoint"));
     const auto folder = tidy(task.batch.checkpoint->path);
     std::erase_if(place.files.entries, [&](const auto& e) { return below(e.path, folder); });
     std::ranges::move(saved.entries, std::back_inserter(place.files.entries));
   }
   std::ranges::sort(place.files.entries, blob::path_before, &blob::Entry::path);
+  doing("unpacking");
+  SOUK_TRY(open_log(place));
   return fill_scratch(place);
+}
+
+Result<> Runner::open_log(Place& place) {
+  SOUK_ASSIGN(auto link, Link::make(shop_.link));  // Its own: it is used on another thread.
+  const auto send = [this, link = std::make_shared<Link>(std::move(link))](
+                        std::int64_t offset, std::string_view text) -> Result<std::int64_t> {
+    const wire::LogPiece piece{lease_.epoch, offset, std::string(text)};
+    SOUK_ASSIGN(const auto answer, link->post(path("log"), wire::to_json(piece)));
+    SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
+    return size.size;
+  };
+  const auto file = fmt::format("{}/{}.log", shop_.folder, to_string(lease_.id));
+  SOUK_ASSIGN(place.log, LogSpool::open(file, kMostLog, send));
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);  // It lives as long as it is open.
+  return {};
 }
 
 Result<> Runner::fill_scratch(Place& place) {
   const auto& task = *lease_.task;
-  doing("unpacking");
-  const auto log_path = fmt::format("{}/{}.log", shop_.folder, to_string(lease_.id));
-  auto link = Link::make(shop_.link);
-  if (!link) return std::unexpected(link.error());
-  auto shared = std::make_shared<Link>(*std::move(link));
-  SOUK_ASSIGN(
-      place.log,
-      LogSpool::open(
-          log_path, kMostLog,
-          [this, shared](std::int64_t offset, std::string_view text) -> Result<std::int64_t> {
-            SOUK_ASSIGN(const auto answer,
-                        shared->post(path("log"), wire::to_json(wire::LogPiece{
-                                                      lease_.epoch, offset, std::string(text)})));
-            SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
-            return size.size;
-          }));
-  std::error_code ignored;
-  std::filesystem::remove(log_path, ignored);  // It lives as long as it is open.
-
   auto& program = place.program;
   program.argv = {"/bin/sh", "-c", script_of(task.batch)};
   program.env = task.batch.env;
@@ -253,11 +257,11 @@ Result<> Runner::begin(Place& place) {
 }
 
 // Billing begins here: not before the set-up is over.
-void Runner::tell_started(Place& place, Link& link) {
+void Runner::tell_started(Place& place) {
   const auto ready = place.process->scratch() + "/" + kReady;
   if (!lease_.task->batch.setup.empty() && ::access(ready.c_str(), F_OK) != 0) return;
-  const auto answer = link.insist(path("start"), wire::to_json(wire::LeaseStart{lease_.epoch}),
-                                  shop_.grace, [this] { return stopped_.load(); });
+  const auto answer = link_->insist(path("start"), wire::to_json(wire::LeaseStart{lease_.epoch}),
+                                    shop_.grace, [this] { return stopped_.load(); });
   if (!answer) stopped_ = true;  // The lease is not ours any more.
   place.started = answer.has_value();
   doing("running");
@@ -265,12 +269,10 @@ void Runner::tell_started(Place& place, Link& link) {
 
 // Until the program has ended, or must.
 void Runner::attend(Place& place) {
-  auto link = Link::make(shop_.link);
-  if (!link) return;
   Time told_at;
   bool told_to_end = false;
   while (!place.exit) {
-    if (!place.started) tell_started(place, *link);
+    if (!place.started) tell_started(place);
     if (stopped_) return place.process->kill();
     if (draining() && !told_to_end) {
       told_to_end = true;
@@ -291,7 +293,7 @@ void Runner::attend(Place& place) {
     place.exit = place.process->wait(
         base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kStep).count()));
   }
-  if (!place.started) tell_started(place, *link);
+  if (!place.started) tell_started(place);
   look_at_usage(place);
 }
 
@@ -319,9 +321,8 @@ void Runner::checkpoint(Place& place) {
   const auto saved = [&]() -> Result<> {
     SOUK_ASSIGN(const auto root,
                 save(place.process->scratch(), {tidy(lease_.task->batch.checkpoint->path)}));
-    SOUK_ASSIGN(auto link, Link::make(shop_.link));
-    SOUK_TRY(link.post(path("checkpoint"),
-                       wire::to_json(wire::LeaseCheckpoint{lease_.epoch, to_string(root)})));
+    SOUK_TRY(link_->post(path("checkpoint"),
+                         wire::to_json(wire::LeaseCheckpoint{lease_.epoch, to_string(root)})));
     return {};
   }();
   // A file that is being written is not an accident: the next one will do.
@@ -379,10 +380,8 @@ void Runner::report(std::string outcome, std::string detail, std::optional<std::
   constexpr std::size_t most = 1'000;
   const auto body = wire::to_json(wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most),
                                                     std::move(result), held().usage});
-  auto link = Link::make(shop_.link);
-  if (!link) return;
   const auto answer =
-      link->insist(path("finish"), body, shop_.grace, [this] { return stopped_.load(); });
+      link_->insist(path("finish"), body, shop_.grace, [this] { return stopped_.load(); });
   shop_.tell(fmt::format("lease {}: {} ({}){}", to_string(lease_.id), outcome, detail,
                          answer ? "" : ", not reported: " + answer.error().message));
 }

@@ -14,6 +14,7 @@
 #include "agent/sandbox.h"
 #include "agent/trees.h"
 #include "base/time.h"
+#include "blob/manifest.h"
 #include "blob/store.h"
 #include "wire/api.h"
 
@@ -61,10 +62,13 @@ class Runner {
 
   void run();
   base::Result<> prepare(Place& place);
+  base::Result<blob::Manifest> fetch(Place& place, const std::string& name, std::string_view what);
+  base::Result<> add_input(Place& place, const wire::BatchInput& input);
+  base::Result<> open_log(Place& place);
   base::Result<> fill_scratch(Place& place);
   base::Result<> begin(Place& place);
   void attend(Place& place);
-  void tell_started(Place& place, Link& link);
+  void tell_started(Place& place);
   void checkpoint(Place& place);
   void look_at_usage(Place& place);
   void finish(Place& place);
@@ -78,6 +82,7 @@ class Runner {
 
   const wire::Lease lease_;
   Workshop& shop_;
+  std::optional<Link> link_;  // Of the thread.
   std::atomic<bool> stopped_ = false, finished_ = false, succeeded_ = false;
   mutable std::mutex mutex_;  // Guards what follows.
   std::string doing_ = "preparing";

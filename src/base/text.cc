@@ -77,4 +77,15 @@ std::size_t whole_characters(std::string_view text) {
   return text.size();
 }
 
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < 1'000) return fmt::format("{} B", bytes);
+  auto amount = static_cast<double>(bytes);
+  for (const auto* unit : {"kB", "MB", "GB", "TB"}) {
+    amount /= 1'000;
+    if (amount < 999.5 || unit == std::string_view("TB"))
+      return fmt::format("{:.3g} {}", amount, unit);
+  }
+  return {};
+}
+
 }  // namespace souk::base

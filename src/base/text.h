@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,5 +21,8 @@ std::string suggest(std::string_view word, std::span<const std::string_view> can
 
 // The length of `text` without the beginning of a UTF-8 character that is cut off at its end.
 std::size_t whole_characters(std::string_view text);
+
+// "512 B", "1.5 GB": a size for people, in powers of ten.
+std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace souk::base

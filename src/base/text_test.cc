@@ -43,6 +43,15 @@ TEST(Text, AMistypedWordFindsTheOneThatWasMeant) {
   EXPECT_EQ(nearest("x", {}), "");
 }
 
+TEST(Text, SizesAreReadable) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(1'500), "1.5 kB");
+  EXPECT_EQ(bytes_text(999'600), "1 MB");
+  EXPECT_EQ(bytes_text(1'500'000'000), "1.5 GB");
+  EXPECT_EQ(bytes_text(2'000'000'000'000'000), "2e+03 TB");
+}
+
 TEST(Text, ACharacterIsNeverCutInTwo) {
   EXPECT_EQ(whole_characters(""), 0u);
   EXPECT_EQ(whole_characters("abc"), 3u);

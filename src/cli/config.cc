@@ -70,6 +70,11 @@ base::Result<> write_private(const std::string& path, std::string_view text) {
 
 }  // namespace
 
+std::string cache_folder(const Environment& env) {
+  const auto home = env("HOME").value_or("/tmp") + "/.cache";
+  return env("XDG_CACHE_HOME").value_or(home) + "/souk";
+}
+
 base::Result<std::string> config_path(const Environment& env) {
   if (const auto folder = env("XDG_CONFIG_HOME")) return *folder + "/souk/config.yaml";
   if (const auto home = env("HOME")) return *home + "/.config/souk/config.yaml";

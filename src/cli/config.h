@@ -29,6 +29,8 @@ struct Config {
   SOUK_FIELDS(Config, server, servers)
 };
 
+// $XDG_CACHE_HOME/souk, or ~/.cache/souk: what may be deleted at any time.
+std::string cache_folder(const Environment& env);
 base::Result<std::string> config_path(const Environment& env);
 // An absent file is an empty config. Unknown keys are errors with line and nearest key.
 base::Result<Config> load_config(const std::string& path);

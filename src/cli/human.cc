@@ -49,17 +49,6 @@ std::string brief(const std::optional<base::Credits>& c, const char* absent) {
 
 std::string percent(double share) { return fmt::format("{:.0f}%", share * 100); }
 
-std::string bytes_text(std::uint64_t bytes) {
-  if (bytes < 1'000) return fmt::format("{} B", bytes);
-  auto amount = static_cast<double>(bytes);
-  for (const auto* unit : {"kB", "MB", "GB", "TB"}) {
-    amount /= 1'000;
-    if (amount < 999.5 || unit == std::string_view("TB"))
-      return fmt::format("{:.3g} {}", amount, unit);
-  }
-  return {};
-}
-
 std::string plural(std::int64_t n, const std::string& noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/credits.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "cli/table.h"
 
@@ -21,7 +22,7 @@ std::string rough(base::Duration d);
 std::string brief(base::Credits c);
 std::string brief(const std::optional<base::Credits>& c, const char* absent = "-");
 std::string percent(double share);
-std::string bytes_text(std::uint64_t bytes);  // "1.5 GB"
+using base::bytes_text;
 std::string plural(std::int64_t n, const std::string& noun);
 // The tone of a state's name, for jobs, leases and offers alike.
 Cell state_cell(const std::string& state);

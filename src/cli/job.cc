@@ -94,13 +94,6 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
 
 namespace {
 
-struct OneJob {
-  base::JobId id;
-  [[nodiscard]] std::string path(std::string_view suffix = {}) const {
-    return path_of("/v1/jobs", to_string(id), suffix);
-  }
-};
-
 Result<> show_answer(Context& c, const Result<std::string>& body) {
   if (!body) return std::unexpected(body.error());
   return c.show<wire::Job>(*body, [&](const auto& job) { show_job(c, job); });

@@ -26,6 +26,14 @@ struct JobFlags {
 
 std::vector<Option> job_flags(JobFlags& f);
 
+// For commands about one job.
+struct OneJob {
+  base::JobId id;
+  [[nodiscard]] std::string path(std::string_view suffix = {}) const {
+    return path_of("/v1/jobs", to_string(id), suffix);
+  }
+};
+
 Command submit_command();
 Command top_command();
 

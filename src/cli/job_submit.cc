@@ -9,6 +9,7 @@
 #include "cli/job_file.h"
 #include "cli/job_flags.h"
 #include "cli/upload.h"
+#include "server/views.h"
 
 namespace souk::cli {
 namespace {
@@ -34,13 +35,10 @@ bool holds(const wire::SlotClass& k, const wire::Resources& r) {
 const wire::SlotClass* likely_class(const wire::NewJob& job,
                                     const std::vector<wire::SlotClass>& classes) {
   const wire::SlotClass* best = nullptr;
-  const auto size = [](const wire::SlotClass& k) {
-    return std::tuple(k.gpus, k.gpu_memory_mib, k.cores, k.memory_mib);
-  };
   const auto needs = job.resources.value_or(wire::Resources{});
   for (const auto& k : classes) {
     if (job.class_ ? k.name != *job.class_ : !holds(k, needs)) continue;
-    if (best == nullptr || size(k) < size(*best)) best = &k;
+    if (best == nullptr || server::size_of(k) < server::size_of(*best)) best = &k;
   }
   return best;
 }

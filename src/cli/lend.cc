@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/human.h"
+#include "cli/session.h"
 
 namespace souk::cli {
 namespace {
@@ -24,17 +25,12 @@ namespace {
 // What this machine's leases have earned since `start`.
 Result<base::Credits> earned_since(Api& api, base::MachineId machine, base::Time start) {
   base::Credits out;
-  for (std::string after;;) {
-    SOUK_ASSIGN(const auto page,
-                parsed<wire::Page<wire::Lease>>(
-                    api.get("/v1/leases" + query_string({{"limit", "500"}, {"after", after}}))));
-    for (const auto& l : page.items) {
-      if (l.granted < start) return out;
-      if (l.machine == machine) out += l.earned;
-    }
-    if (!page.next) return out;
-    after = *page.next;
-  }
+  SOUK_TRY(visit_all<wire::Lease>(api, "/v1/leases", [&](const wire::Lease& l) {
+    if (l.granted < start) return false;  // Newest first.
+    if (l.machine == machine) out += l.earned;
+    return true;
+  }));
+  return out;
 }
 
 void show_earnings(Context& c, Api& api, const Lend& o, base::MachineId machine, base::Time start) {

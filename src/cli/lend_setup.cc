@@ -14,7 +14,10 @@
 #include "base/hash.h"
 #include "cli/human.h"
 #include "cli/lend.h"
+#include "cli/session.h"
+#include "cli/upload.h"
 #include "server/batch.h"
+#include "server/views.h"
 
 namespace souk::cli {
 namespace {
@@ -75,10 +78,7 @@ Result<Slots> choose_slots(const Lend& o, const wire::MachineSpec& m,
     const bool wanted =
         o.slot_class.empty() ? (k.gpus > 0) == (m.gpus > 0) : k.name == o.slot_class;
     if (!wanted || fitting(k, m) == 0) continue;
-    const auto size = [](const wire::SlotClass& c) {
-      return std::tuple(c.gpus, c.gpu_memory_mib, c.cores, c.memory_mib);
-    };
-    if (best == nullptr || size(k) < size(*best)) best = &k;
+    if (best == nullptr || server::size_of(k) < server::size_of(*best)) best = &k;
   }
   if (best == nullptr)
     return failed(fmt::format("{}, {} of memory and {} make no slot{}", plural(m.cores, "core"),
@@ -120,17 +120,14 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
 // The machine of this name, with this description.
 Result<wire::Machine> register_machine(Api& api, const std::string& name,
                                        const wire::MachineSpec& spec) {
-  for (std::string after;;) {
-    SOUK_ASSIGN(const auto page,
-                parsed<wire::Page<wire::Machine>>(
-                    api.get("/v1/machines" + query_string({{"limit", "500"}, {"after", after}}))));
-    for (const auto& m : page.items)
-      if (m.name == name)
-        return parsed<wire::Machine>(api.patch(path_of("/v1/machines", to_string(m.id)),
-                                               wire::to_json(wire::MachineEdit{{}, spec})));
-    if (!page.next) break;
-    after = *page.next;
-  }
+  std::optional<base::MachineId> known;
+  SOUK_TRY(visit_all<wire::Machine>(api, "/v1/machines", [&](const wire::Machine& m) {
+    if (m.name == name) known = m.id;
+    return !known;
+  }));
+  if (known)
+    return parsed<wire::Machine>(api.patch(path_of("/v1/machines", to_string(*known)),
+                                           wire::to_json(wire::MachineEdit{{}, spec})));
   return parsed<wire::Machine>(
       api.post("/v1/machines", wire::to_json(wire::NewMachine{name, spec})));
 }
@@ -196,10 +193,7 @@ Result<std::string> machine_token(Api& api, const Target& target, base::MachineI
 }
 
 Result<std::string> lending_folder(const Context& c, const Lend& o) {
-  auto folder = o.folder;
-  if (folder.empty()) folder = c.env()("XDG_CACHE_HOME").value_or("");
-  if (folder.empty()) folder = c.env()("HOME").value_or("/tmp") + "/.cache";
-  if (o.folder.empty()) folder += "/souk/lend";
+  const auto folder = o.folder.empty() ? cache_folder(c.env()) + "/lend" : o.folder;
   std::error_code error;
   fs::create_directories(folder + "/leases", error);
   if (error)
@@ -208,13 +202,9 @@ Result<std::string> lending_folder(const Context& c, const Lend& o) {
   return folder;
 }
 
-Result<> open_shop(Context& c, const Lend& o, const Ready& ready, const std::string& folder,
+Result<> open_shop(const Lend& o, const Ready& ready, const std::string& folder,
                    agent::Workshop& shop) {
-  SOUK_ASSIGN(const auto* target, c.target());
-  shop.link = {.servers = {target->server},
-               .token = ready.target.token,
-               .ca_file = target->ca,
-               .pin = target->pin};
+  shop.link = link_to(ready.target);
   for (const auto& server : o.also) {
     SOUK_ASSIGN(auto url, normal_url(server));
     shop.link.servers.push_back(std::move(url));
@@ -270,7 +260,7 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   SOUK_ASSIGN(out.machine, register_machine(*api, o.name.empty() ? host_name() : o.name, spec));
   out.target = *target;
   SOUK_ASSIGN(out.target.token, machine_token(*api, *target, out.machine.id, folder));
-  SOUK_TRY(open_shop(c, o, out, folder, shop));
+  SOUK_TRY(open_shop(o, out, folder, shop));
   SOUK_ASSIGN(const auto offer, open_offer(*api, out.machine, o, out.slots));
   out.offer_path = path_of("/v1/offers", to_string(offer));
   return out;

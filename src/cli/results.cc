@@ -12,6 +12,7 @@
 #include "cli/human.h"
 #include "cli/job_flags.h"
 #include "cli/progress.h"
+#include "cli/session.h"
 #include "cli/upload.h"
 
 // What a batch job gives back: its logs, its files, and a look at what it uses.
@@ -20,26 +21,6 @@ namespace souk::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct OneJob {
-  base::JobId id;
-  [[nodiscard]] std::string path(std::string_view suffix = {}) const {
-    return path_of("/v1/jobs", to_string(id), suffix);
-  }
-};
-
-// Every page of a list that a job has.
-template <class T>
-Result<std::vector<T>> all_of(Api& api, const std::string& path) {
-  std::vector<T> out;
-  for (std::string after;;) {
-    SOUK_ASSIGN(auto page, parsed<wire::Page<T>>(
-                               api.get(path + query_string({{"limit", "500"}, {"after", after}}))));
-    std::ranges::move(page.items, std::back_inserter(out));
-    if (!page.next) return out;
-    after = *page.next;
-  }
-}
 
 // Prints the logs of a job's leases as they grow, each line with its worker when there are several.
 class LogReader {
@@ -102,14 +83,14 @@ class LogReader {
 Result<> fetch_result(Context& c, blob::Store& store, const std::string& name,
                       const std::string& target) {
   SOUK_ASSIGN(const auto root, blob::parse_digest(name));
-  SOUK_ASSIGN(const auto link, blob_link(c));
+  SOUK_ASSIGN(const auto* market, c.target());
   std::optional<Progress> bar;
   const auto show = [&](const blob::Progress& p) {
     if (!bar) bar.emplace("fetching " + target, "bytes", p.bytes_total, c.err());
     bar->update(p.bytes_done);
   };
-  SOUK_ASSIGN(const auto got,
-              blob::download(root, store, agent::blobs_at(link), {.on_progress = show}));
+  SOUK_ASSIGN(const auto got, blob::download(root, store, agent::blobs_at(link_to(*market)),
+                                             {.on_progress = show}));
   SOUK_TRY(blob::unpack(got.manifest, store, target));
   bar.reset();
   if (!c.json())

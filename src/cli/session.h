@@ -28,6 +28,29 @@ struct Paging {
 };
 std::vector<Option> paging_flags(Paging& p);
 std::vector<std::pair<std::string, std::string>> params(const Paging& p);
+// Calls visit(item) for every item of a list, page by page, until it returns false.
+template <class T, class Visit>
+Result<> visit_all(Api& api, const std::string& path, Visit visit) {
+  for (std::string after;;) {
+    SOUK_ASSIGN(
+        const auto page,
+        parsed<wire::Page<T>>(api.get(path + query_string({{"limit", "500"}, {"after", after}}))));
+    for (const auto& item : page.items)
+      if (!visit(item)) return {};
+    if (!page.next) return {};
+    after = *page.next;
+  }
+}
+template <class T>
+Result<std::vector<T>> all_of(Api& api, const std::string& path) {
+  std::vector<T> out;
+  SOUK_TRY(visit_all<T>(api, path, [&](const T& item) {
+    out.push_back(item);
+    return true;
+  }));
+  return out;
+}
+
 // "more: --after X", when there is more.
 void show_next(Context& c, const std::optional<std::string>& next);
 

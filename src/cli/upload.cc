@@ -81,9 +81,7 @@ std::map<blob::Digest, std::uint64_t> chunks_of(const blob::Manifest& manifest) 
 }  // namespace
 
 Result<std::unique_ptr<blob::Store>> user_store(const Context& c) {
-  auto folder = c.env()("XDG_CACHE_HOME").value_or("");
-  if (folder.empty()) folder = c.env()("HOME").value_or("/tmp") + "/.cache";
-  folder += "/souk";
+  const auto folder = cache_folder(c.env());
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -92,13 +90,9 @@ Result<std::unique_ptr<blob::Store>> user_store(const Context& c) {
   return blob::Store::open(folder + "/blobs", {.max_bytes = kCacheBytes});
 }
 
-Result<agent::LinkOptions> blob_link(Context& c) {
-  SOUK_ASSIGN(const auto* target, c.target());
-  return agent::LinkOptions{.servers = {target->server},
-                            .token = target->token,
-                            .ca_file = target->ca,
-                            .pin = target->pin,
-                            .timeout = base::minutes(2)};
+agent::LinkOptions link_to(const Target& target) {
+  return {
+      .servers = {target.server}, .token = target.token, .ca_file = target.ca, .pin = target.pin};
 }
 
 Result<JobFiles> JobFiles::pack(Context& c, JobFile& job) {
@@ -146,8 +140,8 @@ Result<std::uint64_t> JobFiles::bytes_to_send(Context& c) const {
   for (const auto& item : items_) chunks.merge(chunks_of(item.packed.manifest));
   std::vector<blob::Digest> names;
   for (const auto& [name, size] : chunks) names.push_back(name);
-  SOUK_ASSIGN(auto link, blob_link(c));
-  SOUK_ASSIGN(const auto remote, agent::blobs_at(std::move(link))());
+  SOUK_ASSIGN(const auto* target, c.target());
+  SOUK_ASSIGN(const auto remote, agent::blobs_at(link_to(*target))());
   std::uint64_t out = 0;
   for (std::span rest(names); !rest.empty();) {
     const auto some = rest.first(std::min(rest.size(), blob::kMostNamesAsked));
@@ -159,10 +153,10 @@ Result<std::uint64_t> JobFiles::bytes_to_send(Context& c) const {
 }
 
 Result<> JobFiles::send(Context& c) const {
-  SOUK_ASSIGN(const auto link, blob_link(c));
+  SOUK_ASSIGN(const auto* target, c.target());
   for (const auto& item : items_) {
     Bar bar(c, "sending " + item.path);
-    SOUK_TRY(blob::upload(item.packed.root, *store_, agent::blobs_at(link),
+    SOUK_TRY(blob::upload(item.packed.root, *store_, agent::blobs_at(link_to(*target)),
                           {.on_progress = bar.on_progress()}));
   }
   return {};

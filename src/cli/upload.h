@@ -13,12 +13,12 @@
 
 namespace souk::cli {
 
-// The chunks this user has packed or fetched before: $XDG_CACHE_HOME/souk/blobs. What is in it
+// The chunks this user has packed or fetched before: cache_folder()/blobs. What is in it
 // need not be read or sent again.
 Result<std::unique_ptr<blob::Store>> user_store(const Context& c);
 
-// How to reach the market's blobs as the user.
-Result<agent::LinkOptions> blob_link(Context& c);
+// The same market, for transfers and agents.
+agent::LinkOptions link_to(const Target& target);
 
 // The files that a job brings along: first read and named, then, when all is agreed, sent.
 class JobFiles {

@@ -22,13 +22,10 @@ using market::State;
 // The smallest class that has the resources: fewest GPUs, then cores, then memory.
 Result<market::ClassId> smallest_class(const State& s, const wire::Resources& r) {
   const market::SlotClass* best = nullptr;
-  const auto size = [](const market::SlotClass& c) {
-    return std::tuple(c.gpus, c.gpu_memory_mib, c.cores, c.memory_mib);
-  };
   for (const auto& c : s.classes) {
     const bool fits = !c.retired && c.cores >= r.cores && c.memory_mib >= r.memory_mib &&
                       c.gpus >= r.gpus && c.gpu_memory_mib >= r.gpu_memory_mib;
-    if (fits && (best == nullptr || size(c) < size(*best))) best = &c;
+    if (fits && (best == nullptr || size_of(c) < size_of(*best))) best = &c;
   }
   if (best != nullptr) return best->id;
   return fail(Code::invalid, "no slot class has that much",
@@ -182,7 +179,7 @@ wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
     out.state = l.state == market::LeaseState::granted ? "preparing" : to_string(l.state);
     out.lease = id;
     out.machine = s.machines.at(l.machine).name;
-    out.doing = c.services().doing(id);
+    out.doing = c.services().telemetry.doing(id);
   }
   return out;
 }
@@ -208,7 +205,7 @@ Result<wire::JobUsage> job_usage(Context& c) {
   wire::JobUsage out;
   c.state().leases.for_each([&](const market::Lease& l) {
     if (l.job != job->id) return;
-    auto samples = c.services().usage(l.id);
+    auto samples = c.services().telemetry.series(l.id);
     if (samples.empty()) return;
     wire::LeaseUsage row{.lease = l.id, .samples = std::move(samples)};
     if (!job->work.empty()) row.part = l.part;
@@ -232,7 +229,7 @@ void add_job_list_routes(Routes& routes) {
                if (!job->work.empty()) {
                  SOUK_ASSIGN(out.batch, wire::from_json<wire::Batch>(job->work));
                }
-               for (auto& lease : out.leases) lease.doing = c.services().doing(lease.id);
+               for (auto& lease : out.leases) lease.doing = c.services().telemetry.doing(lease.id);
                return out;
              });
   paged(routes.get("/v1/jobs/{id}/parts", "listParts", "The workers of a batch job", Access::user,
@@ -280,8 +277,8 @@ void note_use(Context& c, base::MachineId machine, const wire::Held& held) {
   if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
       l->state == market::LeaseState::closed)
     return;
-  if (held.doing) c.services().set_doing(held.lease, held.doing->substr(0, 80));
-  if (held.usage) c.services().add_usage(held.lease, {c.now(), *held.usage});
+  if (held.doing) c.services().telemetry.set_doing(held.lease, held.doing->substr(0, 80));
+  if (held.usage) c.services().telemetry.add(held.lease, {c.now(), *held.usage});
 }
 
 wire::Order order_for(const State& s, base::MachineId machine, const wire::Held& held) {
@@ -348,7 +345,7 @@ Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
   if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
   SOUK_TRY(c.execute(
       market::FinishLease{id, body.epoch, *outcome, body.detail, body.result.value_or("")}));
-  if (body.usage) c.services().add_usage(id, {c.now(), *body.usage});
+  if (body.usage) c.services().telemetry.add(id, {c.now(), *body.usage});
   return view(c.state(), c.state().leases.at(id));
 }
 

@@ -509,20 +509,26 @@ void App::serve_events(CallPtr call) {
   });
 }
 
+Result<const market::Machine*> App::machine_for(const market::State& s, const Actor& actor,
+                                                const Call& call, bool operators) {
+  const auto id = base::IdTraits<base::MachineId>::parse(call.params[0]);
+  const auto* machine = id ? s.machines.find(*id) : nullptr;
+  if (machine != nullptr) {
+    const bool mine =
+        actor.scope == Scope::machine ? actor.machine == *id : actor.account == machine->owner;
+    if (mine || (operators && actor.scope == Scope::operator_)) return machine;
+  }
+  return Context::no_such("machine", call.params[0]);
+}
+
 void App::serve_work(CallPtr call) {
   on_core(std::move(call), [this](Core::Turn& turn, CallPtr c) {
     const auto& s = turn.state();
     const auto actor = authenticate(turn, *c);
     if (!actor) return reply_after(turn, std::move(c), refusal(actor.error()));
-    const auto id = base::IdTraits<base::MachineId>::parse(c->params[0]);
-    const auto* machine = id ? s.machines.find(*id) : nullptr;
-    const bool mine =
-        machine != nullptr &&
-        (actor->scope == Scope::machine ? actor->machine == *id : actor->account == machine->owner);
-    if (machine == nullptr || !(mine || actor->scope == Scope::operator_)) {
-      auto response = problem(Context::no_such("machine", c->params[0]).error());
-      return reply_after(turn, std::move(c), std::move(response));
-    }
+    const auto machine = machine_for(s, *actor, *c, true);
+    if (!machine) return reply_after(turn, std::move(c), problem(machine.error()));
+    const auto id = (*machine)->id;
     const auto seen = number_of(c->http, "seen");
     const auto wait = wait_of(c->http, Duration());
     if (const auto checked = check_call(*c); !checked || !seen || !wait)
@@ -531,7 +537,7 @@ void App::serve_work(CallPtr call) {
                                  : !seen  ? seen.error()
                                           : wait.error()));
     wire::Work work;
-    for (const auto lease : s.index.leases_of[id->value])
+    for (const auto lease : s.index.leases_of[id.value])
       work.leases.push_back(view(s, s.leases.at(lease)));
     work.version = version_of(work.leases);
     for (auto& lease : work.leases) lease.task = task_of(s, s.leases.at(lease.id));
@@ -541,7 +547,7 @@ void App::serve_work(CallPtr call) {
     // Ask again when something changed or the time is up, and do not wait then.
     std::erase_if(c->http.query, [](const auto& q) { return q.first == "wait"; });
     auto holder = std::make_shared<CallPtr>(std::move(c));
-    const bool taken = feed_.await_work(*id, clock_.now() + *wait,
+    const bool taken = feed_.await_work(id, clock_.now() + *wait,
                                         [this, holder] { serve_work(std::move(*holder)); });
     if (!taken) (*holder)->reply.send(problem(503, "too many agents are waiting"));
   });

@@ -49,6 +49,10 @@ class App {
 
   Result<> check_call(const Call& call) const;
   Result<market::Actor> authenticate(Core::Turn& turn, const Call& call);
+  // The machine that the path names, for its agent and its owner; operators too if `operators`.
+  static Result<const market::Machine*> machine_for(const market::State& s,
+                                                    const market::Actor& actor, const Call& call,
+                                                    bool operators);
   // Runs `task` on the core with the call; answers 503 when the core cannot take it.
   void on_core(CallPtr call, std::move_only_function<void(Core::Turn&, CallPtr)> task);
   // Answers once everything that the answer may tell of is durable.

@@ -169,19 +169,14 @@ void App::serve_challenge(CallPtr call) {
       std::move(call),
       [this](const market::State& s, const Actor& actor, Call& c) -> Result<Seen> {
         SOUK_ASSIGN(const auto body, wire::from_json<wire::ChallengeAnswer>(c.http.body));
-        const auto id = base::IdTraits<base::MachineId>::parse(c.params[0]);
-        const auto* m = id ? s.machines.find(*id) : nullptr;
-        const bool mine =
-            m != nullptr &&
-            (actor.scope == Scope::machine ? actor.machine == *id : actor.account == m->owner);
-        if (!mine) return Context::no_such("machine", c.params[0]);
+        SOUK_ASSIGN(const auto* machine, machine_for(s, actor, c, false));
         std::uint64_t seed = 0;
         std::from_chars(body.seed.data(), body.seed.data() + body.seed.size(), seed);
-        const auto asked = services_.challenges.take(*id, seed);
+        const auto asked = services_.challenges.take(machine->id, seed);
         if (!asked)
           return fail(Code::conflict, "nothing of that kind was asked",
                       "answer each challenge once", "seed");
-        return Seen{*id, *asked, clock_.now() - asked->at, body.checksum};
+        return Seen{machine->id, *asked, clock_.now() - asked->at, body.checksum};
       },
       [this](Call&, const Seen& seen) -> Result<net::Response> {
         const auto right = base::answer(seen.asked.challenge, 1);

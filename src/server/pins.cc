@@ -5,19 +5,30 @@
 
 namespace souk::server {
 
+// The folder `name`, whole. Of a blob that is no folder, or gone, there is nothing more to keep.
+blob::Store::Pin Pins::pin(const std::string& name) const {
+  const auto root = blob::parse_digest(name);
+  if (!root) return {};
+  std::vector<blob::Digest> names{*root};
+  if (const auto manifest = blob::read_manifest(*root, store_)) {
+    const auto chunks = manifest->chunks();
+    names.insert(names.end(), chunks.begin(), chunks.end());
+  }
+  return store_.pin(std::move(names));
+}
+
 void Pins::hold(base::JobId job, const std::vector<std::string>& blobs) {
   for (const auto& name : blobs) {
-    const auto root = blob::parse_digest(name);
-    if (!root) continue;
-    std::vector<blob::Digest> names{*root};
-    // Of a blob that is no folder, or gone, there is nothing more to keep.
-    if (const auto manifest = blob::read_manifest(*root, store_)) {
-      const auto chunks = manifest->chunks();
-      names.insert(names.end(), chunks.begin(), chunks.end());
-    }
+    auto held = pin(name);
     const std::lock_guard lock(mutex_);
-    held_[job].push_back(store_.pin(std::move(names)));
+    held_[job].files.push_back(std::move(held));
   }
+}
+
+void Pins::hold(base::JobId job, std::int32_t part, const std::string& checkpoint) {
+  auto held = pin(checkpoint);
+  const std::lock_guard lock(mutex_);
+  held_[job].checkpoints[part] = std::move(held);
 }
 
 void Pins::release(base::JobId job) {
@@ -37,8 +48,6 @@ std::vector<std::string> blobs_of(const market::Job& job) {
     if (batch->workdir) out.push_back(*batch->workdir);
     for (const auto& input : batch->inputs) out.push_back(input.blob);
   }
-  for (const auto& part : job.parts)
-    if (!part.checkpoint.empty()) out.push_back(part.checkpoint);
   return out;
 }
 

@@ -17,18 +17,25 @@ class Pins {
  public:
   explicit Pins(blob::Store& store) : store_(store) {}
 
-  // The files that a job's work names. Reads their manifests from the disk.
+  // The files that a job's work names. Reads their manifests from the disk, as do the others.
   void hold(base::JobId job, const std::vector<std::string>& blobs);
+  // The latest checkpoint of a part: the one before may go.
+  void hold(base::JobId job, std::int32_t part, const std::string& checkpoint);
   void release(base::JobId job);
   [[nodiscard]] std::size_t size() const;
 
  private:
   blob::Store& store_;
   mutable std::mutex mutex_;
-  std::map<base::JobId, std::vector<blob::Store::Pin>> held_;
+  struct Held {
+    std::vector<blob::Store::Pin> files;
+    std::map<std::int32_t, blob::Store::Pin> checkpoints;
+  };
+  [[nodiscard]] blob::Store::Pin pin(const std::string& name) const;
+  std::map<base::JobId, Held> held_;
 };
 
-// What must stay for this job: its work's files and its parts' checkpoints.
+// The files that a job's work names.
 [[nodiscard]] std::vector<std::string> blobs_of(const market::Job& job);
 
 }  // namespace souk::server

@@ -32,12 +32,29 @@ TEST(Pins, AFullStoreEvictsWhatNoLiveJobNeeds) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Pins, AJobNeedsItsFilesAndItsCheckpoints) {
+TEST(Pins, OnlyTheLatestCheckpointOfAPartIsKept) {
+  const auto folder = testing::new_folder();
+  {
+    auto store = *blob::Store::open(folder + "/blobs", {.max_bytes = 450'000});
+    Pins pins(*store);
+    const auto old = store->add(noise(1))->name, other = store->add(noise(2))->name;
+    pins.hold(base::JobId(1), 0, to_string(old));
+    pins.hold(base::JobId(1), 1, to_string(other));
+    const auto latest = store->add(noise(3))->name;
+    pins.hold(base::JobId(1), 0, to_string(latest));
+    for (std::uint64_t i = 4; i < 14; ++i) ASSERT_TRUE(store->add(noise(i)));
+    EXPECT_FALSE(store->has(old));
+    EXPECT_TRUE(store->has(other));
+    EXPECT_TRUE(store->has(latest));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Pins, AJobNeedsTheFilesItsWorkNames) {
   market::Job job;
   EXPECT_TRUE(blobs_of(job).empty());
   job.work = R"({"run":"x","workdir":"aa","inputs":[{"path":"d","blob":"bb","file":false}]})";
-  job.parts = {{.index = 0, .checkpoint = "cc"}, {.index = 1}};
-  EXPECT_EQ(blobs_of(job), (std::vector<std::string>{"aa", "bb", "cc"}));
+  EXPECT_EQ(blobs_of(job), (std::vector<std::string>{"aa", "bb"}));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ using base::Code;
 using base::fail;
 
 constexpr int kFileThreads = 2;
+constexpr std::size_t kMostPinning = 65'536;
 
 std::string journal_path(const std::string& data) { return data + "/journal.db"; }
 std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
@@ -146,7 +147,8 @@ struct Server::Impl {
   std::unique_ptr<Core> core;
   std::unique_ptr<Feed> feed;
   std::unique_ptr<Services> services;
-  std::unique_ptr<Pool> hashers, files, writer;  // The writer saves snapshots.
+  // The writer saves snapshots; the pinner keeps files of live jobs, in the order of events.
+  std::unique_ptr<Pool> hashers, files, writer, pinner;
   std::unique_ptr<App> app;
   std::unique_ptr<net::Server> http;
   std::string fingerprint, bootstrap;
@@ -167,16 +169,15 @@ struct Server::Impl {
     if (const auto* e = std::get_if<market::LeaseClosed>(&c.event)) wake(e->lease);
     const auto hold = [&](const market::Job& job) {
       if (auto blobs = blobs_of(job); !blobs.empty())
-        files->post(
+        pinner->post(
             [this, id = job.id, blobs = std::move(blobs)] { services->pins.hold(id, blobs); });
     };
     if (const auto* e = std::get_if<market::JobSubmitted>(&c.event)) hold(e->job);
-    if (const auto* e = std::get_if<market::LeaseCheckpointed>(&c.event)) {
-      const auto job = s.leases.at(e->lease).job;
-      files->post([this, job, name = e->checkpoint] { services->pins.hold(job, {name}); });
-    }
+    if (const auto* e = std::get_if<market::LeaseCheckpointed>(&c.event))
+      pinner->post([this, job = s.leases.at(e->lease).job, part = s.leases.at(e->lease).part,
+                    name = e->checkpoint] { services->pins.hold(job, part, name); });
     if (const auto* e = std::get_if<market::JobEnded>(&c.event))
-      files->post([this, job = e->job] { services->pins.release(job); });
+      pinner->post([this, job = e->job] { services->pins.release(job); });
     // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
     if (const auto* e = std::get_if<market::JobForgotten>(&c.event))
       files->post([this, job = e->job] { services->logs.forget(job); });
@@ -207,6 +208,7 @@ struct Server::Impl {
     feed = std::make_unique<Feed>(state.events, state.now);
     hashers = std::make_unique<Pool>();
     files = std::make_unique<Pool>(kFileThreads);
+    pinner = std::make_unique<Pool>(1, kMostPinning);
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
     core = std::make_unique<Core>(std::move(state), *journal, clock,
@@ -218,7 +220,10 @@ struct Server::Impl {
       return services->holdings.near(s, c);
     });
     core->state().jobs.for_each([this](const market::Job& job) {
-      if (!market::is_final(job.state)) services->pins.hold(job.id, blobs_of(job));
+      if (market::is_final(job.state)) return;
+      services->pins.hold(job.id, blobs_of(job));
+      for (const auto& part : job.parts)
+        if (!part.checkpoint.empty()) services->pins.hold(job.id, part.index, part.checkpoint);
     });
     core->start();
   }
@@ -260,6 +265,7 @@ struct Server::Impl {
     if (core) core->stop();  // Its tasks use the pools.
     hashers.reset();
     files.reset();
+    pinner.reset();
     writer.reset();
     if (core && journal && !options.memory && core->state().events != snapshot_events)
       save_snapshot(core->state().events, codec::encode_state(core->state()));

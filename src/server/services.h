@@ -30,27 +30,12 @@ class Services {
     const auto digest = blob::parse_digest(name);
     return digest && blobs->has(*digest);
   }
-  [[nodiscard]] std::optional<std::string> doing(base::LeaseId lease) const {
-    return telemetry_.doing(lease);
-  }
-  void set_doing(base::LeaseId lease, std::string doing) {
-    telemetry_.set_doing(lease, std::move(doing));
-  }
-  [[nodiscard]] std::vector<wire::UsageSample> usage(base::LeaseId lease) const {
-    return telemetry_.series(lease);
-  }
-  void add_usage(base::LeaseId lease, const wire::UsageSample& sample) {
-    telemetry_.add(lease, sample);
-  }
-
   const std::unique_ptr<blob::Store> blobs;
   const Logs logs;
   Pins pins;
+  Telemetry telemetry;
   Challenges challenges;
   Holdings holdings;
-
- private:
-  Telemetry telemetry_;
 };
 
 }  // namespace souk::server

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 #include "market/state.h"
 #include "market/why.h"
@@ -32,6 +33,12 @@ using base::Time;
 [[nodiscard]] wire::Prices prices_view(const market::State& s, const market::SlotClass& c, Time now,
                                        base::Duration history, base::Duration bucket);
 
+// By which the smallest slot class is the smallest: GPUs, then cores, then memory. For the market's
+// classes and for those that clients see.
+template <class SlotClass>
+auto size_of(const SlotClass& c) {
+  return std::tuple(c.gpus, c.gpu_memory_mib, c.cores, c.memory_mib);
+}
 // The class of this name, or an error that suggests the nearest.
 [[nodiscard]] base::Result<market::ClassId> class_named(const market::State& s,
                                                         std::string_view name);
