@@ -78,6 +78,7 @@ class Bare final : public Sandbox {
     plan.argv = {"/bin/sh", "-c", "exec \"$@\"", "sh"};
     plan.argv.insert(plan.argv.end(), program.argv.begin(), program.argv.end());
     plan.output_fd = program.output_fd;
+    plan.talk_fd = program.talk_fd;
     plan.folder = parts.scratch;
     limit_without_groups(cgroups, program.limits, plan);
     plan.rlimits.emplace_back(RLIMIT_FSIZE, static_cast<rlim_t>(program.limits.scratch_bytes));

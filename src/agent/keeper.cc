@@ -128,6 +128,7 @@ Result<std::unique_ptr<Keeper>> Keeper::launch(KeepPlan plan) {
   const int control = copies.add(ends[1]);
   close(ends[1]);
   plan.output_fd = copies.add(plan.output_fd);
+  if (plan.talk_fd >= 0) plan.talk_fd = copies.add(plan.talk_fd);
   for (int& fd : plan.passed) fd = copies.add(fd);
   for (int& fd : plan.entrances) fd = copies.add(fd);
   if (!copies.good()) {

@@ -1,6 +1,7 @@
 #include "agent/runner.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +30,7 @@ constexpr auto kStep = std::chrono::milliseconds(20);
 constexpr auto kUsageEvery = base::seconds(1);
 constexpr auto kToSave = base::seconds(10);  // Of a drain, kept for saving what was done.
 constexpr auto kShortNotice = base::seconds(1);
+constexpr auto kToLeave = base::seconds(10);  // A trainer, after its goodbye.
 constexpr int kProcesses = 1024;
 // The program makes it when its set-up is over, so that set-up time is not billed.
 constexpr const char* kReady = ".souk-ready";
@@ -68,6 +70,8 @@ struct Runner::Place {
   std::vector<blob::Store::Pin> pins;
   std::unique_ptr<LogSpool> log;
   std::unique_ptr<Process> process;
+  base::Fd talk[2];              // Of a trainer: our end and its.
+  std::unique_ptr<Coach> coach;  // Of a trainer, while it runs. Goes before the process.
   Program program;
   Gpus::Grant gpus;
   Time began;
@@ -131,6 +135,7 @@ void Runner::run() {
     attend(place);
     if (!stopped_) finish(place);
   }
+  place.coach.reset();
   place.process.reset();
   finished_ = true;
 }
@@ -216,6 +221,7 @@ Result<> Runner::fill_scratch(Place& place) {
   auto& program = place.program;
   program.argv = {"/bin/sh", "-c", script_of(task.batch)};
   program.env = task.batch.env;
+  if (task.batch.train) SOUK_TRY(add_trainer(place));
   program.env["SOUK_JOB"] = to_string(lease_.job);
   program.env["SOUK_INDEX"] = std::to_string(task.index);
   program.env["SOUK_WORKERS"] = std::to_string(task.workers);
@@ -243,11 +249,55 @@ Result<> Runner::fill_scratch(Place& place) {
   return blob::unpack(place.files, *shop_.store, place.process->scratch());
 }
 
+// A trainer talks over its standard input and output. The native one is this machine's own.
+Result<> Runner::add_trainer(Place& place) {
+  auto& program = place.program;
+  const auto& task = *lease_.task;
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail(Code::exhausted, "cannot make a socket for the trainer");
+  for (int i = 0; i < 2; ++i) place.talk[i] = base::Fd(ends[i]);
+  program.talk_fd = ends[1];
+  program.env.try_emplace("OMP_NUM_THREADS", std::to_string(task.cores));
+  program.env.try_emplace("OMP_WAIT_POLICY", "PASSIVE");  // Or waiting threads burn lent cores.
+  if (task.batch.train->trainer != "torch") return {};
+  if (shop_.torch.empty())
+    return fail(Code::unavailable, "this machine has no native trainer (souk-torch)");
+  if (shop_.sandbox == "none") {
+    program.argv = {shop_.torch};
+  } else {
+    program.argv = {"/work/.souk-torch"};
+    program.inputs.push_back({shop_.torch, "/work/.souk-torch"});
+  }
+  return {};
+}
+
+void Runner::start_coach(Place& place) {
+  place.talk[1].reset();
+  place.coach = std::make_unique<Coach>(
+      CoachOptions{.lease = lease_,
+                   .link = shop_.link,
+                   .store = shop_.store.get(),
+                   .folder = place.process->scratch(),
+                   .shard_bytes = shop_.scratch_bytes / 2,
+                   .grace = shop_.grace,
+                   .doing = [this](std::string text) { doing(std::move(text)); },
+                   .say = [log = place.log.get()](std::string_view line) { log->say(line); },
+                   .moved =
+                       [this](std::int64_t received, std::int64_t sent) {
+                         const std::lock_guard lock(mutex_);
+                         received_ += received;
+                         sent_ += sent;
+                       }},
+      std::move(place.talk[0]));
+}
+
 // Runs the program and tells the market, unless its set-up comes first.
 Result<> Runner::begin(Place& place) {
   SOUK_TRY(place.process->start());
   place.began = now();
   place.log->close_program_end();
+  if (place.talk[0]) start_coach(place);
   const auto& batch = lease_.task->batch;
   if (batch.checkpoint) place.next_checkpoint = now() + batch.checkpoint->every;
   doing(batch.setup.empty() ? "running" : "setting up");
@@ -277,11 +327,18 @@ void Runner::attend(Place& place) {
     if (draining() && !told_to_end) {
       told_to_end = true;
       doing("draining");
-      place.process->terminate();
+      if (place.coach)
+        place.coach->drain();
+      else
+        place.process->terminate();
       told_at = now();
     }
     if (told_to_end && now() >= std::max(told_at + kShortNotice, drain_until() - kToSave))
       place.process->kill();
+    if (place.coach && place.coach->finished() && !told_to_end) {
+      told_to_end = true;  // It was told goodbye; it should be gone soon.
+      told_at = now() + kToLeave;
+    }
     if (now() >= place.next_usage) {
       look_at_usage(place);
       place.next_usage = now() + kUsageEvery;
@@ -363,8 +420,14 @@ void Runner::finish(Place& place) {
     (void)place.log->finish(base::seconds(2));
     return report("unstarted", exit.text);
   }
-  const bool good = exit.code == 0 && exit.signal == 0;
-  if (!good) place.log->say(exit.text);
+  bool good = exit.code == 0 && exit.signal == 0;
+  auto text = exit.text;
+  if (place.coach) {
+    while (!place.coach->finished()) std::this_thread::sleep_for(kStep);
+    if (good && !place.coach->failure().empty()) text = place.coach->failure();
+    good = good && place.coach->failure().empty();
+  }
+  if (!good) place.log->say(text);
   // Outputs of a failure are worth a look too.
   const auto result = collect(place);
   if (!result) place.log->say("the results could not be kept: " + result.error().message);
@@ -372,7 +435,7 @@ void Runner::finish(Place& place) {
   if (good && !result)
     return report("failed", "the results could not be kept: " + result.error().message);
   succeeded_ = good;
-  report(good ? "completed" : "failed", exit.text,
+  report(good ? "completed" : "failed", text,
          result && !result->empty() ? std::optional(*result) : std::nullopt);
 }
 

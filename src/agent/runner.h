@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "agent/coach.h"
 #include "agent/gpus.h"
 #include "agent/link.h"
 #include "agent/sandbox.h"
@@ -28,6 +29,7 @@ struct Workshop {
   std::unique_ptr<Trees> trees;
   std::map<std::string, std::unique_ptr<Sandbox>, std::less<>> sandboxes;
   std::string sandbox = "bubblewrap";                  // For jobs without an image.
+  std::string torch;                                   // The native trainer; empty: none here.
   std::int64_t scratch_bytes = std::int64_t{1} << 30;  // Of one lease.
   std::unique_ptr<Gpus> gpus = std::make_unique<Gpus>(0);
   bool internet = false;
@@ -66,6 +68,8 @@ class Runner {
   base::Result<> add_input(Place& place, const wire::BatchInput& input);
   base::Result<> open_log(Place& place);
   base::Result<> fill_scratch(Place& place);
+  base::Result<> add_trainer(Place& place);
+  void start_coach(Place& place);
   base::Result<> begin(Place& place);
   void attend(Place& place);
   void tell_started(Place& place);

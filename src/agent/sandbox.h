@@ -40,8 +40,10 @@ struct Program {
   bool internet = false;
   std::vector<std::string> devices = {};  // Device nodes of the host that it may use: GPUs.
   Limits limits;
-  int output_fd =
-      -1;  // Gets stdout and stderr. Duplicated by prepare(): the caller may close its own then.
+  // Gets stdout and stderr. Duplicated by prepare(), as is the next: the caller may close its own.
+  int output_fd = -1;
+  // A socket to talk to the program: its stdin and stdout. -1: it reads nothing.
+  int talk_fd = -1;
 };
 
 // What the program used so far. Where the machine does not tell, a number stays 0.

@@ -49,6 +49,7 @@ void let_go(const std::vector<int>& kept) {
 
 void close_programs_descriptors(const KeepPlan& plan) {
   close(plan.output_fd);
+  if (plan.talk_fd >= 0) close(plan.talk_fd);
   for (const int fd : plan.passed) close(fd);
   for (const int fd : plan.entrances) close(fd);
 }
@@ -70,7 +71,8 @@ Step enter_and_limit(const KeepPlan& plan) {
 
 // The program's descriptors, and no others after exec. `control` stays until then.
 void arrange_descriptors(const KeepPlan& plan) {
-  dup2(plan.output_fd, 1);
+  if (plan.talk_fd >= 0) dup2(plan.talk_fd, 0);
+  dup2(plan.talk_fd >= 0 ? plan.talk_fd : plan.output_fd, 1);
   dup2(plan.output_fd, 2);
   int next = 3;
   for (const int fd : plan.passed) dup2(fd, next++);
@@ -233,6 +235,7 @@ KeepArguments::KeepArguments(KeepPlan p, int control) : plan(std::move(p)) {
   kept = plan.passed;
   kept.insert(kept.end(), plan.entrances.begin(), plan.entrances.end());
   kept.push_back(plan.output_fd);
+  if (plan.talk_fd >= 0) kept.push_back(plan.talk_fd);
   kept.push_back(control);
   std::ranges::sort(kept);
   argv = pointers(plan.argv);

@@ -45,6 +45,7 @@ struct KeepPlan {
   std::vector<std::pair<int, rlim_t>> rlimits;
   std::optional<cpu_set_t> cpus;
   int output_fd = -1;
+  int talk_fd = -1;                  // Or none.
   std::vector<int> passed;           // The program's descriptors 3, 4, ...
   std::string folder = "/";          // Working directory of argv[0].
   std::vector<std::string> cleanup;  // Run before everything is killed, and when it ended.

@@ -100,6 +100,7 @@ void plan_scratch(const Program& program, KeepPlan& plan) {
                            fmt::format("{}/{}", kInputs, plan.inputs.size()),
                            std::filesystem::is_directory(input.from, none)});
   plan.output_fd = program.output_fd;
+  plan.talk_fd = program.talk_fd;
 }
 
 std::map<std::string, std::string> environment(const Program& program, const std::string& home) {

@@ -33,6 +33,20 @@ base::Failure system_failure(std::string_view verb, std::string_view path) {
   return base::fail(code, fmt::format("cannot {} {}: {}", verb, path, std::strerror(why)));
 }
 
+base::Result<> replace_file(const std::string& path, std::string_view bytes) {
+  const auto aside = path + ".new";
+  const Fd file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (file.get() < 0) return system_failure("create", aside);
+  SOUK_TRY(write_all(file.get(), bytes, aside));
+  if (::fsync(file.get()) != 0) return system_failure("sync", aside);
+  if (::rename(aside.c_str(), path.c_str()) != 0) return system_failure("rename", aside);
+  const auto folder = path.substr(0, path.find_last_of('/') + 1);
+  const Fd parent(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0 || ::fsync(parent.get()) != 0) return system_failure("sync", folder);
+  return {};
+}
+
 base::Result<> write_all(int fd, std::string_view bytes, std::string_view path) {
   while (!bytes.empty()) {
     const auto written = ::write(fd, bytes.data(), bytes.size());

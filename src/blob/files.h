@@ -25,6 +25,9 @@ using base::Fd;
 // Up to `most` bytes; fewer only where the file ends.
 [[nodiscard]] base::Result<base::Bytes> read_up_to(int fd, std::size_t most, std::string_view path);
 
+// Writes a file anew, whole or not at all, and waits for the disk.
+[[nodiscard]] base::Result<> replace_file(const std::string& path, std::string_view bytes);
+
 // The folder `name` in `parent`; a symbolic link is an error.
 [[nodiscard]] base::Result<Fd> open_folder(int parent, const std::string& name,
                                            std::string_view path);

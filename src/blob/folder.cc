@@ -231,6 +231,40 @@ Result<Packed> pack(const std::string& path, Store& store, const PackOptions& op
   return out;
 }
 
+Result<Packed> pack_files(const std::map<std::string, std::string>& files, Store& store) {
+  Packed out;
+  out.pin = store.pin({});
+  for (const auto& [path, content] : files) {
+    Entry entry{.path = path, .size = content.size()};
+    for (std::string_view rest = content; !rest.empty();) {
+      const auto piece = rest.substr(0, kChunkBytes);
+      SOUK_ASSIGN(const auto added, store.add(piece, &out.pin));
+      entry.chunks.push_back(added.name);
+      rest.remove_prefix(piece.size());
+    }
+    out.manifest.entries.push_back(std::move(entry));
+  }
+  std::ranges::sort(out.manifest.entries, path_before, &Entry::path);
+  SOUK_TRY(check(out.manifest));
+  SOUK_ASSIGN(const auto bytes, to_bytes(out.manifest));
+  SOUK_ASSIGN(const auto added, store.add(bytes, &out.pin));
+  out.root = added.name;
+  return out;
+}
+
+Result<Bytes> read_file(const Manifest& manifest, std::string_view path, const Store& store) {
+  const auto it = std::ranges::find(manifest.entries, path, &Entry::path);
+  if (it == manifest.entries.end())
+    return base::fail(base::Code::not_found, "there is no file '" + std::string(path) + "'");
+  Bytes out;
+  out.reserve(it->size);
+  for (const auto& name : it->chunks) {
+    SOUK_ASSIGN(const auto piece, store.content(name));
+    out += piece;
+  }
+  return out;
+}
+
 Result<Manifest> read_manifest(const Digest& root, const Store& store) {
   SOUK_ASSIGN(const auto bytes, store.content(root));
   return parse_manifest(bytes);

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blob/manifest.h"
@@ -50,6 +52,14 @@ struct Packed {
 //   exhausted  the store is too small
 [[nodiscard]] Result<Packed> pack(const std::string& path, Store& store,
                                   const PackOptions& options = {});
+
+// Puts files that are in memory into `store`, as a folder: their paths and contents.
+[[nodiscard]] Result<Packed> pack_files(const std::map<std::string, std::string>& files,
+                                        Store& store);
+
+// The content of one file of a folder that is whole in `store`. not_found: there is none.
+[[nodiscard]] Result<Bytes> read_file(const Manifest& manifest, std::string_view path,
+                                      const Store& store);
 
 // The manifest that `root` names. not_found or damaged as the store says; invalid if it is none.
 [[nodiscard]] Result<Manifest> read_manifest(const Digest& root, const Store& store);

@@ -75,6 +75,42 @@ std::string cache_folder(const Environment& env) {
   return env("XDG_CACHE_HOME").value_or(home) + "/souk";
 }
 
+namespace {
+
+// The first that exists, of what the variable says or of paths relative to this program.
+std::string find_beside(const Environment& env, const char* variable,
+                        std::initializer_list<const char*> relative) {
+  if (const auto given = env(variable); given && !given->empty()) return *given;
+  std::error_code error;
+  const auto folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const auto* path : relative)
+    if (fs::exists(folder / path, error)) return fs::canonical(folder / path, error).string();
+  return {};
+}
+
+base::Result<std::string> need(std::string found, std::string_view what,
+                               std::string_view variable) {
+  if (!found.empty()) return found;
+  return base::fail(Code::not_found, fmt::format("the {} was not found beside this program", what),
+                    fmt::format("set {} to its folder", variable));
+}
+
+}  // namespace
+
+std::string torch_trainer(const Environment& env) {
+  return find_beside(env, "SOUK_TORCH", {"souk-torch"});
+}
+
+base::Result<std::string> sdk_folder(const Environment& env) {
+  return need(find_beside(env, "SOUK_SDK", {"../share/souk/python", "../../../sdk/python/src"}),
+              "Python package", "SOUK_SDK");
+}
+
+base::Result<std::string> examples_folder(const Environment& env) {
+  return need(find_beside(env, "SOUK_EXAMPLES", {"../share/souk/examples", "../../../examples"}),
+              "folder of examples", "SOUK_EXAMPLES");
+}
+
 base::Result<std::string> config_path(const Environment& env) {
   if (const auto folder = env("XDG_CONFIG_HOME")) return *folder + "/souk/config.yaml";
   if (const auto home = env("HOME")) return *home + "/.config/souk/config.yaml";

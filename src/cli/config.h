@@ -31,6 +31,13 @@ struct Config {
 
 // $XDG_CACHE_HOME/souk, or ~/.cache/souk: what may be deleted at any time.
 std::string cache_folder(const Environment& env);
+
+// What comes with souk beside its own program: next to it where it was built, below share/ and
+// bin/ where it was installed; or where an environment variable says. Empty or an error when it is
+// not there.
+std::string torch_trainer(const Environment& env);  // SOUK_TORCH: the program souk-torch.
+base::Result<std::string> sdk_folder(const Environment& env);       // SOUK_SDK: the Python package.
+base::Result<std::string> examples_folder(const Environment& env);  // SOUK_EXAMPLES
 base::Result<std::string> config_path(const Environment& env);
 // An absent file is an empty config. Unknown keys are errors with line and nearest key.
 base::Result<Config> load_config(const std::string& path);

@@ -11,6 +11,7 @@
 #include "cli/job_flags.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/training_watch.h"
 
 namespace souk::cli {
 
@@ -60,6 +61,7 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
   const auto start = c.now();
   std::string last;
   std::optional<Progress> progress;
+  TrainingWatch training;
   for (auto pause = std::chrono::milliseconds(200);;) {
     SOUK_ASSIGN(const auto body, api->get(path));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
@@ -68,14 +70,17 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
     if (state != last && !c.json()) {
       progress.reset();
       c.note(fmt::format("{}, {} spent", state, brief(job.spent)));
-      progress.emplace(state, "% of the budget", 100, c.err());
+      progress.emplace(state, job.kind == "train" ? "%" : "% of the budget", 100, c.err());
     }
     last = state;
+    if (job.kind == "train") pause = std::min(pause, std::chrono::milliseconds(1000));
     // What machines do before they run is not billed, but it takes its time.
     const auto busy = std::ranges::find_if(
         job.leases, [](const auto& l) { return l.state == "granted" && l.doing.has_value(); });
     if (progress) progress->say(busy == job.leases.end() ? state : state + ", " + *busy->doing);
-    if (progress && job.budget > base::Credits())
+    if (job.kind == "train") {
+      SOUK_TRY(training.step(c, job, progress));
+    } else if (progress && job.budget > base::Credits())
       progress->update(static_cast<std::uint64_t>(100.0 * static_cast<double>(job.spent.micro) /
                                                   static_cast<double>(job.budget.micro)));
     if (job.ended) {

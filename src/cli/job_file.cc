@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -38,6 +39,29 @@ struct FileInput {
   SOUK_FIELDS(FileInput, path, folder, file, blob, url, hash)
 };
 
+// "data: mnist", or {format: csv, train: a.csv, test: b.csv, label: price}.
+struct FileData {
+  std::string format;
+  AnyJson train;  // A file or several.
+  std::optional<AnyJson> test;
+  std::string label;
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"label"};
+  SOUK_FIELDS(FileData, format, train, test, label)
+};
+
+struct FileRate {  // "lr: 0.05", or {start: 0.05, end: 0.005}: along a cosine.
+  double start = 0;
+  std::optional<double> end;
+  SOUK_FIELDS(FileRate, start, end)
+};
+
+struct FileValidate {
+  std::int32_t per_epoch = 1;
+  std::int32_t shards = 1;
+  static constexpr auto optional_fields = std::array<std::string_view, 2>{"per_epoch", "shards"};
+  SOUK_FIELDS(FileValidate, per_epoch, shards)
+};
+
 struct File {
   std::string name;
   std::string kind = "batch";
@@ -59,11 +83,30 @@ struct File {
   std::optional<wire::BatchCheckpoint> checkpoint;
   std::string network = "none";
   wire::Retry retry;
+  // kind: train
+  std::optional<std::string> trainer;  // torch, python
+  std::optional<AnyJson> model;        // "lenet", or {name: mlp, hidden: 64}.
+  std::optional<std::string> script;
+  std::optional<AnyJson> data;
+  std::optional<AnyJson> rule;  // "fedbuff", or {name: fedbuff, buffer: 4}.
+  std::optional<std::string> codec;
+  std::optional<std::int32_t> epochs;
+  std::optional<wire::TrainTarget> target;
+  std::optional<std::int32_t> batch;
+  std::optional<AnyJson> lr;
+  std::optional<std::int32_t> local_steps;
+  std::optional<std::int32_t> shards;
+  std::optional<FileValidate> validate;
+  std::optional<std::vector<std::string>> validators;
+  std::optional<double> replicate;
+  std::optional<std::int64_t> seed;
+  std::map<std::string, AnyJson> options;  // For the trainer, as they are.
   static constexpr auto optional_fields = std::array<std::string_view, 7>{
       "name", "kind", "price", "priority", "constraints", "network", "retry"};
   SOUK_FIELDS(File, name, kind, class_, resources, workers, price, deadline, priority, constraints,
               packages, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,
-              retry)
+              retry, trainer, model, script, data, rule, codec, epochs, target, batch, lr,
+              local_steps, shards, validate, validators, replicate, seed, options)
 };
 
 base::Error at(base::Error error, std::string field) {
@@ -132,6 +175,148 @@ base::Result<LocalInput> input_of(const AnyJson& json, std::size_t i) {
   return out;
 }
 
+// A file, or a list of files.
+base::Result<std::vector<std::string>> files_of(const AnyJson& json, std::string field) {
+  if (auto one = wire::from_json<std::string>(json.text)) return std::vector{*std::move(one)};
+  auto many = wire::from_json<std::vector<std::string>>(json.text);
+  if (many && !many->empty()) return *std::move(many);
+  return std::unexpected(
+      at({base::Code::invalid, "it is no file", "give a path, or a list of paths"}, field));
+}
+
+base::Result<DataSource> data_of(const File& f) {
+  if (!f.data)
+    return std::unexpected(at({base::Code::invalid, "a training needs data",
+                               "data: mnist, or {format: csv, train: FILE, test: FILE}"},
+                              "data"));
+  if (auto name = wire::from_json<std::string>(f.data->text))
+    return DataSource{.built_in = *std::move(name)};
+  auto read = wire::from_json<FileData>(f.data->text);
+  if (!read) return std::unexpected(at(std::move(read).error(), "data"));
+  const auto formats = {"idx", "cifar10", "csv", "text", "files"};
+  if (std::ranges::find(formats, read->format) == formats.end())
+    return std::unexpected(at({base::Code::invalid, "'" + read->format + "' is no known format",
+                               "use idx, cifar10, csv, text or files"},
+                              "data.format"));
+  DataSource out{.format = read->format, .label = read->label};
+  SOUK_ASSIGN(out.train, files_of(read->train, "data.train"));
+  if (read->test) {
+    SOUK_ASSIGN(out.test, files_of(*read->test, "data.test"));
+  }
+  return out;
+}
+
+// "name", or an object with a name and other things: calls `other` with each of those.
+template <class Other>
+base::Result<std::string> named(const std::optional<AnyJson>& json, std::string field,
+                                const Other& other) {
+  if (!json) return std::string();
+  if (auto name = wire::from_json<std::string>(json->text)) return *std::move(name);
+  auto all = wire::from_json<std::map<std::string, AnyJson>>(json->text);
+  if (!all || !all->contains("name"))
+    return std::unexpected(
+        at({base::Code::invalid, "it has no name", "give a name, or {name: NAME, ...}"},
+           std::move(field)));
+  for (const auto& [key, value] : *all)
+    if (key != "name") SOUK_TRY(other(key, value));
+  return plain(all->at("name"));
+}
+
+base::Result<> convert_rate(const File& f, wire::Train& train) {
+  if (!f.lr) return {};
+  if (const auto one = wire::from_json<double>(f.lr->text)) {
+    train.lr = *one;
+    return {};
+  }
+  auto both = wire::from_json<FileRate>(f.lr->text);
+  if (!both) return std::unexpected(at(std::move(both).error(), "lr"));
+  train.lr = both->start;
+  train.lr_end = both->end;
+  return {};
+}
+
+base::Result<> convert_train(File& f, JobFile& out) {
+  LocalTrain local;
+  auto& train = local.train;
+  train.trainer = f.trainer.value_or(f.script ? "python" : "torch");
+  const bool python = train.trainer == "python";
+  if (python != f.script.has_value())
+    return std::unexpected(
+        at({base::Code::invalid,
+            python ? "a Python trainer is a script" : "a script needs trainer: python",
+            "give script: FILE with trainer: python, or model: NAME with trainer: torch"},
+           "script"));
+  if (!python && !f.model)
+    return std::unexpected(at({base::Code::invalid, "a training needs a model",
+                               "logistic, mlp, lenet, resnet20, preresnet or char-transformer"},
+                              "model"));
+  if (f.run)
+    return std::unexpected(at({base::Code::invalid, "a training runs its trainer, nothing else",
+                               "drop run:, or kind: train"},
+                              "run"));
+  local.script = f.script.value_or("");
+  SOUK_ASSIGN(const auto model,
+              named(f.model, "model", [&](const std::string& key, const AnyJson& value) {
+                train.config[key] = value.text;
+                return base::Result<>();
+              }));
+  if (!model.empty()) train.config["model"] = wire::to_json(model);
+  for (const auto& [key, value] : f.options) train.config[key] = value.text;
+  SOUK_ASSIGN(
+      train.rule,
+      named(f.rule, "rule", [&](const std::string& key, const AnyJson& value) -> base::Result<> {
+        const auto number = wire::from_json<double>(value.text);
+        if (!number)
+          return std::unexpected(at({base::Code::invalid, "it is no number", ""}, "rule." + key));
+        train.rule_params[key] = *number;
+        return {};
+      }));
+  SOUK_ASSIGN(local.data, data_of(f));
+  SOUK_TRY(convert_rate(f, train));
+  train.codec = f.codec.value_or(train.codec);
+  train.epochs = f.epochs.value_or(10);
+  train.target = f.target;
+  train.batch = f.batch.value_or(train.batch);
+  train.local_steps = f.local_steps.value_or(0);
+  train.validators = f.validators.value_or(std::vector<std::string>{});
+  train.replicate = f.replicate.value_or(0);
+  train.seed = f.seed.value_or(1);
+  if (f.validate) {
+    train.validations = f.validate->per_epoch;
+    local.validation_shards = f.validate->shards;
+  }
+  local.shards = f.shards.value_or(0);
+  out.train = std::move(local);
+  f.run = AnyJson{wire::to_json(std::string(python ? "python3 trainer.py" : "souk-torch"))};
+  return {};
+}
+
+base::Result<> refuse_training_keys(const File& f) {
+  const std::initializer_list<std::pair<std::string_view, bool>> keys{
+      {"trainer", f.trainer.has_value()},
+      {"model", f.model.has_value()},
+      {"script", f.script.has_value()},
+      {"data", f.data.has_value()},
+      {"rule", f.rule.has_value()},
+      {"codec", f.codec.has_value()},
+      {"epochs", f.epochs.has_value()},
+      {"target", f.target.has_value()},
+      {"batch", f.batch.has_value()},
+      {"lr", f.lr.has_value()},
+      {"local_steps", f.local_steps.has_value()},
+      {"shards", f.shards.has_value()},
+      {"validate", f.validate.has_value()},
+      {"validators", f.validators.has_value()},
+      {"replicate", f.replicate.has_value()},
+      {"seed", f.seed.has_value()},
+      {"options", !f.options.empty()}};
+  for (const auto& [name, given] : keys)
+    if (given)
+      return std::unexpected(
+          at({base::Code::invalid, "it is about training", "add kind: train"}, std::string(name)));
+  return {};
+}
+
 base::Result<> convert_batch(File& f, JobFile& out) {
   if (!f.run) {
     const std::initializer_list<std::pair<std::string_view, bool>> useless{
@@ -193,6 +378,7 @@ base::Result<JobFile> convert(File f, base::Time now) {
   job.priority = f.priority;
   job.constraints = std::move(f.constraints);
   for (auto& package : f.packages) job.constraints.packages.push_back(std::move(package));
+  SOUK_TRY(job.kind == "train" ? convert_train(f, out) : refuse_training_keys(f));
   SOUK_TRY(convert_batch(f, out));
   return out;
 }
@@ -225,6 +411,11 @@ base::Result<JobFile> load_job_file(const std::string& path, base::Time now) {
   if (out.workdir) out.workdir = beside(path, *out.workdir);
   for (auto& input : out.inputs)
     if (!input.source.empty() && input.hash.empty()) input.source = beside(path, input.source);
+  if (out.train) {
+    for (auto* files : {&out.train->data.train, &out.train->data.test})
+      for (auto& file : *files) file = beside(path, file);
+    if (!out.train->script.empty()) out.train->script = beside(path, out.train->script);
+  }
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/datasets.h"
 #include "wire/api.h"
 
 namespace souk::cli {
@@ -18,16 +19,27 @@ struct LocalInput {
   std::string blob;
 };
 
+// A training before its data is split and on the server.
+struct LocalTrain {
+  wire::Train train;
+  DataSource data;
+  std::int32_t shards = 0;  // 0: chosen.
+  std::int32_t validation_shards = 1;
+  std::string script;  // Of a Python trainer.
+};
+
 // A job as its file describes it. The batch, if it has one, names no files yet: those are here.
 struct JobFile {
   wire::NewJob job;
   std::optional<std::string> workdir;
   std::vector<LocalInput> inputs;
+  std::optional<LocalTrain> train;
 };
 
 // A job file: YAML with the keys of the API's NewJob, but with people's spellings: `workers: 1..4`,
 // `memory: 8G`, `price: {limit: .., budget: ..}`, `deadline: 3h` (from `now` on, or a time). A job
-// with `run` is a batch job (docs/borrowing.md lists its keys). An unknown key is an error with
+// with `run` is a batch job, one of `kind: train` trains a model (docs/borrowing.md and
+// docs/training.md list the keys). An unknown key is an error with
 // line and nearest key. `file` is for messages; paths in it are relative to its folder.
 base::Result<JobFile> read_job_file(std::string_view text, std::string_view file, base::Time now);
 base::Result<JobFile> load_job_file(const std::string& path, base::Time now);

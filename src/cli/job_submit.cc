@@ -24,6 +24,7 @@ struct Submit {
   JobFlags flags;
   bool yes = false;
   bool wait = false;
+  bool detach = false;
 };
 
 bool holds(const wire::SlotClass& k, const wire::Resources& r) {
@@ -94,6 +95,20 @@ Result<JobFile> draft(Context& c, const Submit& o) {
   return file;
 }
 
+// What will be trained, on what.
+std::string plan_text(const JobFile& file) {
+  const auto& t = file.train->train;
+  std::int64_t samples = 0;
+  for (const auto& shard : t.shards) samples += shard.samples;
+  const auto model = t.config.find("model");
+  return fmt::format("  trains    {} on {} samples in {} shards, up to {}{}\n",
+                     t.trainer == "python"     ? file.train->script
+                     : model == t.config.end() ? std::string("a model")
+                                               : model->second,
+                     samples, t.shards.size(), plural(t.epochs, "epoch"),
+                     t.target ? fmt::format(", until accuracy {}", t.target->accuracy) : "");
+}
+
 // Before anything is reserved: what it is, what it may cost, and how far that goes.
 Result<> show_plan(Context& c, const JobFile& file, const JobFiles& files) {
   const auto& job = file.job;
@@ -119,7 +134,10 @@ Result<> show_plan(Context& c, const JobFile& file, const JobFiles& files) {
                      brief(job.budget), brief(me.available + me.bonus));
   if (job.batch) {
     SOUK_ASSIGN(const auto to_send, files.bytes_to_send(c));
-    out += fmt::format("  runs      {}\n", printable(job.batch->run.substr(0, 100)));
+    if (file.train)
+      out += plan_text(file);
+    else
+      out += fmt::format("  runs      {}\n", printable(job.batch->run.substr(0, 100)));
     out += fmt::format("  files     {}, of which {} must be sent{}\n", bytes_text(files.bytes()),
                        bytes_text(to_send),
                        to_send > kManyBytes ? ": .soukignore leaves out what is not needed" : "");
@@ -142,9 +160,15 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(file.job)));
   SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));
-  if (o.wait) {
+  // A training is watched, unless a program asks or somebody says not to.
+  const bool watch = file.train && must_run && !o.detach && !c.json();
+  if (o.wait || watch) {
     if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
-    return wait_for(c, made.id, {});
+    SOUK_TRY(wait_for(c, made.id, {}));
+    if (file.train && !c.json())
+      c.print(
+          fmt::format("next: souk results {0}, souk predict {0} < input\n", to_string(made.id)));
+    return {};
   }
   if (c.json()) return c.print_json(body);
   const auto id = to_string(made.id);
@@ -171,6 +195,7 @@ void add_flags(Command& out, Submit& o) {
   for (auto& option : job_flags(o.flags)) mine.push_back(std::move(option));
   mine.push_back(flag("--yes", "do not ask", o.yes));
   mine.push_back(flag("--wait", "follow it to its end", o.wait));
+  mine.push_back(flag("--detach", "do not: a training is followed otherwise", o.detach));
   out.options.insert(out.options.end(), mine.begin(), mine.end());
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <tuple>
 
+#include "agent/command_output.h"
 #include "agent/probe.h"
 #include "base/hash.h"
 #include "cli/human.h"
@@ -112,6 +113,16 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
     if (works && name == "podman") features.emplace_back(kContainers);
     if (works) shop.sandboxes[std::string(name)] = std::move(sandbox);
   }
+  shop.torch = torch_trainer(c.env());
+  if (!shop.torch.empty()) {
+    // It needs libraries that this machine may lack.
+    const auto tried = agent::run_command({shop.torch, "--version"}, base::seconds(60), 4'096);
+    if (tried && tried->good())
+      features.emplace_back(server::kTorch);
+    else
+      shop.torch.clear();
+  }
+  if (shop.torch.empty()) c.note("no training jobs of kind torch: souk-torch does not run here");
   if (o.internet) features.emplace_back(kInternet);
   if (o.unsafe) features.emplace_back(kUnsandboxed);
   return {};

@@ -113,6 +113,10 @@ Result<> results(Context& c, const Results& o) {
   if (error) return failed(fmt::format("cannot make {}: {}", folder, error.message()));
   SOUK_ASSIGN(const auto store, user_store(c));
   std::int64_t found = 0;
+  if (job.result) {
+    ++found;
+    SOUK_TRY(fetch_result(c, *store, *job.result, folder));
+  }
   for (const auto& part : parts) {
     if (!part.result) continue;
     ++found;

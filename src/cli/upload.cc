@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "agent/remote.h"
 #include "blob/transfer.h"
@@ -95,6 +97,55 @@ agent::LinkOptions link_to(const Target& target) {
       .servers = {target.server}, .token = target.token, .ca_file = target.ca, .pin = target.pin};
 }
 
+std::string JobFiles::keep(std::string what, blob::Packed packed) {
+  items_.push_back({std::move(what), std::move(packed)});
+  return base::to_string(items_.back().packed.root);
+}
+
+Result<> JobFiles::add_training(Context& c, JobFile& job) {
+  auto& local = *job.train;
+  auto& train = local.train;
+  SOUK_ASSIGN(const auto data, load_data(c, local.data));
+  if (!local.data.built_in.empty() || local.data.format != "files") {
+    train.config.try_emplace("input", wire::to_json(data.train.shape));
+    train.config.try_emplace("classes",
+                             std::to_string(std::max(data.train.classes(), data.test.classes())));
+  }
+  const auto cut = [&](const train::Dataset& set, std::int32_t count, std::string_view what,
+                       std::vector<wire::TrainShard>& out) -> Result<> {
+    Progress bar(fmt::format("splitting the {} data", what), "shards",
+                 static_cast<std::uint64_t>(count), c.err());
+    for (const auto& shard : train::split(set, count, static_cast<std::uint64_t>(train.seed))) {
+      SOUK_ASSIGN(auto packed, blob::pack_files({{"shard", shard_file(shard)}}, *store_));
+      out.push_back({keep(fmt::format("{} data", what), std::move(packed)), shard.samples()});
+      bar.update(out.size());
+    }
+    return {};
+  };
+  // Enough for each worker to have some of its own, each big enough to be worth a transfer.
+  const auto chosen = std::clamp<std::int64_t>(4 * job.job.workers.max, 4, 64);
+  SOUK_TRY(cut(data.train, local.shards > 0 ? local.shards : static_cast<std::int32_t>(chosen),
+               "training", train.shards));
+  SOUK_TRY(cut(data.test, local.validation_shards, "validation", train.validation));
+  auto& batch = *job.job.batch;
+  if (!local.script.empty()) {
+    const auto sdk = sdk_folder(c.env());
+    if (!sdk) return failed(sdk.error().message, sdk.error().hint);
+    SOUK_ASSIGN(auto packed, blob::pack(*sdk, *store_, {.ignore = "__pycache__\n"}));
+    batch.inputs.push_back({".souk/python", keep("Python package", std::move(packed)), false});
+    std::ifstream in(local.script, std::ios::binary);
+    std::stringstream text;
+    if (!in || !(text << in.rdbuf()))
+      return failed(fmt::format("cannot read {}", local.script), "script: names a Python file");
+    SOUK_ASSIGN(auto script, blob::pack_files({{"trainer.py", text.str()}}, *store_));
+    batch.inputs.push_back({"trainer.py", keep(local.script, std::move(script)), true});
+    batch.env.try_emplace("PYTHONPATH", "/work/.souk/python");
+    batch.env.try_emplace("PYTHONDONTWRITEBYTECODE", "1");
+  }
+  batch.train = train;
+  return {};
+}
+
 Result<JobFiles> JobFiles::pack(Context& c, JobFile& job) {
   JobFiles out;
   if (!job.job.batch) return out;
@@ -107,6 +158,7 @@ Result<JobFiles> JobFiles::pack(Context& c, JobFile& job) {
     return base::to_string(out.items_.back().packed.root);
   };
   auto& batch = *job.job.batch;
+  if (job.train) SOUK_TRY(out.add_training(c, job));
   if (job.workdir) {
     SOUK_ASSIGN(batch.workdir, add(*job.workdir));
   }

@@ -38,6 +38,9 @@ class JobFiles {
     std::string path;
     blob::Packed packed;
   };
+  // Splits the data of a training, and adds what a script needs.
+  Result<> add_training(Context& c, JobFile& job);
+  std::string keep(std::string what, blob::Packed packed);
   std::unique_ptr<blob::Store> store_;
   std::vector<Item> items_;
 };

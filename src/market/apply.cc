@@ -252,6 +252,7 @@ struct Applier {
       l.term = *l.next;
       l.next.reset();
       l.term_paid = l.term_earned = Credits();
+      l.worked = Duration();
     }
     s.jobs.at(l.job).spent += e.amount;
     s.index.lease_changed(s, l);
@@ -306,7 +307,8 @@ struct Applier {
       auto& part = part_of(job, l.part);
       part.done = true;
       part.result = result;
-    } else if (came_to_nothing(l.outcome)) {
+    } else if (came_to_nothing(l.outcome) &&
+               !(paid_by_work(job) && l.outcome != LeaseOutcome::failed)) {
       auto& part = part_of(job, l.part);
       ++part.tries;
       if (!result.empty()) part.result = result;  // What a failure left is worth a look.
@@ -317,6 +319,12 @@ struct Applier {
     const auto& l = s.leases.at(e.lease);
     part_of(s.jobs.at(l.job), l.part).checkpoint = e.checkpoint;
   }
+
+  void operator()(const LeaseWorked& e) {
+    auto& l = s.leases.at(e.lease);
+    l.worked = l.worked + e.worked;
+  }
+  void operator()(const JobResult& e) { s.jobs.at(e.job).result = e.result; }
 
   // The job keeps away from a machine that failed it, twice as long each time.
   void avoid(Job& job, const Lease& l) {

@@ -148,6 +148,19 @@ struct Near {
   MachineId machine;
   auto operator<=>(const Near&) const = default;
 };
+// Of a job that is paid by work: `worked` more of the lease's time led to something useful.
+struct AcceptWork {
+  LeaseId lease;
+  std::int32_t epoch = 0;
+  Duration worked;
+};
+// What a job as a whole has come to; if it is complete, the job succeeds and its leases end.
+struct ReportResult {
+  JobId job;
+  std::string result;
+  bool complete = false;
+  std::string reason;
+};
 struct Clear {  // One round of one class.
   ClassId slot_class;
   std::uint64_t seed = 0;
@@ -168,7 +181,8 @@ using Command =
                  RevokeToken, RevokeTokens, GrantCredits, AddMachine, ChangeMachine, RemoveMachine,
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
-                 Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine>;
+                 Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork,
+                 ReportResult>;
 
 struct Request {
   Time now;

@@ -36,14 +36,19 @@ Result<const Lease*> Decider::reported(LeaseId id, std::int32_t epoch) const {
 // platform waits for the next interval.
 void Decider::settle(const Lease& l, Time until) {
   if (l.state == LeaseState::granted) return;
+  const bool by_work = paid_by_work(s.jobs.at(l.job));
   const auto bill = [&](const Term& term, Time begin, Time end, Credits paid, Credits earned) {
-    const auto pays = base::cost(term.pays, l.slots, end - begin) - paid;
-    const auto gross = base::cost(term.gets, l.slots, end - begin);
+    auto time = end - begin;
+    if (by_work) time = term.from == l.term.from ? std::min(time, l.worked) : Duration();
+    const auto pays = base::cost(term.pays, l.slots, time) - paid;
+    const auto gross = base::cost(term.gets, l.slots, time);
     const auto net = gross - base::share(gross, term.fee_ppm) - earned;
     out.push_back(LeaseSettled{l.id, end, pays, pays - std::clamp(net, Credits(), pays)});
   };
   const auto end = std::min(until, l.term.until);
-  if (end > l.settled_until || (l.next && end == l.term.until))
+  // Work may have been accepted since, in no time.
+  const bool owed = by_work && l.worked > Duration();
+  if (end > l.settled_until || owed || (l.next && end == l.term.until))
     bill(l.term, std::max(l.term.from, l.started), std::max(end, l.settled_until), l.term_paid,
          l.term_earned);
   if (l.next && until > l.next->from)
@@ -51,8 +56,8 @@ void Decider::settle(const Lease& l, Time until) {
 }
 
 void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result) {
-  // Silence is not work: what was not reported is not paid.
-  if (outcome != LeaseOutcome::lost) settle(l, now);
+  // Silence is not work: what was not reported is not paid. Work that was accepted is.
+  if (outcome != LeaseOutcome::lost || paid_by_work(s.jobs.at(l.job))) settle(l, now);
   out.push_back(LeaseClosed{l.id, outcome, std::move(detail), std::move(result)});
 }
 
@@ -65,6 +70,7 @@ void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail,
   if (job.work.empty()) {
     if (!failed) return;  // The next round finds another machine.
   } else {
+    if (paid_by_work(job) && !failed) return;
     const auto* part = job.part(l.part);
     const auto tries = part == nullptr ? 0 : part->tries;
     if ((failed ? job.retry.failed : job.retry.lost) && tries < job.retry.max) return;
@@ -181,6 +187,30 @@ Result<> Decider::operator()(const CheckpointLease& c) {
   return {};
 }
 
+Result<> Decider::operator()(const AcceptWork& c) {
+  SOUK_TRY(need_operator("accept work"));
+  SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
+  if (!paid_by_work(s.jobs.at(lease->job)))
+    return fail(Code::conflict, fmt::format("lease {} is paid for its time", to_string(c.lease)));
+  if (lease->state == LeaseState::granted)
+    return fail(Code::conflict, fmt::format("lease {} has not started", to_string(c.lease)));
+  // Whoever measured it, nobody works longer than the lease has run.
+  const auto most = now - std::max(lease->term.from, lease->started) - lease->worked;
+  const auto worked = std::clamp(c.worked, Duration(), std::max(most, Duration()));
+  if (worked > Duration()) out.push_back(LeaseWorked{c.lease, worked});
+  return {};
+}
+
+Result<> Decider::operator()(const ReportResult& c) {
+  SOUK_TRY(need_operator("report results"));
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  if (c.result.size() > kNameOfBlobMax || c.reason.size() > kTextMax)
+    return fail(Code::too_large, "the name of the result or the reason is too long");
+  if (job->result != c.result) out.push_back(JobResult{c.job, c.result});
+  if (c.complete && !is_final(job->state)) end_job(*job, JobState::succeeded, c.reason);
+  return {};
+}
+
 Result<> Decider::operator()(const ExpireLease& c) {
   SOUK_ASSIGN(const auto* lease, find(s.leases, c.lease));
   SOUK_TRY(need_operator("expire leases"));
@@ -254,6 +284,7 @@ void Decider::attend(const Lease& l) {
       }
       return;
     case LeaseState::draining:
+      if (paid_by_work(s.jobs.at(l.job))) settle(l, now);
       out.push_back(LeaseClosed{l.id, LeaseOutcome::term, l.detail});
       return;
     case LeaseState::closed:

@@ -48,6 +48,8 @@ class Decider {
   Result<> operator()(const Heartbeat& c);
   Result<> operator()(const FinishLease& c);
   Result<> operator()(const CheckpointLease& c);
+  Result<> operator()(const AcceptWork& c);
+  Result<> operator()(const ReportResult& c);
   Result<> operator()(const ExpireLease& c);
   Result<> operator()(const Tick& c);
   // decide_round.cc

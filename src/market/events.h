@@ -200,14 +200,25 @@ struct MachineJudged {  // By a challenge; passed when `failure` is empty.
   SOUK_FIELDS(MachineJudged, machine, failure)
 };
 
-using Event =
-    std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
-                 TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
-                 MachineOnline, MachineRemoved, OfferPosted, OfferChanged, OfferPaused,
-                 OfferDraining, OfferRemoved, JobSubmitted, JobChanged, JobWarned, JobPaused,
-                 JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
-                 LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
-                 FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged>;
+struct LeaseWorked {  // This much of its time led to accepted work.
+  LeaseId lease;
+  Duration worked;
+  SOUK_FIELDS(LeaseWorked, lease, worked)
+};
+
+struct JobResult {  // What the job has come to so far.
+  JobId job;
+  std::string result;
+  SOUK_FIELDS(JobResult, job, result)
+};
+
+using Event = std::variant<
+    SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen, TokenIssued,
+    TokenRevoked, CreditsGranted, MachineAdded, MachineChanged, MachineOnline, MachineRemoved,
+    OfferPosted, OfferChanged, OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
+    JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted,
+    LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
+    FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked, JobResult>;
 
 using Events = std::vector<Event>;
 

@@ -237,14 +237,19 @@ struct Job {
   std::string work;
   Retry retry;
   std::vector<Part> parts;  // By index; those that nothing is known of are absent.
+  std::string result;       // Of the job as a whole: the name of a blob, or empty.
 
   [[nodiscard]] const Part* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
     return it != parts.end() && it->index == index ? &*it : nullptr;
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
-              held, leases, avoided, warned, created, started, ended, work, retry, parts)
+              held, leases, avoided, warned, created, started, ended, work, retry, parts, result)
 };
+
+// Its workers are paid for work that was accepted (AcceptWork), not for time. They may come and go:
+// losing one costs the job nothing.
+[[nodiscard]] inline bool paid_by_work(const Job& j) { return j.kind == "train"; }
 
 // granted: the machine prepares, unbilled. running: billed. draining: billed, told to finish before
 // `term_end`. closed: see outcome.
@@ -296,10 +301,11 @@ struct Lease {
   Credits term_earned;
   Time ended;
   std::int32_t part = 0;  // Of a job with work: which.
+  Duration worked;        // In the term in force, for accepted work, where that is what is paid.
 
   SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, slot_class, slots, epoch, term,
               next, state, outcome, detail, granted, started, settled_until, paid, earned,
-              term_paid, term_earned, ended, part)
+              term_paid, term_earned, ended, part, worked)
 };
 
 SOUK_ENUM(FeedbackCategory, question, problem, idea, praise)

@@ -80,13 +80,20 @@ Result<> need_blob(Context& c, const std::string& name, std::string_view field) 
 
 // The batch as the market keeps it, and what it demands of machines.
 Result<> add_batch(Context& c, const wire::Batch& batch, market::SubmitJob& command) {
-  if (command.kind != "batch")
-    return fail(Code::invalid, fmt::format("a job of kind '{}' has no batch", command.kind),
-                "use kind batch, or drop the batch", "batch");
+  if ((command.kind == "train") != batch.train.has_value())
+    return fail(Code::invalid,
+                fmt::format("a job of kind '{}' {} training", command.kind,
+                            batch.train ? "with" : "without"),
+                "kind train and batch.train come together", "batch");
   SOUK_TRY(check_batch(batch));
+  if (batch.train) SOUK_TRY(check_train(*batch.train, command.terms.workers.max));
   std::vector<std::string> blobs;
   if (batch.workdir) blobs.push_back(*batch.workdir);
   for (const auto& input : batch.inputs) blobs.push_back(input.blob);
+  if (batch.train) {
+    for (const auto& shard : batch.train->shards) blobs.push_back(shard.blob);
+    for (const auto& shard : batch.train->validation) blobs.push_back(shard.blob);
+  }
   for (const auto& name : blobs) SOUK_TRY(need_blob(c, name, "batch"));
   const auto on = [&](std::string_view what) {
     return std::ranges::find(batch.retry.on, what) != batch.retry.on.end();
@@ -95,6 +102,7 @@ Result<> add_batch(Context& c, const wire::Batch& batch, market::SubmitJob& comm
   auto& packages = command.terms.constraints.packages;
   if (batch.network == "internet") packages.emplace_back(kInternet);
   if (batch.image) packages.emplace_back(kContainers);
+  if (batch.train && batch.train->trainer == "torch") packages.emplace_back(kTorch);
   command.work = wire::to_json(batch);
   return {};
 }
@@ -110,7 +118,12 @@ Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
                    .deadline = body.deadline.value_or(base::kNever),
                    .priority = body.priority};
   SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
-  if (body.batch) SOUK_TRY(add_batch(c, *body.batch, command));
+  if (body.batch) {
+    SOUK_TRY(add_batch(c, *body.batch, command));
+  } else if (command.kind == "train") {
+    return fail(Code::invalid, "a training job without a description of its training",
+                "give batch.train", "batch");
+  }
   SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
   return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));
 }

@@ -248,7 +248,12 @@ App::Serve App::special(const Route& route) const {
                                                        {"getBlob", &App::serve_get_blob},
                                                        {"appendLog", &App::serve_append_log},
                                                        {"getLog", &App::serve_log},
-                                                       {"answerChallenge", &App::serve_challenge}};
+                                                       {"answerChallenge", &App::serve_challenge},
+                                                       {"askUnit", &App::serve_unit},
+                                                       {"putUnit", &App::serve_unit_piece},
+                                                       {"finishUnit", &App::serve_unit_done},
+                                                       {"getParameters", &App::serve_parameters},
+                                                       {"getTraining", &App::serve_training}};
   if (route.prepare) return nullptr;
   return table.at(route.doc.id);
 }

@@ -82,6 +82,16 @@ class App {
   void serve_append_log(CallPtr call);
   void serve_log(CallPtr call);
   void serve_challenge(CallPtr call);
+  // app_training.cc
+  void serve_unit(CallPtr call);
+  void serve_unit_piece(CallPtr call);
+  void serve_unit_done(CallPtr call);
+  void serve_parameters(CallPtr call);
+  void serve_training(CallPtr call);
+  struct Worker;
+  Result<Worker> worker_of(const market::State& s, const market::Actor& actor, const Call& call,
+                           std::int32_t epoch) const;
+  void report_end(base::JobId job, const std::shared_ptr<hub::Run>& run);
   template <class Look, class Work>
   void on_files(CallPtr call, Look look, Work work);
 

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "server/app.h"
-#include "server/batch.h"
-#include "server/problem.h"
+#include "server/app_on_files.h"
 
 // The routes that carry files and logs. The core only says who asks and what they may see; reading
 // and writing happens on threads of its own, so that a slow disk delays nobody's market.
@@ -14,15 +12,10 @@ namespace {
 using base::Code;
 using base::fail;
 using market::Actor;
-using market::Scope;
 
 constexpr std::size_t kMostNames = 1'000;
 
-net::Response as_json(std::string body) { return {.status = 200, .body = std::move(body)}; }
-
-net::Response or_problem(Result<net::Response> result) {
-  return result ? *std::move(result) : problem(result.error());
-}
+}  // namespace
 
 // The lease a route is about, for its machine's agent or for those it concerns.
 Result<const market::Lease*> lease_for(const market::State& s, const Actor& actor,
@@ -30,36 +23,26 @@ Result<const market::Lease*> lease_for(const market::State& s, const Actor& acto
   const auto id = base::IdTraits<base::LeaseId>::parse(text);
   const auto* l = id ? s.leases.find(*id) : nullptr;
   if (l == nullptr) return Context::no_such("lease", text);
-  const bool agent =
-      actor.scope == Scope::machine ? actor.machine == l->machine : actor.account == l->lender;
-  const bool reader = actor.scope != Scope::machine &&
-                      (actor.account == l->borrower || actor.scope == Scope::operator_);
+  const bool agent = actor.scope == market::Scope::machine ? actor.machine == l->machine
+                                                           : actor.account == l->lender;
+  const bool reader = actor.scope != market::Scope::machine &&
+                      (actor.account == l->borrower || actor.scope == market::Scope::operator_);
   if (as_agent ? agent : reader) return l;
   return Context::no_such("lease", text);
 }
 
-}  // namespace
+Result<std::int64_t> number_of(const std::string& text, std::string_view name) {
+  std::int64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error == std::errc{} && end == text.data() + text.size() && out >= 0) return out;
+  return fail(Code::invalid, fmt::format("'{}' is '{}'", name, text.substr(0, 40)),
+              "use a whole number", std::string(name));
+}
 
-// Authenticates and asks `look` on the core, then does `work` with what it said on a file thread.
-template <class Look, class Work>
-void App::on_files(CallPtr call, Look look, Work work) {
-  on_core(std::move(call), [this, look, work](Core::Turn& turn, CallPtr c) {
-    const auto seen =
-        [&]() -> std::invoke_result_t<Look, const market::State&, const Actor&, Call&> {
-      SOUK_ASSIGN(const auto actor, authenticate(turn, *c));
-      SOUK_TRY(check_call(*c));
-      return look(turn.state(), actor, *c);
-    }();
-    if (!seen) return reply_after(turn, std::move(c), problem(seen.error()));
-    auto holder = std::make_shared<CallPtr>(std::move(c));
-    const bool taken = files_.post([holder, work, seen = *seen] {
-      auto response = or_problem(work(**holder, seen));
-      (*holder)->reply.send(std::move(response));
-    });
-    if (!taken)
-      (*holder)->reply.send(
-          problem(base::Error{Code::unavailable, "too many files are moving", "try again"}));
-  });
+Result<std::int64_t> number_in(const net::Request& http, std::string_view name,
+                               std::int64_t otherwise) {
+  const auto text = http.param(name);
+  return text ? number_of(std::string(*text), name) : otherwise;
 }
 
 void App::serve_missing_blobs(CallPtr call) {
@@ -100,8 +83,7 @@ void App::serve_get_blob(CallPtr call) {
       [](const market::State&, const Actor&, Call& c) { return blob::parse_digest(c.params[0]); },
       [this](Call&, const blob::Digest& name) -> Result<net::Response> {
         SOUK_ASSIGN(auto bytes, services_.blobs->get(name));
-        return net::Response{
-            .status = 200, .content_type = "application/octet-stream", .body = std::move(bytes)};
+        return as_bytes(std::move(bytes));
       });
 }
 
@@ -139,14 +121,7 @@ void App::serve_log(CallPtr call) {
       std::move(call),
       [](const market::State& s, const Actor& actor, Call& c) -> Result<Seen> {
         SOUK_ASSIGN(const auto* l, lease_for(s, actor, c.params[0], false));
-        std::int64_t from = 0;
-        if (const auto text = c.http.param("from")) {
-          const auto [end, error] =
-              std::from_chars(text->data(), text->data() + text->size(), from);
-          if (error != std::errc{} || end != text->data() + text->size() || from < 0)
-            return fail(Code::invalid, fmt::format("'from' is '{}'", text->substr(0, 40)),
-                        "use the `next` of the answer before", "from");
-        }
+        SOUK_ASSIGN(const auto from, number_in(c.http, "from", 0));
         return Seen{l->job, l->id, l->state == market::LeaseState::closed, from};
       },
       [this](Call&, const Seen& seen) -> Result<net::Response> {

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
+#include "train/aggregator.h"
+#include "train/codec.h"
+#include "train/validator.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -15,6 +19,7 @@ using base::fail;
 constexpr std::size_t kPathMax = 1'000;
 constexpr std::size_t kPaths = 64;
 constexpr std::size_t kVariables = 256;
+constexpr std::size_t kShards = 512;
 constexpr auto kShortestCheckpoint = base::seconds(1);
 
 base::Failure bad(std::string message, std::string hint, std::string field) {
@@ -77,6 +82,43 @@ base::Result<> check_batch(const wire::Batch& batch) {
   if (batch.image && (batch.image->empty() || batch.image->front() == '-'))
     return bad(fmt::format("'{}' is not an image", batch.image->substr(0, 80)),
                "use a name such as docker.io/library/python:3.12", "image");
+  return {};
+}
+
+base::Result<> check_train(const wire::Train& train, std::int32_t workers) {
+  const auto wrong = [](std::string what, std::string hint, std::string_view field) {
+    return bad(std::move(what), std::move(hint), fmt::format("train.{}", field));
+  };
+  if (train.trainer != "torch" && train.trainer != "python")
+    return wrong(fmt::format("'{}' is not a trainer", train.trainer.substr(0, 40)),
+                 "use torch or python", "trainer");
+  const std::initializer_list<std::tuple<std::string_view, double, double, double>> numbers{
+      {"epochs", train.epochs, 1, 100'000},
+      {"batch", train.batch, 1, 1'000'000},
+      {"lr", train.lr, 1e-9, 1e3},
+      {"lr_end", train.lr_end.value_or(train.lr), 0, 1e3},
+      {"local_steps", train.local_steps, 0, 1'000'000},
+      {"validations", train.validations, 1, 100},
+      {"replicate", train.replicate, 0, 1},
+      {"target.accuracy", train.target ? train.target->accuracy : 0, 0, 1}};
+  for (const auto& [name, value, low, high] : numbers)
+    if (!(value >= low && value <= high))
+      return wrong(fmt::format("{} is {}", name, value), fmt::format("use {} to {}", low, high),
+                   name);
+  if (train.shards.empty()) return wrong("there is no data", "give at least one shard", "shards");
+  if (train.shards.size() + train.validation.size() > kShards)
+    return wrong(fmt::format("{} shards", train.shards.size() + train.validation.size()),
+                 fmt::format("{} at most, validation included", kShards), "shards");
+  for (const auto* list : {&train.shards, &train.validation})
+    for (const auto& shard : *list)
+      if (shard.samples < 1) return wrong("a shard without samples", "leave it out", "shards");
+  if (train.target && train.validation.empty())
+    return wrong("a target needs something to measure it on", "give validation data", "target");
+  SOUK_TRY(train::make_codec(train.codec));
+  if (!train.rule.empty())
+    SOUK_TRY(train::make_rule(
+        {train.rule, {train.rule_params.begin(), train.rule_params.end()}, workers}));
+  for (const auto& name : train.validators) SOUK_TRY(train::make_validator(name));
   return {};
 }
 

@@ -14,10 +14,14 @@ namespace souk::server {
 // cheapest relaxation treat it like any other demand.
 inline constexpr std::string_view kInternet = "@internet";
 inline constexpr std::string_view kContainers = "@containers";
+inline constexpr std::string_view kTorch = "@torch";  // The native trainer.
 inline constexpr std::string_view kUnsandboxed = "@no-sandbox";
 
 // Paths that stay inside the working folder, known words, bounded lists.
 [[nodiscard]] base::Result<> check_batch(const wire::Batch& batch);
+
+// Known rules, codecs and validators; numbers in their range.
+[[nodiscard]] base::Result<> check_train(const wire::Train& train, std::int32_t workers);
 
 // The task of a lease, or nothing when its job has no work of this kind.
 [[nodiscard]] std::optional<wire::Task> task_of(const market::State& s, const market::Lease& l);

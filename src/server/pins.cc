@@ -47,6 +47,10 @@ std::vector<std::string> blobs_of(const market::Job& job) {
   if (const auto batch = wire::from_json<wire::Batch>(job.work)) {
     if (batch->workdir) out.push_back(*batch->workdir);
     for (const auto& input : batch->inputs) out.push_back(input.blob);
+    if (batch->train) {
+      for (const auto& shard : batch->train->shards) out.push_back(shard.blob);
+      for (const auto& shard : batch->train->validation) out.push_back(shard.blob);
+    }
   }
   return out;
 }

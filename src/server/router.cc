@@ -105,6 +105,7 @@ Routes all_routes() {
   add_supply_routes(routes);
   add_job_routes(routes);
   add_file_routes(routes);
+  add_training_routes(routes);
   add_market_routes(routes);
   return routes;
 }

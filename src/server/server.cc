@@ -176,11 +176,28 @@ struct Server::Impl {
     if (const auto* e = std::get_if<market::LeaseCheckpointed>(&c.event))
       pinner->post([this, job = s.leases.at(e->lease).job, part = s.leases.at(e->lease).part,
                     name = e->checkpoint] { services->pins.hold(job, part, name); });
-    if (const auto* e = std::get_if<market::JobEnded>(&c.event))
+    if (const auto* e = std::get_if<market::JobEnded>(&c.event)) {
       pinner->post([this, job = e->job] { services->pins.release(job); });
+      if (market::paid_by_work(s.jobs.at(e->job)))
+        files->post([this, job = e->job, reason = e->reason] { end_training(job, reason); });
+    }
+    if (const auto* e = std::get_if<market::LeaseClosed>(&c.event))
+      if (const auto* l = s.leases.find(e->lease); market::paid_by_work(s.jobs.at(l->job)))
+        if (const auto run = services->hub.find(l->job)) run->gone(l->id);
     // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
     if (const auto* e = std::get_if<market::JobForgotten>(&c.event))
       files->post([this, job = e->job] { services->logs.forget(job); });
+  }
+
+  // What a training that the market ended has come to is its result all the same.
+  void end_training(base::JobId job, const std::string& reason) const {
+    if (const auto run = services->hub.find(job)) {
+      if (const auto ended = run->end(reason))
+        core->post([job, result = ended->result](Core::Turn& turn) {
+          (void)turn.execute(market::kSystem, market::ReportResult{job, result, false, {}});
+        });
+    }
+    services->hub.forget(job);
   }
 
   void save_snapshot(std::uint64_t seq, const base::Bytes& bytes) const {
@@ -290,8 +307,8 @@ struct Server::Impl {
     }
     SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
                                                                   .sync = !options.memory}));
-    services = std::make_unique<Services>(std::move(blobs), folder + "/logs",
-                                          options.challenge_every, base::short_hash(new_token()));
+    services = std::make_unique<Services>(std::move(blobs), folder, clock, options.challenge_every,
+                                          base::short_hash(new_token()));
     return {};
   }
 };

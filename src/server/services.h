@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "blob/store.h"
+#include "hub/hub.h"
 #include "server/challenges.h"
 #include "server/holdings.h"
 #include "server/logs.h"
@@ -14,16 +16,17 @@
 
 namespace souk::server {
 
-// What a market serves beside its journal: files, logs and what leases use. Nothing here decides
-// about credits. `blobs`, `logs` and `pins` may be
-// used from any thread, the rest on the core thread only.
+// What a market serves beside its journal: files, logs, trainings and what leases use. `blobs`,
+// `logs`, `pins` and `hub` may be used from any thread, the rest on the core thread only.
 class Services {
  public:
-  Services(std::unique_ptr<blob::Store> store, std::string logs_folder,
+  // Keeps logs and the names of snapshots below `folder`.
+  Services(std::unique_ptr<blob::Store> store, const std::string& folder, const base::Clock& clock,
            base::Duration challenge_every = {}, std::uint64_t seed = 0)
       : blobs(std::move(store)),
-        logs(std::move(logs_folder)),
+        logs(folder + "/logs"),
         pins(*blobs),
+        hub(*blobs, clock, folder + "/hub"),
         challenges(challenge_every, seed) {}
 
   [[nodiscard]] bool has_blob(std::string_view name) const {
@@ -33,6 +36,7 @@ class Services {
   const std::unique_ptr<blob::Store> blobs;
   const Logs logs;
   Pins pins;
+  hub::Hub hub;
   Telemetry telemetry;
   Challenges challenges;
   Holdings holdings;

@@ -229,6 +229,7 @@ wire::Job view(const State& s, const market::Job& j) {
                 .created = j.created,
                 .started = unless_zero(j.started),
                 .ended = unless_zero(j.ended)};
+  if (!j.result.empty()) out.result = j.result;
   Credits per_hour;
   for (const auto id : j.leases) {
     const auto& l = s.leases.at(id);

@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/training.h"
 
 // What goes over the wire under /v1: the bodies of requests (New..., ...Edit) and of responses. The
 // server, the CLI, the OpenAPI document and generated clients all follow from these structs.
@@ -336,9 +337,11 @@ struct Batch {
   std::optional<BatchCheckpoint> checkpoint;
   std::string network = "none";  // none, internet
   Retry retry;
+  std::optional<Train> train;  // `run` is then a trainer (docs/worker-protocol.md).
   static constexpr auto optional_fields =
       std::array<std::string_view, 6>{"setup", "outputs", "env", "inputs", "network", "retry"};
-  SOUK_FIELDS(Batch, run, setup, workdir, inputs, outputs, env, image, checkpoint, network, retry)
+  SOUK_FIELDS(Batch, run, setup, workdir, inputs, outputs, env, image, checkpoint, network, retry,
+              train)
 };
 
 // One worker's share of a batch job, as its machine gets it.
@@ -459,10 +462,11 @@ struct Job {
   Time created;
   std::optional<Time> started;
   std::optional<Time> ended;
-  std::optional<Batch> batch;  // For its owner.
+  std::optional<Batch> batch;         // For its owner.
+  std::optional<std::string> result;  // The blob with what it came to as a whole.
   SOUK_FIELDS(Job, id, name, kind, owner, class_, workers, limit, budget, spent, escrow, deadline,
               priority, constraints, state, reason, held, done, low, runway, leases, created,
-              started, ended, batch)
+              started, ended, batch, result)
 };
 
 struct WhyGroup {

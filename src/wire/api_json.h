@@ -21,7 +21,8 @@ namespace souk::wire {
   X(NewFeedback) X(FaqEntry) X(Faq) X(Mechanism) X(Mechanisms) X(Health) X(Notice) X(Notices)      \
   X(Page<Account>) X(Page<Token>) X(Page<SlotClass>) X(Page<Machine>) X(Page<Job>) X(Page<Lease>)  \
   X(Page<AuditEntry>) X(Page<Feedback>) X(Batch) X(Task) X(Part) X(Page<Part>) X(Usage)            \
-  X(JobUsage) X(LeaseCheckpoint) X(LogPiece) X(LogSize) X(Log) X(BlobNames) X(Challenge) X(ChallengeAnswer)
+  X(JobUsage) X(LeaseCheckpoint) X(LogPiece) X(LogSize) X(Log) X(BlobNames) X(Challenge) X(ChallengeAnswer) \
+  X(Train) X(UnitAsk) X(Unit) X(UnitDone) X(UnitVerdict) X(Training)
 // clang-format on
 
 #define SOUK_API_EXTERN(T)                                                                   \

@@ -153,6 +153,12 @@ class HistoryMaker {
   Request finish(const State& s) {
     const auto id = any_lease(s);
     const auto* l = s.leases.find(id);
+    if (l != nullptr && random_.chance(3))
+      return {clock_, random_.chance(9) ? actor_for(s, any_account(s)) : kSystem,
+              AcceptWork{id, epoch_of(s, id), base::seconds(random_.between(0, 900))}};
+    if (l != nullptr && random_.chance(30))
+      return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
+              ReportResult{l->job, "model", random_.chance(2), "the target was reached"}};
     if (random_.chance(6))
       return {clock_, agent_of(s, l ? l->machine : MachineId()),
               CheckpointLease{id, epoch_of(s, id), "c" + std::to_string(random_.below(3))}};
@@ -227,7 +233,11 @@ class HistoryMaker {
     const auto owner = owner_in(s.jobs, id);
     const auto draw = random_.below(20);
     if (draw < 10 && live < kLiveJobs) {
-      SubmitJob c{"job", random_.chance(40) ? "magic" : "batch", any_class(s), any_job_terms(s)};
+      SubmitJob c{"job",
+                  random_.chance(40)  ? "magic"
+                  : random_.chance(4) ? "train"
+                                      : "batch",
+                  any_class(s), any_job_terms(s)};
       if (random_.chance(3)) c.work = "sort";
       c.retry = {!random_.chance(4), random_.chance(2),
                  static_cast<std::int32_t>(random_.between(-1, 3))};

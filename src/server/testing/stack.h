@@ -113,7 +113,7 @@ class Stack {
   explicit Stack(CoreOptions core_options = {}, AppOptions app_options = {.requests_per_second = 0})
       : core(market::State{}, journal, clock, core_options),
         feed(0, {}),
-        services(open_store(folder), folder + "/logs"),
+        services(open_store(folder), folder, clock),
         app(core, feed, services, *hashers, *files, clock, std::move(app_options)) {
     init_secrets();
     core.observe([this](std::span<const Committed> batch) { feed.publish(batch.back().number); });

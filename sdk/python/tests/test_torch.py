@@ -1,0 +1,211 @@
+"""The PyTorch adapter, through a real process."""
+
+from __future__ import annotations
+
+import importlib.util
+import unittest
+
+import numpy as np
+from conversation import EXAMPLES, WorkerTest, blobs, learn
+
+from souk.permutation import permutation
+
+SCRIPT = """
+import souk, torch
+
+def model(config):
+    hidden = config.get("hidden", 16)
+    print("a model of", hidden)
+    return torch.nn.Sequential(
+        torch.nn.Linear(8, hidden), torch.nn.BatchNorm1d(hidden), torch.nn.ReLU(),
+        torch.nn.Dropout(0.1), torch.nn.Linear(hidden, 3))
+
+souk.worker(
+    model,
+    loss=torch.nn.functional.cross_entropy,
+    optimizer=lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9),
+    metrics={"accuracy": souk.accuracy},
+)
+"""
+
+# A module that was made already, a Dataset, the default optimiser, a buffer that is replaced.
+MADE = """
+import souk, torch
+
+class Shift(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(8))
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+    def forward(self, x):
+        if self.training:
+            self.calls += 1
+            self.mean = 0.9 * self.mean + 0.1 * x.mean(0) / self.calls
+        return x - self.mean
+
+class Points(torch.utils.data.Dataset):
+    def __init__(self, path):
+        self.x, self.y = map(torch.from_numpy, souk.load_shard(path))
+    def __len__(self):
+        return len(self.x)
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+model = torch.nn.Sequential(Shift(), torch.nn.Linear(8, 3))
+souk.worker(model=model, loss=torch.nn.functional.cross_entropy, load=Points)
+"""
+
+STRANGE = """
+import souk, torch
+class Own(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(8, 3, dtype=torch.float64))
+    def forward(self, x):
+        return x.double() @ self.w
+souk.worker(Own(), loss=lambda out, y: torch.nn.functional.cross_entropy(out, y) / (y.min() + 1))
+"""
+
+UNIT = {"base": "w", "shard": "s", "out": "u", "steps": 4, "batch": 8, "lr": 0.1, "seed": 5}
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+class Torch(WorkerTest):
+    def test_it_learns_the_toy_problem_and_repeats_itself(self) -> None:
+        outputs = []
+        for again in (False, True):
+            w = self.start(SCRIPT)
+            said = w.hello(hidden=12)
+            self.assertIn("pytorch", said["framework"])
+            names = [t["name"] for t in said["tensors"]]
+            self.assertEqual(
+                names,
+                ["0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var",
+                 "4.weight", "4.bias"],
+            )  # fmt: skip
+            self.assertEqual(said["tensors"][0]["shape"], [12, 8])
+            if again:  # What was done before must not show.
+                w.write("s", **blobs(40, 1))
+                w.good("init", seed=8, out="w")
+                w.good("train", **UNIT)
+            before, after = learn(w, epochs=2)
+            self.assertLess(after["loss"], before["loss"])
+            self.assertGreater(after["metrics"]["accuracy"], 0.9)
+            outputs.append((w.bytes("w"), w.bytes("u"), after))
+            self.assertIn("a model of 12", w.log())
+        self.assertEqual(outputs[0], outputs[1])
+        units = []
+        for _ in range(2):  # Dropout, too, is the same for the same unit.
+            w.good("train", **{**UNIT, "shard": "s0"})
+            units.append(w.bytes("u"))
+        self.assertEqual(units[0], units[1])
+
+    def test_stop_takes_effect_between_steps(self) -> None:
+        w = self.start(SCRIPT)
+        w.hello()
+        w.write("s", **blobs(64, 1))
+        w.good("init", seed=1, out="w")
+        w.send("train", **{**UNIT, "steps": 10_000_000}, send="delta")
+        w.send("stop")
+        done = w.answer()
+        self.assertTrue(done["ok"])
+        self.assertLess(done["steps"], 10_000_000)
+        self.assertEqual(done["samples"], done["steps"] * 8)
+        self.assertEqual(len(w.read("u")), 8)
+        # The part that was done is what a unit of that length gives.
+        partial = w.bytes("u")
+        w.good("train", **{**UNIT, "steps": done["steps"]}, send="delta")
+        self.assertEqual(w.bytes("u"), partial)
+
+    def test_a_unit_is_what_a_plain_loop_does(self) -> None:
+        import torch
+
+        torch.set_num_threads(1)
+        w = self.start(MADE)
+        w.hello(momentum=0.9, weight_decay=0.01)
+        shard = blobs(30, 1)
+        w.write("s", **shard)
+        w.good("init", seed=1, out="w")
+        done = w.good("train", **UNIT, first_step=2, send="weights")
+        new = w.read("u")
+
+        layer = torch.nn.Linear(8, 3)
+        with torch.no_grad():
+            layer.weight.copy_(torch.from_numpy(w.read("w")["1.weight"]))
+            layer.bias.copy_(torch.from_numpy(w.read("w")["1.bias"]))
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01)
+        mean, losses = torch.zeros(8), []
+        for step in range(4):
+            chosen = permutation(30, 5)[np.arange((2 + step) * 8, (3 + step) * 8) % 30]
+            x, y = torch.from_numpy(shard["x"][chosen]), torch.from_numpy(shard["y"][chosen])
+            mean = 0.9 * mean + 0.1 * x.mean(0) / (step + 1)
+            loss = torch.nn.functional.cross_entropy(layer(x - mean), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(float(loss))
+        np.testing.assert_allclose(new["1.weight"], layer.weight.detach().numpy(), rtol=1e-5)
+        np.testing.assert_allclose(new["0.mean"], mean.numpy(), rtol=1e-5)
+        self.assertAlmostEqual(done["loss"], float(np.mean(losses)), places=5)
+        # The counter of calls begins anew: the same unit again gives the same bytes.
+        first = w.bytes("u")
+        w.good("train", **UNIT, first_step=2, send="weights")
+        self.assertEqual(w.bytes("u"), first)
+        # A module that was made already is drawn again from the seed.
+        w.good("init", seed=2, out="w2")
+        w.good("init", seed=1, out="w1")
+        self.assertEqual(w.bytes("w1"), w.bytes("w"))
+        self.assertNotEqual(w.bytes("w1"), w.bytes("w2"))
+
+    def test_doubles_travel_as_floats_and_trouble_has_words(self) -> None:
+        w = self.start(STRANGE)
+        w.hello()
+        self.assertIn("reset_parameters", w.error("init", seed=1, out="w"))
+        w.write("w", w=np.ones((8, 3), np.float32))
+        w.write("s", **blobs(30, 1))
+        self.assertEqual(w.good("train", **UNIT)["steps"], 4)
+        self.assertEqual(w.read("u")["w"].dtype, np.float32)
+        shard = blobs(8, 1)
+        shard["y"][:] = 7
+        w.write("s", **shard)
+        self.assertIn("IndexError", w.error("train", **UNIT))
+        shard["y"][:] = 0
+        shard["x"][3] = np.inf
+        w.write("s", **shard)
+        self.assertIn("the loss is not finite at step 0", w.error("train", **UNIT))
+        self.assertIn("no samples", self._empty(w))
+
+    def _empty(self, w) -> str:  # type: ignore[no-untyped-def]
+        w.write("s", x=np.zeros((0, 8), np.float32), y=np.zeros(0, np.int64))
+        return str(w.error("evaluate", base="w", shard="s", batch=4))
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+class Examples(WorkerTest):
+    def test_mnist_torch_runs(self) -> None:
+        w = self.start(EXAMPLES / "mnist_torch.py")
+        w.hello()
+        rng = np.random.default_rng(0)
+        y = np.arange(32, dtype=np.int64) % 10
+        w.write("s", x=rng.integers(0, 256, (32, 28, 28), np.uint8), y=y)
+        w.good("init", seed=1, out="w")
+        self.assertEqual(w.good("train", **UNIT)["samples"], 32)
+        exam = w.good("evaluate", base="w", shard="s", batch=20)
+        self.assertEqual(exam["samples"], 32)
+        self.assertIn("accuracy", exam["metrics"])
+
+    def test_own_data_learns_from_a_csv_file(self) -> None:
+        w = self.start(EXAMPLES / "own_data.py")
+        w.hello(inputs=3)
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=(200, 3))
+        rows = np.column_stack([x, x @ [1, -2, 3] + 0.5])
+        np.savetxt(w.folder / "s", rows, delimiter=",", header="a,b,c,target", comments="")
+        w.good("init", seed=1, out="w")
+        before = w.good("evaluate", base="w", shard="s", batch=50)["loss"]
+        w.good("train", **{**UNIT, "steps": 100, "batch": 20, "lr": 0.01}, send="weights")
+        self.assertLess(w.good("evaluate", base="u", shard="s", batch=50)["loss"], before / 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

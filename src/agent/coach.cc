@@ -1,0 +1,249 @@
+#include "agent/coach.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "agent/remote.h"
+#include "base/check.h"
+#include "blob/folder.h"
+#include "blob/transfer.h"
+#include "train/pull.h"
+#include "train/update.h"
+#include "wire/api_json.h"
+
+namespace souk::agent {
+namespace {
+
+using base::Code;
+using base::Duration;
+using base::fail;
+using base::Result;
+
+constexpr std::size_t kPiece = 4 << 20;
+constexpr auto kToInit = base::minutes(2);
+constexpr auto kLongestUnit = base::hours(6);
+constexpr const char* kBase = "base.safetensors";
+constexpr const char* kChecked = "checked.safetensors";
+constexpr const char* kUpdate = "update.safetensors";
+
+// Units that this machine cannot do are somebody else's; after so many in a row it leaves.
+constexpr int kMostFailures = 3;
+
+std::string request(std::string_view op, const std::map<std::string, std::string>& fields) {
+  std::string out = fmt::format(R"({{"op":"{}")", op);
+  for (const auto& [name, value] : fields) out += fmt::format(R"(,"{}":{})", name, value);
+  return out + "}";
+}
+
+std::string quoted(std::string_view text) { return wire::to_json(std::string(text)); }
+
+}  // namespace
+
+Coach::Coach(CoachOptions options, base::Fd socket)
+    : options_(std::move(options)),
+      trainer_(
+          std::move(socket), options_.folder, [this] { return ended_.load(); },
+          [this] { return draining_.load(); }),
+      thread_([this] { run(); }) {}
+
+Coach::~Coach() {
+  ended_ = true;
+  thread_.join();
+}
+
+std::string Coach::failure() const {
+  CHECK(finished_);
+  return failure_;
+}
+
+std::string Coach::path(std::string_view rest) const {
+  return fmt::format("/v1/leases/{}/{}", to_string(options_.lease.id), rest);
+}
+
+void Coach::run() {
+  if (const auto done = work(); !done && !ended_) {
+    failure_ = done.error().message;
+    options_.say(failure_);
+  }
+  trainer_.bye();
+  finished_ = true;
+}
+
+Result<> Coach::work() {
+  SOUK_ASSIGN(link_, Link::make(options_.link));
+  options_.doing("starting the trainer");
+  const auto& batch = options_.lease.task->batch;
+  auto config = batch.train->config;
+  config.try_emplace("threads", std::to_string(options_.lease.task->cores));
+  SOUK_ASSIGN(const auto hello, trainer_.hello(config));
+  options_.say(fmt::format("{} on {} ({}): {} parameters", hello.name, hello.device,
+                           hello.framework, trainer_.size()));
+  values_.resize(trainer_.size());
+  SOUK_ASSIGN(codec_, train::make_codec(batch.train->codec));
+  if (codec_->keeps_residual()) residual_.resize(values_.size());
+  for (int failures = 0; !draining_ && !ended_;) {
+    SOUK_ASSIGN(const auto unit, next());
+    if (unit.kind == "finish") return {};
+    if (unit.kind == "wait") {
+      options_.doing("waiting for work");
+      std::this_thread::sleep_for(std::chrono::microseconds(unit.wait.us));
+      continue;
+    }
+    const auto done = unit.kind == "init"       ? init(unit)
+                      : unit.kind == "evaluate" ? evaluate(unit)
+                                                : train(unit);
+    if (done) {
+      failures = 0;
+      continue;
+    }
+    if (ended_) return {};
+    options_.say(fmt::format("{}: {}", unit.kind, done.error().message));
+    // Whoever gets it next should not wait for the deadline.
+    (void)report(unit, {.error = done.error().message.substr(0, 500)}, {});
+    if (++failures == kMostFailures) return done;
+  }
+  return {};
+}
+
+Result<wire::Unit> Coach::next() {
+  wire::UnitAsk ask{.epoch = options_.lease.epoch};
+  for (const auto& [name, size] : shards_) ask.holds.push_back(name);
+  SOUK_ASSIGN(const auto answer, link_->insist(path("units"), wire::to_json(ask), options_.grace,
+                                               [this] { return ended_ || draining_; }));
+  return wire::from_json<wire::Unit>(answer);
+}
+
+// The shard's file in the trainer's folder.
+Result<std::string> Coach::shard(const std::string& name) {
+  const auto file = "shard-" + name.substr(0, 24);
+  const auto known = std::ranges::find(shards_, name, &std::pair<std::string, std::int64_t>::first);
+  if (known != shards_.end()) {
+    std::rotate(known, known + 1, shards_.end());
+    return file;
+  }
+  options_.doing("fetching data");
+  SOUK_ASSIGN(const auto root, blob::parse_digest(name));
+  SOUK_ASSIGN(auto got, blob::download(root, *options_.store, blobs_at(options_.link)));
+  options_.moved(static_cast<std::int64_t>(got.stats.bytes_moved), 0);
+  if (got.manifest.entries.size() != 1) return fail(Code::invalid, "a shard is one file");
+  const auto size = static_cast<std::int64_t>(got.manifest.entries[0].size);
+  const auto held = [&] {
+    std::int64_t sum = size;
+    for (const auto& [_, bytes] : shards_) sum += bytes;
+    return sum;
+  };
+  while (!shards_.empty() && held() > options_.shard_bytes) {
+    trainer_.remove("shard-" + shards_.front().first.substr(0, 24));
+    shards_.erase(shards_.begin());
+  }
+  SOUK_ASSIGN(const auto bytes,
+              blob::read_file(got.manifest, got.manifest.entries[0].path, *options_.store));
+  SOUK_TRY(trainer_.write_bytes(file, bytes));
+  shards_.emplace_back(name, size);
+  return file;
+}
+
+Result<> Coach::pull() {
+  options_.doing("pulling parameters");
+  auto query = fmt::format("parameters?epoch={}", options_.lease.epoch);
+  if (version_ >= 0) query += fmt::format("&since={}", version_);
+  SOUK_ASSIGN(const auto bytes, link_->get(path(query)));
+  options_.moved(std::ssize(bytes), 0);
+  SOUK_ASSIGN(const auto version, train::unpack_changed(bytes, values_));
+  // A hub that lost its latest versions in a crash has gone back: nothing that we have is of use.
+  if (version < version_) {
+    version_ = -1;
+    return pull();
+  }
+  version_ = version;
+  return {};
+}
+
+// True: accepted. What it was refused for is in the log.
+Result<bool> Coach::report(const wire::Unit& unit, wire::UnitDone done, std::string_view body) {
+  options_.doing("pushing an update");
+  done.epoch = options_.lease.epoch;
+  const auto where = path(fmt::format("units/{}", unit.id));
+  for (std::size_t at = 0; at < body.size();) {
+    const auto piece = body.substr(at, kPiece);
+    SOUK_ASSIGN(const auto answer,
+                link_->put(fmt::format("{}?epoch={}&offset={}", where, done.epoch, at), piece));
+    SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
+    at = static_cast<std::size_t>(size.size);
+    options_.moved(0, std::ssize(piece));
+  }
+  SOUK_ASSIGN(const auto answer, link_->insist(where, wire::to_json(done), options_.grace,
+                                               [this] { return ended_.load(); }));
+  SOUK_ASSIGN(const auto verdict, wire::from_json<wire::UnitVerdict>(answer));
+  if (!verdict.accepted && !done.error)
+    options_.say(fmt::format("unit {} was not accepted: {}", unit.id, verdict.reason));
+  return verdict.accepted;
+}
+
+Result<> Coach::init(const wire::Unit& unit) {
+  options_.doing("making the first parameters");
+  SOUK_TRY(trainer_.ask(
+      request("init", {{"seed", std::to_string(unit.seed)}, {"out", quoted("init.safetensors")}}),
+      kToInit));
+  SOUK_ASSIGN(const auto values, trainer_.read("init.safetensors"));
+  SOUK_ASSIGN(const auto fp32, train::make_codec("fp32"));
+  SOUK_TRY(report(unit, {.tensors = trainer_.tensors()}, train::pack(values, *fp32, {})));
+  return {};
+}
+
+Result<> Coach::train(const wire::Unit& unit) {
+  SOUK_ASSIGN(const auto file, shard(unit.shard));
+  SOUK_TRY(pull());
+  SOUK_TRY(trainer_.write(kBase, values_));
+  options_.doing(fmt::format("training, epoch {}", unit.pass));
+  SOUK_ASSIGN(const auto answer,
+              trainer_.ask(request("train", {{"base", quoted(kBase)},
+                                             {"shard", quoted(file)},
+                                             {"out", quoted(kUpdate)},
+                                             {"send", quoted(unit.send)},
+                                             {"first_step", std::to_string(unit.first_step)},
+                                             {"steps", std::to_string(unit.steps)},
+                                             {"batch", std::to_string(unit.batch)},
+                                             {"lr", fmt::format("{}", unit.lr)},
+                                             {"seed", std::to_string(unit.seed)}}),
+                           kLongestUnit));
+  if (answer.steps == 0) return {};  // Told to stop before the first: nothing to hand back.
+  SOUK_ASSIGN(const auto values, trainer_.read(kUpdate));
+  auto residual = residual_;
+  const auto body = train::pack(values, *codec_, residual);
+  SOUK_ASSIGN(
+      const bool accepted,
+      report(
+          unit,
+          {.base = version_, .steps = answer.steps, .samples = answer.samples, .loss = answer.loss},
+          body));
+  // What the codec left out is only owed if the rest arrived.
+  if (accepted) residual_ = std::move(residual);
+  return {};
+}
+
+Result<> Coach::evaluate(const wire::Unit& unit) {
+  SOUK_ASSIGN(const auto file, shard(unit.shard));
+  options_.doing("pulling parameters");
+  SOUK_ASSIGN(const auto bytes, link_->get(path(fmt::format("parameters?epoch={}&version={}",
+                                                            options_.lease.epoch, unit.version))));
+  options_.moved(std::ssize(bytes), 0);
+  std::vector<float> values(values_.size());
+  SOUK_TRY(train::unpack_changed(bytes, values));
+  SOUK_TRY(trainer_.write(kChecked, values));
+  options_.doing(fmt::format("checking, epoch {}", unit.pass));
+  SOUK_ASSIGN(
+      const auto answer,
+      trainer_.ask(request("evaluate",
+                           {{"base", quoted(kChecked)}, {"shard", quoted(file)}, {"batch", "256"}}),
+                   kLongestUnit));
+  trainer_.remove(kChecked);
+  if (draining_) return {};  // It may be of a part only.
+  SOUK_TRY(report(unit, {.samples = answer.samples, .loss = answer.loss, .metrics = answer.metrics},
+                  {}));
+  return {};
+}
+
+}  // namespace souk::agent

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/link.h"
+#include "agent/trainer.h"
+#include "base/fd.h"
+#include "blob/store.h"
+#include "train/codec.h"
+#include "wire/api.h"
+
+namespace souk::agent {
+
+struct CoachOptions {
+  wire::Lease lease;  // Its task has training.
+  LinkOptions link;
+  blob::Store* store = nullptr;
+  std::string folder;            // The trainer's, as the agent sees it.
+  std::int64_t shard_bytes = 0;  // Of shards kept there at a time.
+  base::Duration grace;          // How long to wait for a hub that does not answer.
+  std::function<void(std::string)> doing = [](std::string) {};
+  std::function<void(std::string_view)> say = [](std::string_view) {};  // To the job's log.
+  std::function<void(std::int64_t received, std::int64_t sent)> moved = [](auto, auto) {};
+};
+
+// Between a trainer in its sandbox and the hub: asks for units, fetches shards and parameters, has
+// the trainer compute, encodes the update and pushes it, until the hub has no more or drain() is
+// called. On a thread of its own; then the trainer is told goodbye and exits by itself.
+class Coach {
+ public:
+  Coach(CoachOptions options, base::Fd socket);
+  ~Coach();  // Gives up at once, joins.
+
+  // Hand back what is done of the unit under way, and no more.
+  void drain() { draining_ = true; }
+  [[nodiscard]] bool finished() const { return finished_; }
+  // Why the trainer could not be used; for after the end.
+  [[nodiscard]] std::string failure() const;
+
+ private:
+  void run();
+  base::Result<> work();
+  base::Result<wire::Unit> next();
+  base::Result<> init(const wire::Unit& unit);
+  base::Result<> train(const wire::Unit& unit);
+  base::Result<> evaluate(const wire::Unit& unit);
+  base::Result<std::string> shard(const std::string& name);
+  base::Result<> pull();
+  base::Result<bool> report(const wire::Unit& unit, wire::UnitDone done, std::string_view body);
+  [[nodiscard]] std::string path(std::string_view rest) const;
+
+  const CoachOptions options_;
+  std::atomic<bool> draining_ = false, ended_ = false, finished_ = false;
+  std::optional<Link> link_;
+  Trainer trainer_;
+  std::vector<float> values_, residual_;
+  std::int64_t version_ = -1;
+  std::unique_ptr<train::Codec> codec_;
+  std::vector<std::pair<std::string, std::int64_t>> shards_;  // In the folder, oldest first.
+  std::string failure_;
+  std::thread thread_;
+};
+
+}  // namespace souk::agent

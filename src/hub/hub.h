@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "hub/run.h"
+
+namespace souk::hub {
+
+// The trainings of a market, by job. Thread-safe: opening one that takes long holds up nobody but
+// those who want the same.
+class Hub {
+ public:
+  using MakeStore = std::function<base::Result<std::unique_ptr<ParameterStore>>(base::JobId)>;
+
+  // Snapshots are kept in `blobs`, and their names in `folder`.
+  Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store = {});
+
+  // Begun or recovered, if this is the first call.
+  base::Result<std::shared_ptr<Run>> open(base::JobId job, const wire::Train& spec,
+                                          std::int32_t workers);
+  // If it is open.
+  [[nodiscard]] std::shared_ptr<Run> find(base::JobId job) const;
+  // Of a job that has ended and was dealt with.
+  void forget(base::JobId job);
+
+ private:
+  struct Slot {
+    std::mutex opening;        // Taken before mutex_.
+    std::shared_ptr<Run> run;  // Once it is open.
+  };
+  [[nodiscard]] std::string pointer(base::JobId job) const;
+
+  blob::Store& blobs_;
+  const base::Clock& clock_;
+  const std::string folder_;
+  const MakeStore make_store_;
+  mutable std::mutex mutex_;
+  std::map<base::JobId, std::shared_ptr<Slot>> slots_;
+};
+
+}  // namespace souk::hub

@@ -1,0 +1,67 @@
+#include <mutex>
+#include <set>
+
+#include "hub/store.h"
+
+namespace souk::hub {
+namespace {
+
+class MemoryStore final : public ParameterStore {
+ public:
+  std::string_view name() const override { return "memory"; }
+
+  base::Result<> load(const Saved& saved) override {
+    std::size_t size = 0;
+    for (const auto& block : saved.values) size += block->size();
+    train::Parameters fresh(size, saved.planes.size());
+    fresh.load(saved.values, saved.planes, saved.version);
+    const std::lock_guard lock(mutex_);
+    parameters_ = std::move(fresh);
+    folded_.clear();
+    return {};
+  }
+
+  base::Result<Saved> save() const override {
+    const std::lock_guard lock(mutex_);
+    Saved out{.values = parameters_.blocks(), .version = parameters_.version()};
+    for (std::size_t p = 0; p < parameters_.planes(); ++p)
+      out.planes.push_back(parameters_.plane_blocks(p));
+    return out;
+  }
+
+  base::Result<train::Taken> take() const override {
+    const std::lock_guard lock(mutex_);
+    train::Taken out{.blocks = parameters_.blocks(), .version = parameters_.version()};
+    for (std::size_t i = 0; i < parameters_.count(); ++i)
+      out.versions.push_back(parameters_.version(i));
+    return out;
+  }
+
+  base::Result<std::int64_t> fold(const train::Aggregator& rule,
+                                  std::span<Contribution> contributions) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<train::Update> fresh;
+    for (auto& c : contributions) {
+      if (!folded_.insert(c.id).second) continue;
+      // With arity 1 each is a fold of its own.
+      const auto before = rule.needs().arity == 1 ? std::ssize(fresh) : 0;
+      c.update.staleness = parameters_.version() + before - c.base;
+      fresh.push_back(std::move(c.update));
+    }
+    if (!fresh.empty()) rule.fold(parameters_, fresh);
+    while (folded_.size() > kRemembered) folded_.erase(folded_.begin());  // Ids grow.
+    return parameters_.version();
+  }
+
+ private:
+  static constexpr std::size_t kRemembered = 100'000;
+  mutable std::mutex mutex_;
+  train::Parameters parameters_;
+  std::set<std::int64_t> folded_;
+};
+
+}  // namespace
+
+std::unique_ptr<ParameterStore> make_memory_store() { return std::make_unique<MemoryStore>(); }
+
+}  // namespace souk::hub

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "train/parameters.h"
+#include "wire/training.h"
+
+namespace souk::hub {
+
+// What a training leaves behind, by file name: model.safetensors, metrics.csv, metrics.json,
+// curve.svg, and trainer.json, which `souk predict` needs to run the model.
+[[nodiscard]] std::map<std::string, std::string> result_files(const wire::Train& spec,
+                                                              const wire::Training& training,
+                                                              const train::Layout& layout,
+                                                              const train::Blocks& parameters);
+
+// Accuracy by epoch, with the range of the checks of each epoch, for light and dark pages.
+[[nodiscard]] std::string curve_svg(const wire::Training& training);
+
+}  // namespace souk::hub

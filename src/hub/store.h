@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "train/aggregator.h"
+#include "train/parameters.h"
+#include "train/pull.h"
+#include "train/update.h"
+
+namespace souk::hub {
+
+// One accepted update on its way into a store.
+struct Contribution {
+  std::int64_t id = 0;    // Of the attempt it came from: it is folded at most once.
+  std::int64_t base = 0;  // The version that its worker began from.
+  train::Update update;
+};
+
+// Everything about the parameters, to keep and to begin anew from.
+struct Saved {
+  train::Blocks values;
+  std::vector<train::Blocks> planes;
+  std::int64_t version = 0;
+};
+
+// Where the parameters of one job live. Thread-safe. Several hubs may share one store, if it is one
+// that can be shared; then fold() is what keeps them apart: it folds into the newest version or not
+// at all, and each id once.
+class ParameterStore {
+ public:
+  virtual ~ParameterStore() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Replaces whatever there is.
+  virtual base::Result<> load(const Saved& saved) = 0;
+  [[nodiscard]] virtual base::Result<Saved> save() const = 0;
+  [[nodiscard]] virtual base::Result<train::Taken> take() const = 0;
+  // Gives the new version. Sets each update's staleness on the way; leaves out what was folded
+  // before.
+  virtual base::Result<std::int64_t> fold(const train::Aggregator& rule,
+                                          std::span<Contribution> contributions) = 0;
+};
+
+// In this process: for one hub. Folds in place.
+[[nodiscard]] std::unique_ptr<ParameterStore> make_memory_store();
+
+}  // namespace souk::hub

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include "market/limits.h"
+#include "market/testing/world.h"
+
+namespace souk::market::testing {
+namespace {
+
+using base::Code;
+using base::minutes;
+
+// A lender with two slots at exactly 0.5 an hour, and a training job that holds both.
+struct Training : World {
+  AccountId lena = account("lena"), bob = account("bob", 10_cr);
+  MachineId tower = machine(lena);
+  JobId job;
+
+  Training() {
+    offer(tower, {.slots = 2, .reserve = 0.5_cr});
+    run(user(bob), SubmitJob{"job", "train", slot_class(), wants(1, 2, 0.5_cr, 5_cr), "fit",
+                             Retry{.lost = true, .failed = true, .max = 1}});
+    job = s.jobs.before(s.jobs.next());
+    clear();
+    start_all(job);
+  }
+  LeaseId lease(std::size_t i = 0) const { return at(job).leases[i]; }
+  void accept(LeaseId id, base::Duration worked) {
+    run(kSystem, AcceptWork{id, at(id).epoch, worked});
+  }
+};
+
+TEST(PaidByWork, TimeWithoutAcceptedWorkCostsNothing) {
+  Training w;
+  const auto id = w.lease();
+  w.pass(minutes(6));
+  w.beat(w.tower);
+  EXPECT_EQ(w.at(id).paid, 0_cr);
+  w.accept(id, minutes(3));
+  w.beat(w.tower);
+  w.pass(minutes(1));
+  w.beat(w.tower);
+  EXPECT_EQ(w.at(id).paid, 0.025_cr);  // 3 minutes at 0.5 an hour.
+}
+
+TEST(PaidByWork, AcceptedWorkIsPaidEvenIfTheMachineVanishesAndTheJobGoesOn) {
+  Training w;
+  const auto id = w.lease();
+  w.pass(minutes(6));
+  w.accept(id, minutes(6));
+  w.run(kSystem, ExpireLease{id});
+  EXPECT_EQ(w.at(id).paid, 0.05_cr);
+  EXPECT_EQ(w.at(id).outcome, LeaseOutcome::lost);
+  EXPECT_EQ(w.at(w.job).state, JobState::running);
+  EXPECT_EQ(w.at(w.job).part(w.at(id).part), nullptr);  // It costs no try.
+}
+
+TEST(PaidByWork, NobodyIsPaidForMoreTimeThanTheLeaseHasRun) {
+  Training w;
+  const auto id = w.lease();
+  w.pass(minutes(6));
+  w.accept(id, base::hours(5));
+  w.accept(id, base::hours(5));
+  w.finish(id, LeaseOutcome::released);
+  EXPECT_EQ(w.at(id).paid, 0.05_cr);
+}
+
+TEST(PaidByWork, OnlyTheMarketAcceptsWorkAndOnlyForTraining) {
+  Training w;
+  const AcceptWork claim{w.lease(), w.at(w.lease()).epoch, minutes(1)};
+  EXPECT_EQ(w.refused(w.agent(w.tower), claim).code, Code::forbidden);
+  EXPECT_EQ(w.refused(user(w.bob), claim).code, Code::forbidden);
+  auto stale = claim;
+  stale.epoch += 1;
+  EXPECT_EQ(w.refused(kSystem, stale).code, Code::conflict);
+}
+
+TEST(PaidByWork, ACompleteResultEndsTheJobAndItsLeasesAndIsKept) {
+  Training w;
+  const auto first = w.lease(0), second = w.lease(1);
+  w.pass(minutes(6));
+  w.accept(first, minutes(6));
+  EXPECT_EQ(w.refused(user(w.bob), ReportResult{w.job, "m", true, "done"}).code, Code::forbidden);
+  w.run(kSystem, ReportResult{w.job, "model", true, "the target was reached"});
+  EXPECT_EQ(w.at(w.job).state, JobState::succeeded);
+  EXPECT_EQ(w.at(w.job).result, "model");
+  EXPECT_EQ(w.at(first).outcome, LeaseOutcome::job);
+  EXPECT_EQ(w.at(first).paid, 0.05_cr);
+  EXPECT_EQ(w.at(second).paid, 0_cr);
+  w.run(kSystem, ReportResult{w.job, "better", false, ""});  // What is left may come later.
+  EXPECT_EQ(w.at(w.job).result, "better");
+}
+
+TEST(PaidByWork, AProgramThatFailsAgainAndAgainEndsTheJob) {
+  Training w;
+  w.finish(w.lease(), LeaseOutcome::failed);
+  EXPECT_EQ(w.at(w.job).state, JobState::running);
+  const auto other = w.lease();
+  w.pass(minutes(30));
+  w.clear();
+  for (const auto id : w.at(w.job).leases)
+    if (id != other) {
+      w.start(id);
+      w.finish(id, LeaseOutcome::failed);
+      break;
+    }
+  EXPECT_EQ(w.at(w.job).state, JobState::failed);
+}
+
+}  // namespace
+}  // namespace souk::market::testing

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "train/parameters.h"
+#include "train/update.h"
+
+namespace souk::train {
+
+// What workers send: the change of the parameters (new - base), or the new parameters themselves.
+SOUK_ENUM(Sends, delta, weights)
+
+struct Needs {
+  Sends sends = Sends::delta;
+  std::size_t planes = 0;  // Kept beside the parameters.
+  std::size_t arity = 1;   // Updates that a fold waits for; 1: each as it comes.
+  bool base = false;       // Updates must bring Update::base.
+  // All updates of a fold must come from the version before it, so workers wait for each other.
+  bool synchronous = false;
+};
+
+// A rule: how updates change the parameters. One file each, registered in rule_table.cc. Pure and
+// thread-safe: all that it remembers lies in the parameters' planes and version. Planes belong to
+// the rule that wrote them: parameters that come from elsewhere begin at version 0, with planes of
+// zeros.
+class Aggregator {
+ public:
+  virtual ~Aggregator() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual Needs needs() const = 0;
+  // Folds `updates` into `p` and advances its version once for each fold the rule defines: with
+  // arity 1, once per update, in their order, reading each block of the parameters once; else once
+  // in all. `updates` are at least one and, with a greater arity, at least one and at most arity
+  // (fewer only when no more will come).
+  virtual void fold(Parameters& p, std::span<const Update> updates) const = 0;
+};
+
+using RuleParams = std::map<std::string, double, std::less<>>;
+
+// A rule as a job names it. `workers` is how many are expected (the N of delayed Nesterov, the
+// quorum of synchronous rules), unless the params say otherwise.
+struct RuleSpec {
+  std::string name;
+  RuleParams params;
+  std::int32_t workers = 1;
+};
+
+struct RuleInfo {
+  std::string_view name;
+  std::string_view what;                 // One line.
+  std::vector<std::string_view> params;  // Their names.
+};
+
+[[nodiscard]] std::span<const RuleInfo> rules();
+// Unknown names and params, and values outside their range, are errors that name what is accepted.
+[[nodiscard]] base::Result<std::unique_ptr<Aggregator>> make_rule(const RuleSpec& spec);
+
+}  // namespace souk::train

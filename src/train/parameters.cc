@@ -1,0 +1,109 @@
+#include "train/parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+
+namespace souk::train {
+namespace {
+
+using base::Code;
+using base::fail;
+
+std::span<float> writable(std::shared_ptr<Block>& block) {
+  if (block.use_count() > 1) block = std::make_shared<Block>(*block);
+  return *block;
+}
+
+}  // namespace
+
+std::size_t Layout::size() const {
+  std::size_t total = 0;
+  for (const auto& t : tensors) {
+    std::size_t n = 1;
+    for (const auto d : t.shape) n *= static_cast<std::size_t>(d);
+    total += n;
+  }
+  return total;
+}
+
+base::Result<> check_layout(const Layout& layout, std::size_t most) {
+  std::set<std::string_view> names;
+  std::size_t total = 0;
+  for (const auto& t : layout.tensors) {
+    if (!names.insert(t.name).second)
+      return fail(Code::invalid, fmt::format("tensor '{}' is given twice", t.name.substr(0, 80)));
+    std::size_t n = 1;
+    for (const auto d : t.shape) {
+      if (d < 1 || static_cast<std::size_t>(d) > most / n)
+        return fail(Code::invalid,
+                    fmt::format("tensor '{}' has a dimension of {}", t.name.substr(0, 80), d),
+                    fmt::format("all tensors together may have {} numbers", most));
+      n *= static_cast<std::size_t>(d);
+    }
+    total += n;
+    if (total > most)
+      return fail(Code::too_large, fmt::format("the parameters are more than {} numbers", most));
+  }
+  if (total == 0) return fail(Code::invalid, "the model has no parameters");
+  return {};
+}
+
+Parameters::Parameters(std::size_t size, std::size_t planes) : size_(size), planes_(planes + 1) {
+  CHECK(size > 0);
+  const auto count = (size + kBlock - 1) / kBlock;
+  versions_.resize(count);
+  for (auto& plane : planes_)
+    for (std::size_t i = 0; i < count; ++i)
+      plane.push_back(std::make_shared<Block>(std::min(kBlock, size - i * kBlock)));
+}
+
+std::span<float> Parameters::change(std::size_t i) {
+  versions_[i] = version_ + 1;
+  return writable(planes_[0][i]);
+}
+
+std::span<float> Parameters::change_plane(std::size_t p, std::size_t i) {
+  return writable(planes_[p + 1][i]);
+}
+
+void Parameters::advance() { ++version_; }
+
+void Parameters::load(const Blocks& values, const std::vector<Blocks>& planes,
+                      std::int64_t version) {
+  CHECK(values.size() == count() && planes.size() == this->planes());
+  const auto fill = [](Plane& to, const Blocks& from) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      CHECK(to[i]->size() == from[i]->size());
+      to[i] = std::make_shared<Block>(*from[i]);
+    }
+  };
+  fill(planes_[0], values);
+  for (std::size_t p = 0; p < planes.size(); ++p) fill(planes_[p + 1], planes[p]);
+  version_ = version;
+  std::ranges::fill(versions_, version);
+}
+
+Blocks blocks_of(std::span<const float> values) {
+  Blocks out;
+  for (std::size_t at = 0; at < values.size(); at += kBlock) {
+    const auto part = values.subspan(at, std::min(kBlock, values.size() - at));
+    out.push_back(std::make_shared<Block>(part.begin(), part.end()));
+  }
+  return out;
+}
+
+void copy_out(const Blocks& blocks, std::span<float> out) {
+  std::size_t at = 0;
+  for (const auto& block : blocks) {
+    CHECK(at + block->size() <= out.size());
+    std::ranges::copy(*block, out.begin() + static_cast<std::ptrdiff_t>(at));
+    at += block->size();
+  }
+  CHECK(at == out.size());
+}
+
+}  // namespace souk::train

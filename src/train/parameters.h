@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+
+// A model's parameters as the hub keeps them: one run of floats cut into blocks of 1 MiB, each with
+// the version at which it last changed. Blocks are what is sent, compared, folded and stored.
+
+namespace souk::train {
+
+inline constexpr std::size_t kBlock = std::size_t{1} << 18;  // Floats.
+
+struct Tensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  bool operator==(const Tensor&) const = default;
+  SOUK_FIELDS(Tensor, name, shape)
+};
+
+// The tensors in their order; their values follow each other without gaps.
+struct Layout {
+  std::vector<Tensor> tensors;
+  [[nodiscard]] std::size_t size() const;  // Floats.
+  [[nodiscard]] std::size_t blocks() const { return (size() + kBlock - 1) / kBlock; }
+  bool operator==(const Layout&) const = default;
+  SOUK_FIELDS(Layout, tensors)
+};
+
+// Refuses names given twice, dimensions below one and more than `most` floats.
+[[nodiscard]] base::Result<> check_layout(const Layout& layout, std::size_t most);
+
+using Block = std::vector<float>;
+using Blocks = std::vector<std::shared_ptr<const Block>>;
+
+// The parameters and, beside them, the planes of the same size that a rule keeps (momentum and the
+// like). Copies on write: a reader that took blocks() keeps what it saw, at the cost of the blocks
+// that change while it holds them; where nobody holds a block it is changed in place. Not
+// thread-safe; the blocks handed out may be read on any thread.
+class Parameters {
+ public:
+  Parameters() = default;
+  // All zero, at version 0.
+  Parameters(std::size_t size, std::size_t planes);
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t count() const { return versions_.size(); }  // Of blocks.
+  [[nodiscard]] std::size_t planes() const { return planes_.size() - 1; }
+  // The number of folds so far, and that at which block `i` last changed.
+  [[nodiscard]] std::int64_t version() const { return version_; }
+  [[nodiscard]] std::int64_t version(std::size_t i) const { return versions_[i]; }
+
+  [[nodiscard]] std::span<const float> block(std::size_t i) const { return *planes_[0][i]; }
+  [[nodiscard]] std::span<const float> plane(std::size_t p, std::size_t i) const {
+    return *planes_[p + 1][i];
+  }
+  // To change; `change` marks the block as changed by the fold under way.
+  [[nodiscard]] std::span<float> change(std::size_t i);
+  [[nodiscard]] std::span<float> change_plane(std::size_t p, std::size_t i);
+  // Ends a fold: the blocks changed since the last call have the new version.
+  void advance();
+
+  // What the parameters are now, for readers on other threads.
+  [[nodiscard]] Blocks blocks() const { return {planes_[0].begin(), planes_[0].end()}; }
+  [[nodiscard]] Blocks plane_blocks(std::size_t p) const {
+    return {planes_[p + 1].begin(), planes_[p + 1].end()};
+  }
+
+  // Begins anew from saved values. `values` has size() floats, in blocks.
+  void load(const Blocks& values, const std::vector<Blocks>& planes, std::int64_t version);
+
+ private:
+  using Plane = std::vector<std::shared_ptr<Block>>;
+  std::size_t size_ = 0;
+  std::vector<Plane> planes_{1};  // The parameters, then the rule's.
+  std::vector<std::int64_t> versions_;
+  std::int64_t version_ = 0;
+};
+
+// Values in one run, and cut into blocks.
+[[nodiscard]] Blocks blocks_of(std::span<const float> values);
+void copy_out(const Blocks& blocks, std::span<float> out);
+
+}  // namespace souk::train

@@ -1,0 +1,474 @@
+#include "train/training.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/random.h"
+
+namespace souk::train {
+namespace {
+
+using base::Duration;
+using base::Time;
+
+constexpr std::size_t kRemembered = 32;
+constexpr std::int64_t kUnitsPerWorker = 8;  // Of an epoch, when the split is chosen here.
+constexpr std::int64_t kMostLocalSteps = 64;
+constexpr auto kUnknownWorker = base::minutes(2);  // Nobody's pace is known yet.
+constexpr auto kShortestDeadline = base::seconds(5);
+constexpr auto kAskAgain = base::milliseconds(100);
+constexpr auto kToEvaluate = base::minutes(2);
+constexpr double kPatience = 4;  // A deadline is this many times what the worker usually takes.
+constexpr std::size_t kMostChecks = 2;
+
+Duration seconds_of(double s) { return Duration(static_cast<std::int64_t>(s * 1e6)); }
+double as_seconds(Duration d) { return static_cast<double>(d.us) / 1e6; }
+
+}  // namespace
+
+double Training::Known::quantile(double q) const {
+  if (pace.empty()) return 0;
+  std::vector<double> sorted(pace.begin(), pace.end());
+  std::ranges::sort(sorted);
+  return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
+}
+
+Training::Training(Plan plan, TrainingState state) : plan_(std::move(plan)), s_(std::move(state)) {
+  CHECK(!plan_.shards.empty() && plan_.batch > 0 && plan_.epochs > 0);
+  for (std::int32_t i = 0; i < std::ssize(plan_.shards); ++i) total_ += steps_of(i);
+  ++s_.life;
+  if (s_.epochs.empty() && !s_.finished) open_epoch(1);
+}
+
+std::int64_t Training::steps_of(std::int32_t shard) const {
+  const auto samples = plan_.shards[static_cast<std::size_t>(shard)];
+  return std::max<std::int64_t>(1, (samples + plan_.batch - 1) / plan_.batch);
+}
+
+EpochWork* Training::find_epoch(std::int32_t epoch) {
+  const auto it = std::ranges::find(s_.epochs, epoch, &EpochWork::epoch);
+  return it == s_.epochs.end() ? nullptr : &*it;
+}
+
+EpochWork* Training::open_epoch(std::int32_t epoch) {
+  if (epoch > plan_.epochs) return nullptr;
+  EpochWork work{.epoch = epoch};
+  std::vector<std::int32_t> order(plan_.shards.size());
+  std::iota(order.begin(), order.end(), 0);
+  base::Random random(static_cast<std::uint64_t>(plan_.seed + epoch));
+  random.shuffle(order);
+  for (const auto shard : order) work.open.push_back({epoch, shard, 0, steps_of(shard)});
+  s_.epochs.push_back(std::move(work));
+  return &s_.epochs.back();
+}
+
+std::int32_t Training::epoch() const {
+  return s_.epochs.empty() ? plan_.epochs : s_.epochs.front().epoch;
+}
+
+double Training::progress() const {
+  if (s_.epochs.empty()) return 1;
+  std::int64_t done = (s_.epochs.front().epoch - 1) * total_;
+  for (const auto& e : s_.epochs) done += e.done;
+  return static_cast<double>(done) / static_cast<double>(plan_.epochs * total_);
+}
+
+Duration Training::elapsed(Time now) const {
+  return began_ ? s_.elapsed + (now - *began_) : s_.elapsed;
+}
+
+// A cosine over all epochs; the same for all steps of one, so that a unit is a pure function.
+double Training::rate(std::int32_t epoch) const {
+  if (plan_.epochs <= 1) return plan_.lr;
+  const auto at = static_cast<double>(epoch - 1) / (plan_.epochs - 1);
+  return plan_.lr_end + (plan_.lr - plan_.lr_end) * (1 + std::cos(std::numbers::pi * at)) / 2;
+}
+
+// Over all workers whose pace is known: the fastest for q = 0, the slowest for q = 1.
+double Training::usual_pace(double q) const {
+  std::vector<double> paces;
+  for (const auto& [id, w] : workers_)
+    if (!w.pace.empty()) paces.push_back(w.quantile(0.5));
+  if (paces.empty()) return 0;
+  std::ranges::sort(paces);
+  return paces[static_cast<std::size_t>(q * static_cast<double>(paces.size() - 1))];
+}
+
+// The split: the fastest machine does `local_steps`, a slower one as many as it can in that time,
+// so that updates are equally stale; one that loses much gets half.
+std::int64_t Training::steps_for(const Known& worker) const {
+  auto steps = static_cast<std::int64_t>(plan_.local_steps);
+  if (steps == 0)
+    steps = std::clamp<std::int64_t>(total_ / (kUnitsPerWorker * std::max(plan_.workers, 1)), 1,
+                                     kMostLocalSteps);
+  const auto fastest = usual_pace(0), own = worker.quantile(0.5);
+  if (own > 0 && fastest > 0)
+    steps = static_cast<std::int64_t>(std::ceil(static_cast<double>(steps) * fastest / own));
+  if (worker.lost > worker.units) steps /= 2;
+  return std::max<std::int64_t>(steps, 1);
+}
+
+Duration Training::time_for(const Known& worker, std::int64_t steps, double q) const {
+  auto pace = worker.quantile(q);
+  if (pace == 0) pace = usual_pace(1) * kPatience;
+  if (pace == 0) return kUnknownWorker;
+  return seconds_of(pace * static_cast<double>(steps));
+}
+
+std::size_t Training::under_way() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      given_, [](const auto& g) { return g.second.unit.kind == UnitKind::train; }));
+}
+
+void Training::put_back(const Range& range) {
+  auto* work = find_epoch(range.epoch);
+  CHECK(work != nullptr);
+  work->open.insert(work->open.begin(), range);
+}
+
+// A unit that will not be finished by its worker: its range can be given to another, unless a twin
+// still works on it.
+void Training::take_back(std::int64_t id, Time /*now*/, bool lost) {
+  const auto it = given_.find(id);
+  CHECK(it != given_.end());
+  const auto given = it->second;
+  given_.erase(it);
+  auto& worker = workers_[given.worker];
+  if (worker.unit == id) worker.unit = 0;
+  if (lost) ++worker.lost;
+  if (given.unit.kind == UnitKind::evaluate) {
+    s_.checks[given.check].left.push_back(given.unit.shard);
+  } else if (given.unit.kind == UnitKind::train) {
+    s_.wasted_steps += given.unit.steps;
+    if (const auto twin = given_.find(given.twin); given.twin != 0 && twin != given_.end())
+      twin->second.twin = 0;
+    else
+      put_back({given.unit.epoch, given.unit.shard, given.unit.first_step,
+                given.unit.first_step + given.unit.steps});
+  }
+}
+
+void Training::expire(Time now) {
+  std::vector<std::int64_t> late;
+  for (const auto& [id, g] : given_)
+    if (g.unit.deadline <= now) late.push_back(id);
+  for (const auto id : late) take_back(id, now, true);
+}
+
+Unit Training::give(Unit unit, Known& worker, Worker id, Time now) {
+  unit.id = (s_.life << 32) | ++counter_;
+  Given given{.unit = unit, .worker = id, .at = now};
+  if (unit.kind == UnitKind::train) {
+    const auto within = time_for(worker, unit.steps, 0.95);
+    given.unit.deadline = now + std::max(kShortestDeadline, within * static_cast<int>(kPatience));
+    given.expected = now + time_for(worker, unit.steps, 0.5);
+  } else {
+    given.unit.deadline = now + kToEvaluate;
+    given.expected = given.unit.deadline;
+  }
+  worker.unit = unit.id;
+  if (!began_) began_ = now;
+  return given_[unit.id] = given, given.unit;
+}
+
+std::optional<Unit> Training::evaluation(Known& worker, Worker id, Time now) {
+  for (std::size_t i = 0; i < s_.checks.size(); ++i) {
+    auto& check = s_.checks[i];
+    if (check.left.empty()) continue;
+    const auto shard = check.left.back();
+    check.left.pop_back();
+    const auto unit = give({.kind = UnitKind::evaluate,
+                            .epoch = check.epoch,
+                            .shard = shard,
+                            .version = check.version},
+                           worker, id, now);
+    given_[unit.id].check = i;
+    return unit;
+  }
+  return std::nullopt;
+}
+
+std::optional<Unit> Training::range_for(Known& worker, Worker id, Time now,
+                                        const std::set<std::int32_t>& holds) {
+  auto* work = &s_.epochs.front();
+  if (work->open.empty()) {
+    if (s_.epochs.size() == 1) open_epoch(work->epoch + 1);
+    if (s_.epochs.size() == 1) return std::nullopt;
+    work = &s_.epochs[1];
+    if (work->open.empty()) return std::nullopt;
+  }
+  auto pick =
+      std::ranges::find_if(work->open, [&](const Range& r) { return holds.contains(r.shard); });
+  if (pick == work->open.end()) {
+    // One that nobody works on, so that machines come to hold different shards.
+    std::set<std::int32_t> busy;
+    for (const auto& [_, g] : given_)
+      if (g.unit.kind == UnitKind::train) busy.insert(g.unit.shard);
+    pick =
+        std::ranges::find_if(work->open, [&](const Range& r) { return !busy.contains(r.shard); });
+    if (pick == work->open.end()) pick = work->open.begin();
+  }
+  const auto range = *pick;
+  const auto steps = std::min(steps_for(worker), range.last - range.first);
+  if (range.first + steps == range.last)
+    work->open.erase(pick);
+  else
+    pick->first += steps;
+  return give({.kind = UnitKind::train,
+               .epoch = range.epoch,
+               .shard = range.shard,
+               .first_step = range.first,
+               .steps = steps,
+               .lr = rate(range.epoch),
+               .seed = plan_.seed * 1'000'003 + range.epoch * 1'009 + range.shard},
+              worker, id, now);
+}
+
+// Near the end: a unit that is late, or that this worker would finish before the one who has it.
+std::optional<Unit> Training::second_try(Known& worker, Worker id, Time now) {
+  for (auto& [first, g] : given_) {
+    if (g.unit.kind != UnitKind::train || g.twin != 0 || g.worker == id) continue;
+    const auto mine = now + time_for(worker, g.unit.steps, 0.5);
+    if (now < g.expected && mine >= g.expected) continue;
+    auto unit = g.unit;
+    g.twin = (s_.life << 32) | (counter_ + 1);
+    unit = give(unit, worker, id, now);
+    given_[unit.id].twin = first;
+    return unit;
+  }
+  return std::nullopt;
+}
+
+Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds) {
+  expire(now);
+  auto& worker = workers_[id];
+  worker.seen = now;
+  if (worker.unit != 0 && given_.contains(worker.unit)) take_back(worker.unit, now, true);
+  if (s_.finished) return {.kind = UnitKind::finish};
+  const Unit wait{.kind = UnitKind::wait, .wait = kAskAgain};
+  if (!s_.initialised) {
+    if (!given_.empty()) return wait;
+    return give({.kind = UnitKind::init, .seed = plan_.seed}, worker, id, now);
+  }
+  if (auto unit = evaluation(worker, id, now)) return *unit;
+  if (s_.epochs.empty()) return wait;
+  if (plan_.synchronous && buffered_ + under_way() >= plan_.arity) {
+    auto unit = buffered_ < plan_.arity ? second_try(worker, id, now) : std::nullopt;
+    return unit.value_or(wait);
+  }
+  if (auto unit = range_for(worker, id, now, holds)) return *unit;
+  if (auto unit = second_try(worker, id, now)) return *unit;
+  return wait;
+}
+
+const Unit* Training::find(Worker worker, std::int64_t id) const {
+  const auto it = given_.find(id);
+  return it == given_.end() || it->second.worker != worker ? nullptr : &it->second.unit;
+}
+
+void Training::initialised(std::int64_t id, Time /*now*/) {
+  const auto it = given_.find(id);
+  CHECK(it != given_.end() && it->second.unit.kind == UnitKind::init);
+  workers_[it->second.worker].unit = 0;
+  given_.erase(it);
+  s_.initialised = true;
+}
+
+void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples, double loss,
+                      Time now) {
+  const auto it = given_.find(id);
+  CHECK(it != given_.end() && it->second.unit.kind == UnitKind::train);
+  const auto given = it->second;
+  const auto& unit = given.unit;
+  CHECK(steps >= 1 && steps <= unit.steps);
+  given_.erase(it);
+  if (const auto twin = given_.find(given.twin); given.twin != 0 && twin != given_.end()) {
+    workers_[twin->second.worker].unit = 0;
+    s_.wasted_steps += twin->second.unit.steps;
+    given_.erase(twin);
+  }
+  auto& worker = workers_[given.worker];
+  worker.unit = 0;
+  worker.seen = now;
+  ++worker.units;
+  ++worker.streak;
+  worker.steps += steps;
+  worker.pace.push_back(as_seconds(now - given.at) / static_cast<double>(steps));
+  if (worker.pace.size() > kRemembered) worker.pace.pop_front();
+  if (steps < unit.steps)
+    put_back({unit.epoch, unit.shard, unit.first_step + steps, unit.first_step + unit.steps});
+  auto* work = find_epoch(unit.epoch);
+  CHECK(work != nullptr);
+  work->done += steps;
+  work->loss_sum += loss * static_cast<double>(samples);
+  work->loss_samples += samples;
+  recent_loss_ = recent_loss_ == 0 ? loss : 0.9 * recent_loss_ + 0.1 * loss;
+  s_.samples += samples;
+  s_.useful_steps += steps;
+  ++buffered_;
+  close_epochs();
+}
+
+void Training::reject(std::int64_t id, Time now) {
+  auto& worker = workers_[given_.at(id).worker];
+  ++worker.rejected;
+  worker.streak = 0;
+  take_back(id, now, false);
+}
+
+// Asks for a check where one is due: some on the way through an epoch, and one at its end.
+void Training::close_epochs() {
+  while (!s_.epochs.empty()) {
+    auto& front = s_.epochs.front();
+    const auto wanted = front.done * plan_.validations / total_;
+    const bool over = front.done >= total_;
+    if (!plan_.validation.empty() && wanted > front.checks) {
+      front.checks = static_cast<std::int32_t>(wanted);
+      const auto loss =
+          front.loss_samples == 0 ? 0 : front.loss_sum / static_cast<double>(front.loss_samples);
+      due_.push_back({.epoch = front.epoch, .last = over, .train_loss = loss});
+    }
+    if (!over) return;
+    if (plan_.validation.empty())
+      s_.rows.push_back({.epoch = front.epoch,
+                         .samples = s_.samples,
+                         .loss = front.loss_sum / static_cast<double>(std::max<std::int64_t>(
+                                                      front.loss_samples, 1))});
+    const auto epoch = front.epoch;
+    s_.epochs.erase(s_.epochs.begin());
+    if (s_.epochs.empty()) open_epoch(epoch + 1);
+  }
+}
+
+bool Training::begin_check(std::int64_t version, Time now) {
+  bool begun = false;
+  for (auto& check : due_) {
+    // One in the middle of an epoch can be left out; the one at its end cannot.
+    if (!check.last && s_.checks.size() >= kMostChecks) continue;
+    check.version = version;
+    check.at = elapsed(now);
+    check.samples_trained = s_.samples;
+    check.workers = active(now);
+    check.left.resize(plan_.validation.size());
+    std::iota(check.left.begin(), check.left.end(), 0);
+    s_.checks.push_back(check);
+    begun = true;
+  }
+  due_.clear();
+  return begun;
+}
+
+bool Training::flush() const { return s_.epochs.empty(); }
+
+std::set<std::int64_t> Training::kept() const {
+  std::set<std::int64_t> out;
+  for (const auto& check : s_.checks) out.insert(check.version);
+  if (s_.finished) out.insert(s_.final_version);
+  return out;
+}
+
+void Training::evaluated(std::int64_t id, std::int64_t samples, double loss, double accuracy,
+                         Time now) {
+  const auto it = given_.find(id);
+  CHECK(it != given_.end() && it->second.unit.kind == UnitKind::evaluate);
+  const auto i = it->second.check;
+  auto& worker = workers_[it->second.worker];
+  worker.unit = 0;
+  worker.seen = now;
+  given_.erase(it);
+  auto& check = s_.checks[i];
+  check.samples += samples;
+  check.loss_sum += loss * static_cast<double>(samples);
+  check.right_sum += accuracy * static_cast<double>(samples);
+  const bool under_way = std::ranges::any_of(given_, [&](const auto& g) {
+    return g.second.unit.kind == UnitKind::evaluate && g.second.check == i;
+  });
+  if (check.left.empty() && !under_way) close_check(i);
+}
+
+void Training::close_check(std::size_t i) {
+  const auto check = s_.checks[i];
+  s_.checks.erase(s_.checks.begin() + static_cast<std::ptrdiff_t>(i));
+  for (auto& [_, g] : given_)
+    if (g.unit.kind == UnitKind::evaluate && g.check > i) --g.check;
+  const auto n = static_cast<double>(std::max<std::int64_t>(check.samples, 1));
+  const auto accuracy = check.right_sum / n;
+  if (s_.rows.empty() || s_.rows.back().epoch != check.epoch)
+    s_.rows.push_back({.epoch = check.epoch, .low = accuracy, .high = accuracy});
+  auto& row = s_.rows.back();
+  row.at = check.at;
+  row.samples = check.samples_trained;
+  row.version = check.version;
+  row.loss = check.train_loss;
+  row.validation_loss = check.loss_sum / n;
+  row.accuracy = accuracy;
+  row.sum += accuracy;
+  row.low = std::min(row.low, accuracy);
+  row.high = std::max(row.high, accuracy);
+  ++row.checks;
+  row.workers = check.workers;
+  if (plan_.target && accuracy >= *plan_.target)
+    finish("the target was reached", check.version);
+  else if (check.last && check.epoch == plan_.epochs)
+    finish("all epochs are done", check.version);
+}
+
+void Training::finish(std::string reason, std::int64_t version) {
+  if (s_.finished) return;
+  s_.finished = true;
+  s_.reason = std::move(reason);
+  s_.final_version = version;
+  s_.checks.clear();
+  s_.epochs.clear();
+  given_.clear();
+  for (auto& [_, w] : workers_) w.unit = 0;
+}
+
+void Training::gone(Worker id, Time now) {
+  const auto it = workers_.find(id);
+  if (it == workers_.end()) return;
+  if (it->second.unit != 0 && given_.contains(it->second.unit))
+    take_back(it->second.unit, now, true);
+  it->second.seen = Time();
+}
+
+TrainingState Training::durable(Time now) const {
+  auto copy = *this;
+  while (!copy.given_.empty()) copy.take_back(copy.given_.begin()->first, Time(), false);
+  auto out = copy.s_;
+  out.wasted_steps = s_.wasted_steps;
+  out.elapsed = elapsed(now);
+  // A check holds its version in memory only: it is done again with what was saved.
+  for (auto& check : out.checks) {
+    check.samples = 0;
+    check.loss_sum = check.right_sum = 0;
+    check.left.resize(plan_.validation.size());
+    std::iota(check.left.begin(), check.left.end(), 0);
+  }
+  return out;
+}
+
+std::map<Training::Worker, Training::WorkerView> Training::workers() const {
+  std::map<Worker, WorkerView> out;
+  for (const auto& [id, w] : workers_)
+    out[id] = {.units = w.units,
+               .steps = w.steps,
+               .lost = w.lost,
+               .rejected = w.rejected,
+               .streak = w.streak,
+               .busy = w.unit != 0,
+               .seen = w.seen,
+               .seconds_per_step = w.quantile(0.5)};
+  return out;
+}
+
+std::int32_t Training::active(Time now) const {
+  return static_cast<std::int32_t>(std::ranges::count_if(workers_, [&](const auto& w) {
+    return w.second.unit != 0 || now - w.second.seen < base::seconds(5);
+  }));
+}
+
+}  // namespace souk::train

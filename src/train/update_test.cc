@@ -1,0 +1,150 @@
+#include "train/update.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <cstring>
+
+#include "train/testing/updates.h"
+
+namespace souk::train {
+namespace {
+
+using testing::fp32;
+using ::testing::HasSubstr;
+using testing::noise;
+
+std::vector<float> values_of(const Update& u) {
+  std::vector<float> out, scratch(kBlock);
+  for (std::size_t i = 0; i < u.count(); ++i) {
+    const auto block = u.block(i, scratch);
+    out.insert(out.end(), block.begin(), block.end());
+  }
+  return out;
+}
+
+bool is_compressed(const std::string& body) { return body[4] == 1; }
+
+void expect_refused(std::string body, std::size_t size, const char* says) {
+  const auto read = Update::read(std::move(body), fp32(), size);
+  ASSERT_FALSE(read) << says;
+  EXPECT_THAT(read.error().message, HasSubstr(says));
+}
+
+TEST(Update, ComesBackBlockByBlockAndChunkByChunkWithEveryCodec) {
+  for (const std::size_t size : {1UL, 5UL, kChunk, kChunk + 1, kBlock, 2 * kBlock + 4099}) {
+    const auto values = noise(size, size);
+    for (const auto name : codec_names()) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(size));
+      const auto codec = *make_codec(name);
+      std::vector<float> residual(codec->keeps_residual() ? size : 0);
+      const auto u = Update::read(pack(values, *codec, residual), *codec, size);
+      ASSERT_TRUE(u) << u.error().message;
+      ASSERT_EQ(u->count(), (size + kBlock - 1) / kBlock);
+      const auto all = values_of(*u);
+      ASSERT_EQ(all.size(), size);
+      if (!codec->lossy()) EXPECT_EQ(all, values);
+      std::vector<float> scratch(kChunk);
+      for (std::size_t at = 0; at < size; at += kChunk) {
+        const auto chunk = u->chunk(at / kBlock, at % kBlock, scratch);
+        ASSERT_EQ(chunk.size(), std::min(kChunk, size - at));
+        ASSERT_EQ(std::memcmp(chunk.data(), all.data() + at, chunk.size_bytes()), 0);
+      }
+    }
+  }
+}
+
+TEST(Update, Fp32IsUsedWhereItLies) {
+  const auto u = *Update::read(pack(noise(100, 1), fp32(), {}), fp32(), 100);
+  std::vector<float> scratch(kChunk, 42);
+  EXPECT_NE(u.chunk(0, 0, scratch).data(), scratch.data());
+  EXPECT_EQ(scratch[0], 42);
+}
+
+TEST(Update, MayBeMovedAndCopiedEvenWhenItsBytesAreFew) {
+  auto first = *Update::read(pack(std::vector<float>{3}, fp32(), {}), fp32(), 1);
+  const auto copy = first;
+  const auto moved = std::move(first);
+  EXPECT_EQ(values_of(copy), std::vector<float>{3});
+  EXPECT_EQ(values_of(moved), std::vector<float>{3});
+}
+
+TEST(Update, WhatShrinksIsCompressedAndWhatDoesNotIsNot) {
+  const auto dense = noise(kBlock + 17, 2, 1e-3F);
+  EXPECT_FALSE(is_compressed(pack(dense, fp32(), {})));
+  auto frozen = dense;
+  std::fill(frozen.begin(), frozen.begin() + kBlock / 2, 0.F);
+  for (const auto& values : {frozen, std::vector<float>(kBlock + 17)}) {
+    const auto body = pack(values, fp32(), {});
+    EXPECT_TRUE(is_compressed(body));
+    EXPECT_LT(body.size(), values.size() * 3);
+    EXPECT_EQ(values_of(*Update::read(body, fp32(), values.size())), values);
+  }
+}
+
+TEST(Update, RefusesBytesThatAreNotAnUpdateOfThisModel) {
+  const auto good = pack(std::vector<float>{1, 2, 3}, fp32(), {});
+  expect_refused("", 3, "header");
+  expect_refused(good.substr(0, 23), 3, "header");
+  expect_refused(good.substr(0, 26), 3, "cut short");
+  expect_refused(good.substr(0, good.size() - 1), 3, "block 0 of 1 has 12 bytes");
+  expect_refused(good + "x", 3, "1 bytes follow");
+  expect_refused(good, 4, "it has 3 numbers; the model has 4");
+  auto bad = good;
+  bad[0] = 'X';
+  expect_refused(bad, 3, "SUP1");
+  bad = good;
+  bad[4] = 2;
+  expect_refused(bad, 3, "flags are 2");
+  bad = good;
+  bad[8] = 'g';
+  expect_refused(bad, 3, "not encoded as fp32");
+  bad = good;
+  bad[24] = 8;
+  expect_refused(bad, 3, "8 bytes are not a block of 3 values");
+  bad = good;
+  bad[27] = '\xff';
+  expect_refused(bad, 3, "of which 12 are there");
+}
+
+TEST(Update, RefusesABombBeforeItTakesMemory) {
+  const auto header = pack(std::vector<float>{1, 2, 3}, fp32(), {}).substr(0, 24);
+  const auto with = [&](const std::string& content) {
+    auto body = header;
+    body[4] = 1;
+    std::string frame(ZSTD_compressBound(content.size()), '\0');
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), content.data(), content.size(), 1));
+    return body + frame;
+  };
+  expect_refused(with(std::string(100'000'000, '\0')), 3, "at most 1040 are accepted");
+  expect_refused(with(std::string(2, '\0')), 3, "cannot be listed in 2 bytes");
+  const auto good = with(std::string("\x0c\0\0\0", 4) + std::string(12, '\0'));
+  EXPECT_TRUE(Update::read(good, fp32(), 3));
+  expect_refused(good + "x", 3, "bytes follow");
+  expect_refused(good.substr(0, good.size() - 1), 3, "cut short");
+  auto flagged = pack(std::vector<float>{1, 2, 3}, fp32(), {});
+  flagged[4] = 1;
+  expect_refused(flagged, 3, "not a zstd frame");
+}
+
+TEST(Update, NoByteThatIsChangedOnTheWayCanDoMoreThanBeRefused) {
+  for (const auto name : codec_names()) {
+    const auto codec = *make_codec(name);
+    const auto values = noise(kChunk + 100, 3);
+    std::vector<float> residual(codec->keeps_residual() ? values.size() : 0);
+    const auto good = pack(values, *codec, residual);
+    base::Random random(4);
+    for (int i = 0; i < 3000; ++i) {
+      auto bad = good;
+      for (std::uint64_t k = 0; k <= random.below(3); ++k)
+        bad[random.below(bad.size())] = static_cast<char>(random.next());
+      if (random.chance(3)) bad.resize(random.below(bad.size()));
+      const auto read = Update::read(bad, *codec, values.size());
+      if (read) EXPECT_EQ(values_of(*read).size(), values.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace souk::train

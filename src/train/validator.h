@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "train/update.h"
+
+namespace souk::train {
+
+// What one pass over an update's values tells. The norm is exact to about 1e-5 and finite just when
+// all values are.
+struct Stats {
+  bool finite = true;
+  double norm = 0;  // Euclidean.
+};
+[[nodiscard]] Stats stats_of(const Update& update);
+
+// An update as validators see it.
+struct Evidence {
+  Stats stats;
+  std::int64_t steps = 0;
+  double loss = 0;  // As the worker reports it.
+};
+
+// How many updates a History remembers, and how many make medians worth judging by.
+inline constexpr std::size_t kRemembered = 64, kEnough = 8;
+
+// What was accepted lately: enough for medians. Copyable, small.
+class History {
+ public:
+  void accept(const Evidence& e);
+  [[nodiscard]] std::size_t size() const { return norms_.size(); }
+  [[nodiscard]] bool enough() const { return size() >= kEnough; }
+  [[nodiscard]] double median_norm() const;  // Per square root of steps. 0 without history.
+  [[nodiscard]] double median_loss() const;  // 0 without history.
+  // The median distance from median_loss(): how far losses spread.
+  [[nodiscard]] double spread_loss() const;
+  // For snapshots. What is too much for kRemembered is forgotten, the oldest first.
+  [[nodiscard]] const std::deque<double>& norms() const { return norms_; }
+  [[nodiscard]] const std::deque<double>& losses() const { return losses_; }
+  void restore(std::deque<double> norms, std::deque<double> losses);
+
+ private:
+  std::deque<double> norms_, losses_;  // The last kRemembered, in order of arrival.
+};
+
+// An update's norm per square root of its steps: local steps with independent noise add up so.
+[[nodiscard]] double norm_per_step(const Evidence& e);
+
+// Says why an update must not be folded, or nothing. One file each, registered in
+// validator_table.cc. Pure and thread-safe.
+class Validator {
+ public:
+  virtual ~Validator() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Empty: accepted. Else why not, for people.
+  [[nodiscard]] virtual std::string judge(const Evidence& e, const History& h) const = 0;
+};
+
+[[nodiscard]] std::vector<std::string_view> validator_names();  // finite, norm, loss
+// "finite", "norm" or "norm:10", "loss" or "loss:20": after the colon, how many times the usual is
+// too much (validator_norm.cc, validator_loss.cc).
+[[nodiscard]] base::Result<std::unique_ptr<Validator>> make_validator(std::string_view spec);
+
+// Replication as BOINC does it: of a worker with fewer than `trusted_after` consecutive valid
+// results a share `newcomers` of its units is checked, of a trusted one with probability 1/n, n
+// being its consecutive valid results, but never more often than a newcomer; an invalid one sends
+// it back to zero.
+class Replication {
+ public:
+  explicit Replication(double newcomers = 0.1, std::int32_t trusted_after = 10)
+      : newcomers_(newcomers), trusted_after_(trusted_after) {}
+  [[nodiscard]] bool check(std::int64_t consecutive_valid, base::Random& random) const;
+  // Are two answers to the same unit the same, up to rounding of different processors? Not for
+  // codecs that keep residuals: what they send depends on units before.
+  [[nodiscard]] static bool agree(const Update& a, const Update& b);
+
+ private:
+  double newcomers_;
+  std::int32_t trusted_after_;
+};
+
+}  // namespace souk::train

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "train/validators.h"
+
+namespace souk::train {
+namespace {
+
+// Refuses updates whose norm, per square root of their steps, is more than `factor` (10 unless
+// given) times the median of those accepted lately, or less than the median by 3 times that factor.
+// The first are exploding or hostile; the second come from workers that send nothing, or noise, and
+// hope to be paid. The lower bound is the wider one because changes shrink as learning rates do.
+// Honest norms spread by about e^0.5, and by another factor of 4 where steps range over 16 times
+// and all point one way: within both bounds. Judges nothing before kEnough updates; hence where all
+// of those were zero, zero is usual.
+class Norm final : public Validator {
+ public:
+  explicit Norm(double factor) : factor_(factor) {}
+  std::string_view name() const override { return "norm"; }
+
+  std::string judge(const Evidence& e, const History& h) const override {
+    if (!e.stats.finite) return "its norm is not finite";
+    const auto usual = h.median_norm(), norm = norm_per_step(e);
+    if (!h.enough() || usual == 0) return "";
+    if (norm > factor_ * usual)
+      return fmt::format("its norm is {:.3g} times the usual; at most {:g} times is accepted",
+                         norm / usual, factor_);
+    if (norm < usual / (3 * factor_))
+      return fmt::format("its norm is {:.3g} times the usual; at least 1/{:g} is accepted",
+                         norm / usual, 3 * factor_);
+    return "";
+  }
+
+ private:
+  double factor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Validator> make_norm(std::optional<double> factor) {
+  return std::make_unique<Norm>(factor.value_or(10));
+}
+
+}  // namespace souk::train

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/id.h"
+#include "base/time.h"
+
+// What goes over the wire about training: what a job wants, what a worker is asked to do and says
+// it did, and how far it is. docs/worker-protocol.md has the other half, between agent and trainer.
+
+namespace souk::wire {
+
+using base::Duration;
+
+struct TrainShard {
+  std::string blob;  // A folder with one file.
+  std::int64_t samples = 0;
+  SOUK_FIELDS(TrainShard, blob, samples)
+};
+
+struct TrainTarget {
+  double accuracy = 0;
+  SOUK_FIELDS(TrainTarget, accuracy)
+};
+
+struct Train {
+  std::string trainer = "torch";              // torch, python
+  std::map<std::string, std::string> config;  // The trainer's `hello`: JSON values by name.
+  std::string rule;                           // Empty: the default.
+  std::map<std::string, double> rule_params;
+  std::string codec = "fp32";
+  std::vector<std::string> validators;  // Empty: all.
+  double replicate = 0;                 // Of newcomers' units, the share that is done twice.
+  std::int32_t epochs = 1;
+  std::optional<TrainTarget> target;
+  std::int32_t batch = 32;
+  double lr = 0.05;
+  std::optional<double> lr_end;  // Reached along a cosine; absent: the rate stays.
+  std::int32_t local_steps = 0;  // Of a unit on the fastest machine; 0: chosen.
+  std::int32_t validations = 1;  // Per epoch.
+  std::int64_t seed = 1;
+  std::vector<TrainShard> shards;
+  std::vector<TrainShard> validation;
+  static constexpr auto optional_fields = std::array<std::string_view, 13>{
+      "trainer", "config",      "rule",        "rule_params", "codec", "validators", "replicate",
+      "batch",   "local_steps", "validations", "seed",        "lr",    "validation"};
+  SOUK_FIELDS(Train, trainer, config, rule, rule_params, codec, validators, replicate, epochs,
+              target, batch, lr, lr_end, local_steps, validations, seed, shards, validation)
+};
+
+// A worker asks for something to do.
+struct UnitAsk {
+  std::int32_t epoch = 0;          // Of the lease.
+  std::vector<std::string> holds;  // Shards in its cache.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"holds"};
+  SOUK_FIELDS(UnitAsk, epoch, holds)
+};
+
+// init: make the first parameters. train, evaluate: as in the worker protocol. wait: ask again
+// after `wait`. finish: there is no more.
+struct Unit {
+  std::string kind;
+  std::int64_t id = 0;
+  std::string shard;
+  std::int64_t version = 0;  // evaluate: of the parameters to look at, exactly.
+  std::int32_t pass = 1;     // Of the data: the epoch.
+  std::int64_t first_step = 0;
+  std::int64_t steps = 0;
+  std::int32_t batch = 0;
+  double lr = 0;
+  std::int64_t seed = 0;
+  std::string send = "delta";
+  std::string codec = "fp32";
+  Duration within;  // Then it is given to somebody else.
+  Duration wait;
+  SOUK_FIELDS(Unit, kind, id, shard, version, pass, first_step, steps, batch, lr, seed, send, codec,
+              within, wait)
+};
+
+struct TensorInfo {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  SOUK_FIELDS(TensorInfo, name, shape)
+};
+
+// What became of a unit. The update's bytes were sent before.
+struct UnitDone {
+  std::int32_t epoch = 0;  // Of the lease.
+  std::int64_t base = 0;   // The version it began from.
+  std::int64_t steps = 0;
+  std::int64_t samples = 0;
+  double loss = 0;
+  std::map<std::string, double> metrics;
+  std::vector<TensorInfo> tensors;   // init: what the parameters are.
+  std::optional<std::string> error;  // The trainer's.
+  static constexpr auto optional_fields =
+      std::array<std::string_view, 6>{"base", "steps", "samples", "loss", "metrics", "tensors"};
+  SOUK_FIELDS(UnitDone, epoch, base, steps, samples, loss, metrics, tensors, error)
+};
+
+struct UnitVerdict {
+  bool accepted = false;
+  std::string reason;  // Why not.
+  SOUK_FIELDS(UnitVerdict, accepted, reason)
+};
+
+struct TrainRow {
+  std::int32_t epoch = 0;
+  Duration at;  // Since the first unit.
+  std::int64_t samples = 0;
+  std::int64_t version = 0;
+  double loss = 0;  // Of training, mean over the epoch.
+  double validation_loss = 0;
+  double accuracy = 0;  // Of the last check of the epoch,
+  double mean = 0;      // and over all its checks.
+  double low = 0;
+  double high = 0;
+  std::int32_t workers = 0;
+  SOUK_FIELDS(TrainRow, epoch, at, samples, version, loss, validation_loss, accuracy, mean, low,
+              high, workers)
+};
+
+struct TrainWorker {
+  std::string worker;  // Its lease.
+  std::int64_t units = 0, steps = 0, lost = 0, rejected = 0;
+  double steps_per_second = 0;
+  SOUK_FIELDS(TrainWorker, worker, units, steps, lost, rejected, steps_per_second)
+};
+
+struct Training {
+  std::string state;  // waiting, training, finished
+  std::string reason;
+  std::string rule;
+  std::int32_t epoch = 0;
+  std::int32_t epochs = 0;
+  double progress = 0;  // Of all epochs, 0 to 1.
+  std::int64_t version = 0;
+  std::int64_t samples = 0;
+  double loss = 0;  // Lately.
+  std::optional<double> accuracy;
+  std::optional<double> target;
+  Duration elapsed;
+  std::optional<Duration> left;  // At the present speed.
+  std::int32_t workers = 0;
+  std::int64_t wasted_steps = 0, useful_steps = 0;
+  std::int64_t bytes_in = 0, bytes_out = 0;
+  std::vector<TrainRow> rows;
+  std::vector<TrainWorker> by_worker;
+  SOUK_FIELDS(Training, state, reason, rule, epoch, epochs, progress, version, samples, loss,
+              accuracy, target, elapsed, left, workers, wasted_steps, useful_steps, bytes_in,
+              bytes_out, rows, by_worker)
+};
+
+}  // namespace souk::wire

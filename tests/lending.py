@@ -1,0 +1,76 @@
+"""What tests with real agents share: `souk lend` processes and a market of ann and bob."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from souk import DEADLINE_S, SOUK, MarketTest, wait_for
+
+needs_sandbox = unittest.skipUnless(
+    shutil.which("bwrap"), "bubblewrap is not installed: scripts/setup installs it")
+
+
+class Agent:
+    """A `souk lend` process."""
+
+    def __init__(self, test, token, name, *flags, user=None):
+        self.folder = os.path.join(test.folder, "agent-" + name)
+        os.makedirs(self.folder)
+        self.log = open(os.path.join(test.folder, f"agent-{name}.log"), "ab")
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        env.update(SOUK_SERVER=test.server.url, SOUK_TOKEN=token, HOME=self.folder,
+                   XDG_CACHE_HOME=self.folder, XDG_CONFIG_HOME=os.path.join(self.folder, "config"))
+        command = [SOUK, "lend", "--name", name, *flags]
+        if user is not None:
+            os.chown(self.folder, user, user)
+            command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log)
+        test.addCleanup(self.end)
+        wait_for(lambda: "lending " in self.text() or self.process.poll() is not None, "the agent")
+        test.assertIsNone(self.process.poll(), self.text())
+
+    def text(self):
+        with open(self.log.name, encoding="utf-8") as log:
+            return log.read()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(DEADLINE_S)
+        self.log.close()
+
+
+class LendingTest(MarketTest):
+    """A test with a market where ann lends and bob borrows."""
+
+    flags = ("--round", "200ms")
+
+    def setUp(self):
+        super().setUp()
+        self.ann, self.bob = self.sign_up("ann"), self.sign_up("bob")
+        self.good("PATCH", "/v1/settings",
+                  {"shortest_term": "1s", "drain": "5s", "settle_every": "1s", "silence": "5s",
+                   "term": "10m"}, self.ann)
+        self.souk("account", "grant", "bob", "100", token=self.ann)
+
+    def agent(self, name, *flags, token=None, **more):
+        return Agent(self, token or self.ann, name, "--cores", "1", "--memory", "1G", "--price",
+                     "0.1", *flags, **more)
+
+    def job_file(self, text, **files):
+        folder = os.path.join(self.folder, "project")
+        os.makedirs(folder, exist_ok=True)
+        for name, content in files.items():
+            path = os.path.join(folder, name.replace("__", "/").replace("_", "."))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(content)
+        path = os.path.join(self.folder, "job.yaml")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return path
+
+    def run_job(self, text, **files):
+        path = self.job_file(text + "\nprice: {limit: 1, budget: 5}\n", **files)
+        return self.json("run", path, "--yes", token=self.bob)["id"]

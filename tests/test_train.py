@@ -1,0 +1,211 @@
+"""Training with the real binary: a market, machines that lend, a real trainer, real kills."""
+import csv
+import json
+import os
+import random
+import struct
+import time
+import unittest
+
+from lending import LendingTest, needs_sandbox
+from souk import DEADLINE_S, SOUK, wait_for
+
+TORCH = os.path.join(os.path.dirname(SOUK), "souk-torch")
+needs_torch = unittest.skipUnless(os.path.exists(TORCH),
+                                  "souk-torch was not built: it needs libtorch-dev")
+
+JOB = """
+kind: train
+name: digits
+model: {name: mlp, hidden: 32}
+data: {format: csv, train: train.csv, test: test.csv}
+epochs: 30
+target: {accuracy: 0.9}
+batch: 16
+lr: 0.1
+workers: 1..3
+"""
+
+
+def points(n, seed):
+    """Three classes in eight dimensions that a small network separates."""
+    rng = random.Random(seed)
+    lines = []
+    for _ in range(n):
+        label = rng.randrange(3)
+        lines.append(",".join(f"{rng.gauss(2.0 if i % 3 == label else 0.0, 1.0):.4f}"
+                              for i in range(8)) + f",{label}")
+    return "\n".join(lines) + "\n"
+
+
+@needs_sandbox
+@needs_torch
+class TrainTest(LendingTest):
+    def points(self):
+        return {"train_csv": points(1500, 1), "test_csv": points(400, 2)}
+
+    def train(self, text=JOB, **files):
+        return self.run_job(text, **(files or self.points()))
+
+    def run_job(self, text, **files):
+        path = self.job_file(text + "\nprice: {limit: 1, budget: 5}\n", **files)
+        for name in files:  # Beside the job file.
+            plain = name.replace("__", "/").replace("_", ".")
+            os.replace(os.path.join(self.folder, "project", plain),
+                       os.path.join(self.folder, plain))
+        return self.json("run", path, "--yes", token=self.bob)["id"]
+
+    def training(self, job):
+        return self.good("GET", f"/v1/jobs/{job}/training", None, self.bob)
+
+    def wait(self, job, state="succeeded"):
+        found = wait_for(lambda: (j := self.good("GET", f"/v1/jobs/{job}", None, self.bob))
+                         ["state"] in ("succeeded", "failed", "cancelled", "expired") and j,
+                         "the end of the job", 4 * DEADLINE_S)
+        self.assertEqual(found["state"], state, found["reason"] + self.souk(
+            "logs", job, token=self.bob).stdout)
+        return found
+
+    def predict(self, job, text):
+        path = os.path.join(self.folder, "samples")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        with open(path, encoding="utf-8") as file:
+            return self.souk("predict", job, token=self.bob, stdin=file)
+
+    def results(self, job):
+        folder = os.path.join(self.folder, "results")
+        self.souk("results", job, "-o", folder, token=self.bob)
+        return folder
+
+    def test_a_model_is_trained_paid_for_and_brought_home(self):
+        self.agent("one")
+        job = self.train()
+        ended = self.wait(job)
+        self.assertEqual(ended["reason"], "the target was reached")
+        folder = self.results(job)
+        self.assertEqual(sorted(os.listdir(folder)),
+                         ["curve.svg", "metrics.csv", "metrics.json", "model.safetensors",
+                          "trainer.json"])
+        with open(os.path.join(folder, "metrics.csv"), encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreaterEqual(float(rows[-1]["accuracy"]), 0.9)
+        with open(os.path.join(folder, "model.safetensors"), "rb") as file:
+            head = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        self.assertEqual(sum(t["shape"][0] for t in head.values() if len(t["shape"]) == 1), 32 + 3)
+        # Its worker was paid, for less than the time it held the lease.
+        lease = self.good("GET", f"/v1/jobs/{job}/leases", None, self.bob)["items"][0]
+        self.assertGreater(float(lease["paid"]), 0)
+        # And it answers: a point that is plainly of class 1.
+        sample = json.dumps([4.0 if i % 3 == 1 else -1.0 for i in range(8)]) + "\n"
+        said = self.predict(job, sample).stdout
+        self.assertEqual(json.loads(said)["label"], 1, said)
+
+    def test_a_killed_machine_and_a_late_one(self):
+        first = self.agent("one")
+        job = self.train(JOB.replace("epochs: 30", "epochs: 12").replace(
+            "target: {accuracy: 0.9}", "target: {accuracy: 1.0}"))
+        wait_for(lambda: self.training(job)["useful_steps"] > 20, "some work", DEADLINE_S)
+        first.process.kill()
+        self.agent("two")
+        ended = self.wait(job)
+        self.assertEqual(ended["reason"], "all epochs are done")
+        found = self.training(job)
+        self.assertEqual(found["useful_steps"], 12 * sum(self.steps(job)))
+        self.assertEqual(len([w for w in found["by_worker"] if w["units"] > 0]), 2)
+        self.assert_ledger_sums()
+
+    def steps(self, job):
+        train = self.good("GET", f"/v1/jobs/{job}", None, self.bob)["batch"]["train"]
+        return [-(-shard["samples"] // train["batch"]) for shard in train["shards"]]
+
+    def assert_ledger_sums(self):
+        self.assertEqual(self.json("ledger", token=self.ann)["sum"], 0)
+
+    def test_the_server_is_killed_in_the_middle_and_training_goes_on(self):
+        self.agent("one")
+        job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
+            "epochs: 30", "epochs: 10"))
+        wait_for(lambda: self.training(job)["useful_steps"] > 50, "some work", DEADLINE_S)
+        self.server.kill()
+        killed = time.monotonic()
+        self.server.start(self.server.port)
+        wait_for(lambda: self.training(job)["useful_steps"] > 0, "training again", DEADLINE_S)
+        print(f"back after {time.monotonic() - killed:.1f} s", flush=True)
+        self.wait(job)
+        found = self.training(job)
+        # Not a step too many, not one too few.
+        self.assertEqual(found["useful_steps"], 10 * sum(self.steps(job)))
+
+    def test_a_machine_that_leaves_hands_back_a_partial_unit(self):
+        first = self.agent("one")
+        job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
+            "epochs: 30", "epochs: 6\nlocal_steps: 90\nshards: 1"))
+        wait_for(lambda: self.training(job)["useful_steps"] > 0, "some work", DEADLINE_S)
+        first.process.terminate()
+        first.process.wait(DEADLINE_S)
+        before = self.training(job)
+        self.assertEqual(before["wasted_steps"], 0)
+        self.agent("two")
+        self.wait(job)
+
+    def test_a_canceled_training_still_gives_its_model(self):
+        self.agent("one")
+        job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
+            "epochs: 30", "epochs: 1000"))
+        wait_for(lambda: len(self.training(job)["rows"]) > 0, "an epoch", DEADLINE_S)
+        self.souk("cancel", job, token=self.bob)
+        wait_for(lambda: self.good("GET", f"/v1/jobs/{job}", None, self.bob).get("result"),
+                 "the result", DEADLINE_S)
+        self.assertIn("model.safetensors", os.listdir(self.results(job)))
+
+    def test_a_script_of_ones_own(self):
+        self.agent("one")
+        script = """
+import souk
+import numpy as np
+
+def gradient(p, x, y):
+    z = x @ p["w"] + p["b"]
+    z -= z.max(1, keepdims=True)
+    e = np.exp(z)
+    e /= e.sum(1, keepdims=True)
+    loss = -np.log(e[np.arange(len(y)), y] + 1e-9).mean()
+    e[np.arange(len(y)), y] -= 1
+    e /= len(y)
+    return loss, {"w": x.T @ e, "b": e.sum(0)}
+
+def evaluate(p, x, y):
+    z = x @ p["w"] + p["b"]
+    return 0.0, {"accuracy": float((z.argmax(1) == y).mean())}
+
+print("this goes to the log")
+souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.float32)},
+            gradient=gradient, evaluate=evaluate)
+"""
+        job = self.train(JOB.replace("model: {name: mlp, hidden: 32}",
+                                     "trainer: python\nscript: mine.py\npackages: [python3, numpy]"),
+                         mine_py=script, **self.points())
+        self.wait(job)
+        self.assertIn("this goes to the log", self.souk("logs", job, token=self.bob).stdout)
+
+    def test_what_cannot_be_trained_is_refused_in_words(self):
+        bad = [("model: {name: mlp, hidden: 32}", "", "model"),
+               ("epochs: 30", "epochs: 0", "epochs"),
+               ("batch: 16", "rule: magic", "magic"),
+               ("batch: 16", "codec: zip", "zip"),
+               ("kind: train", "kind: batch\nrun: 'true'", "train"),
+               ("format: csv", "format: cvs", "cvs")]
+        for old, new, word in bad:
+            path = self.job_file(JOB.replace(old, new) + "\nprice: {limit: 1, budget: 5}\n")
+            for name, text in self.points().items():
+                with open(os.path.join(self.folder, name.replace("_", ".")), "w",
+                          encoding="utf-8") as file:
+                    file.write(text)
+            done = self.souk("run", path, "--yes", token=self.bob, check=False)
+            self.assertNotEqual(done.returncode, 0, new)
+            self.assertIn(word, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

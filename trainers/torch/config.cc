@@ -1,0 +1,70 @@
+#include "config.h"
+
+#include <fstream>
+
+#include "fields.h"
+
+namespace souk::trainer {
+namespace {
+
+using Json = nlohmann::json;
+
+Shape parse_input(const Json& json) {
+  Shape shape;
+  if (json.is_array())
+    for (const Json& n : json) shape.push_back(n.is_number_unsigned() ? n.get<std::int64_t>() : 0);
+  bool sound = !shape.empty() && shape.size() <= 3;
+  for (const std::int64_t n : shape) sound = sound && n >= 1 && n <= 65536;
+  if (!sound) throw Error("input is " + json.dump() + "; it must be a shape such as [1,28,28]");
+  return shape;
+}
+
+void read_channels(const Json& object, const char* name, std::vector<double>& values) {
+  const auto field = object.find(name);
+  if (field == object.end()) return;
+  bool sound = field->is_array() && !field->empty();
+  for (const Json& n : *field) sound = sound && n.is_number();
+  if (!sound) throw Error(std::string(name) + " must be a list of numbers, one a channel");
+  values = field->get<std::vector<double>>();
+}
+
+}  // namespace
+
+Config parse_config(const Json& json) {
+  if (!json.is_object()) throw Error("config is missing or not an object");
+  Json all = json;
+  // A job's options may come beside the other fields or in an object of their own.
+  if (const auto options = json.find("options"); options != json.end() && options->is_object())
+    all.update(*options);
+
+  Config config;
+  config.model = require_string(all, "model");
+  if (all.contains("input")) config.input = parse_input(all["input"]);
+  read_field<std::int64_t>(all, "classes", config.classes, 2, 1'000'000);
+  read_field<std::int64_t>(all, "threads", config.threads, 1, 1024);
+  read_field(all, "lr", config.lr, 0.0, 1e6);
+  read_field(all, "momentum", config.momentum, 0.0, 1.0);
+  read_field(all, "weight_decay", config.weight_decay, 0.0, 1e6);
+  read_field(all, "augment", config.augment);
+  read_channels(all, "mean", config.mean);
+  read_channels(all, "std", config.std);
+  for (const double n : config.std)
+    if (!(n > 0)) throw Error("std must be above 0 for every channel");
+  read_field<std::int64_t>(all, "hidden", config.hidden, 1, 1'000'000);
+  read_field<std::int64_t>(all, "depth", config.depth, 8, 1202);
+  read_field<std::int64_t>(all, "layers", config.layers, 1, 256);
+  read_field<std::int64_t>(all, "width", config.width, 1, 65536);
+  read_field<std::int64_t>(all, "heads", config.heads, 1, 1024);
+  read_field<std::int64_t>(all, "context", config.context, 1, 65536);
+  return config;
+}
+
+Config read_config(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error(path + ": cannot be opened");
+  const Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded()) throw Error(path + ": not valid JSON");
+  return parse_config(json);
+}
+
+}  // namespace souk::trainer

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "safetensors.h"
+
+namespace souk::trainer {
+
+// What a job says about its model and optimiser: the `config` of the protocol's hello. README.md
+// lists the fields. What a model has no use for is ignored.
+struct Config {
+  std::string model;
+  Shape input;  // One sample, channels first. Empty: the model's own default.
+  std::int64_t classes = 10;
+  std::int64_t threads = 1;
+
+  double lr = 0.05;  // For requests that name none.
+  double momentum = 0.9;
+  double weight_decay = 0;
+
+  bool augment = false;
+  std::vector<double> mean, std;  // Per channel, or one for all. Empty: see Normalisation.
+
+  std::int64_t hidden = 128;  // mlp
+  std::int64_t depth = 20;    // preresnet
+  std::int64_t layers = 2;    // char-transformer, as are the next
+  std::int64_t width = 64;
+  std::int64_t heads = 4;
+  std::int64_t context = 64;
+};
+
+// Throws Error naming the field, its value and what would be accepted.
+Config parse_config(const nlohmann::json& json);
+
+// Reads a file that holds such an object.
+Config read_config(const std::string& path);
+
+}  // namespace souk::trainer

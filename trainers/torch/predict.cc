@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "config.h"
+#include "error.h"
+#include "flags.h"
+#include "learner.h"
+
+namespace souk::trainer {
+namespace {
+
+using Json = nlohmann::json;
+
+Json classify(Learner& learner, const std::string& line, bool pixels) {
+  const Json sample = Json::parse(line, nullptr, false);
+  if (!sample.is_array() ||
+      !std::all_of(sample.begin(), sample.end(), [](const Json& n) { return n.is_number(); }))
+    throw Error("a sample is one line with a JSON array of numbers");
+  const auto chances = learner.classify(sample.get<std::vector<float>>(), pixels);
+  const auto best = std::max_element(chances.begin(), chances.end());
+  return {{"label", best - chances.begin()}, {"probabilities", chances}};
+}
+
+// Pictures come as pixels unless told otherwise; vectors as they are.
+bool samples_are_pixels(const Flags& flags, const Config& config) {
+  const std::string values = flags.text("--values", config.input.size() > 1 ? "pixels" : "floats");
+  if (values != "pixels" && values != "floats")
+    throw Error("--values is '" + values + "'; it must be pixels or floats");
+  return values == "pixels";
+}
+
+}  // namespace
+
+int run_predict(const std::vector<std::string>& arguments) {
+  const Flags flags(arguments,
+                    {"--config", "--model", "--values", "--length", "--temperature", "--seed"});
+  Writing writing;
+  writing.length = flags.integer("--length", writing.length, 0);
+  writing.temperature = flags.number("--temperature", writing.temperature);
+  writing.seed = static_cast<std::uint64_t>(flags.integer("--seed", 1, 0));
+
+  Learner learner(read_config(flags.required("--config")));
+  learner.load(flags.required("--model"));
+  const bool pixels = samples_are_pixels(flags, learner.config());
+  for (std::string line; std::getline(std::cin, line);) {
+    const Json answer = learner.is_text() ? Json{{"text", learner.continue_text(line, writing)}}
+                                          : classify(learner, line, pixels);
+    // A model writes bytes, which need not be valid UTF-8.
+    std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+  }
+  return 0;
+}
+
+}  // namespace souk::trainer

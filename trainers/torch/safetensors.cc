@@ -1,0 +1,204 @@
+#include "safetensors.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "error.h"
+
+namespace souk::trainer {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kLengthBytes = 8;
+// As the reference implementation has it.
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr std::size_t kMaxDimensions = 8;
+// One writev or read never moves more than this on Linux; larger files take several.
+constexpr std::size_t kMaxTransfer = 0x7ffff000;
+
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw Error(path + ": " + why);
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags, 0644)) {
+    if (fd_ < 0) fail(path, std::strerror(errno));
+  }
+  ~Descriptor() { ::close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::uint64_t little_endian(const std::byte* bytes) {
+  std::uint64_t value = 0;
+  for (int i = 7; i >= 0; --i) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
+
+std::size_t element_bytes(const std::string& dtype) {
+  static const std::map<std::string, std::size_t> sizes = {
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"U16", 2}, {"I16", 2}, {"F16", 2}, {"BF16", 2},
+      {"U32", 4},  {"I32", 4}, {"F32", 4}, {"U64", 8}, {"I64", 8}, {"F64", 8}};
+  const auto found = sizes.find(dtype);
+  return found == sizes.end() ? 0 : found->second;
+}
+
+// The bytes a tensor takes, or nothing when that overflows.
+bool tensor_bytes(const Shape& shape, std::size_t element, std::size_t& bytes) {
+  bytes = element;
+  for (const std::int64_t n : shape)
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(n), &bytes)) return false;
+  return true;
+}
+
+// An entry {"dtype":"F32","shape":[2,3],"data_offsets":[0,24]} of the header.
+TensorView parse_entry(const Json& entry, const std::byte* data, std::size_t data_bytes) {
+  if (!entry.is_object()) throw Error("its entry is not an object");
+  for (const char* key : {"dtype", "shape", "data_offsets"})
+    if (!entry.contains(key)) throw Error(std::string("it has no ") + key);
+
+  TensorView view;
+  if (!entry["dtype"].is_string()) throw Error("its dtype is not a string");
+  view.dtype = entry["dtype"].get<std::string>();
+  const std::size_t element = element_bytes(view.dtype);
+  if (element == 0) throw Error("its dtype is unknown");
+
+  const Json& shape = entry["shape"];
+  if (!shape.is_array() || shape.size() > kMaxDimensions)
+    throw Error("its shape is not a list of at most " + std::to_string(kMaxDimensions));
+  for (const Json& n : shape) {
+    if (!n.is_number_unsigned() || n.get<std::uint64_t>() > INT64_MAX)
+      throw Error("its shape has something else than sizes");
+    view.shape.push_back(n.get<std::int64_t>());
+  }
+
+  const Json& offsets = entry["data_offsets"];
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned())
+    throw Error("its data_offsets are not two offsets");
+  const auto begin = offsets[0].get<std::uint64_t>();
+  const auto end = offsets[1].get<std::uint64_t>();
+  if (begin > end || end > data_bytes) throw Error("it lies outside the file");
+  if (!tensor_bytes(view.shape, element, view.bytes) || view.bytes != end - begin)
+    throw Error("its size does not match its shape " + to_string(view.shape));
+  view.data = data + begin;
+  return view;
+}
+
+void read_fully(int fd, std::byte* to, std::size_t bytes, const std::string& path) {
+  while (bytes > 0) {
+    const ssize_t got = ::read(fd, to, std::min(bytes, kMaxTransfer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path, std::strerror(errno));
+    if (got == 0) fail(path, "it shrank while being read");
+    to += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+}
+
+}  // namespace
+
+std::string to_string(const Shape& shape) {
+  std::string text;
+  for (const std::int64_t n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
+  return "[" + text + "]";
+}
+
+std::int64_t count(const Shape& shape) {
+  std::int64_t n = 1;
+  for (const std::int64_t size : shape) n *= size;
+  return n;
+}
+
+TensorFile TensorFile::read(const std::string& path) {
+  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail(path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail(path, "not a file");
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  if (bytes < kLengthBytes) fail(path, "too short for a safetensors file");
+
+  TensorFile result;
+  result.path_ = path;
+  result.contents_.reset(new std::byte[bytes]);  // Not make_unique: no need to clear it first.
+  read_fully(file.get(), result.contents_.get(), bytes, path);
+
+  const std::uint64_t header_bytes = little_endian(result.contents_.get());
+  if (header_bytes > kMaxHeaderBytes || header_bytes > bytes - kLengthBytes)
+    fail(path, "the header of " + std::to_string(header_bytes) + " bytes does not fit the file");
+  const auto* header = reinterpret_cast<const char*>(result.contents_.get() + kLengthBytes);
+  const Json json = Json::parse(header, header + header_bytes, nullptr, false);
+  if (!json.is_object()) fail(path, "the header is not a JSON object");
+
+  const std::byte* data = result.contents_.get() + kLengthBytes + header_bytes;
+  const std::size_t data_bytes = bytes - kLengthBytes - static_cast<std::size_t>(header_bytes);
+  for (const auto& [name, entry] : json.items()) {
+    if (name == "__metadata__") continue;
+    try {
+      result.tensors_.emplace(name, parse_entry(entry, data, data_bytes));
+    } catch (const Error& error) {
+      fail(path, "tensor '" + name + "': " + error.what());
+    }
+  }
+  return result;
+}
+
+const TensorView& TensorFile::at(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) fail(path_, "no tensor '" + name + "'");
+  return found->second;
+}
+
+std::string f32_header(const std::vector<NamedShape>& tensors) {
+  std::string json;
+  std::int64_t offset = 0;
+  // Put together by hand, because a JSON object would sort the names.
+  for (const auto& [name, shape] : tensors) {
+    const std::int64_t end = offset + count(shape) * std::int64_t{sizeof(float)};
+    json += (json.empty() ? "{" : ",") + Json(name).dump() + R"(:{"dtype":"F32","shape":)" +
+            Json(shape).dump() + R"(,"data_offsets":)" + Json({offset, end}).dump() + "}";
+    offset = end;
+  }
+  json += "}";
+  // Padded, so that the tensors begin at a multiple of 8 bytes.
+  json.resize((json.size() + 7) / 8 * 8, ' ');
+
+  std::string length(kLengthBytes, '\0');
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    length[i] = static_cast<char>(json.size() >> (8 * i) & 0xff);
+  return length + json;
+}
+
+void write_f32(const std::string& path, const std::string& header, const float* values,
+               std::size_t values_count) {
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+  iovec parts[2] = {{const_cast<char*>(header.data()), header.size()},
+                    {const_cast<float*>(values), values_count * sizeof(float)}};
+  while (parts[0].iov_len + parts[1].iov_len > 0) {
+    const ssize_t wrote = ::writev(file.get(), parts, 2);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) fail(path, std::strerror(errno));
+    auto left = static_cast<std::size_t>(wrote);
+    for (iovec& part : parts) {
+      const std::size_t done = std::min(left, part.iov_len);
+      part.iov_base = static_cast<char*>(part.iov_base) + done;
+      part.iov_len -= done;
+      left -= done;
+    }
+  }
+}
+
+}  // namespace souk::trainer
