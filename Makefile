@@ -37,18 +37,19 @@ build/%/build.ninja: CMakePresets.json
 	cmake --preset $*
 	@touch $@
 
-build: build/release/build.ninja ## build build/release/bin/souk
-	cmake --build build/release -j $(JOBS) --target souk
+build: build/release/build.ninja ## build build/release/bin/souk and souk-torch
+	cmake --build build/release -j $(JOBS) --target souk souk-torch
 
 all: build/release/build.ninja ## build everything, with tests and benchmarks
 	cmake --build build/release -j $(JOBS)
 
-demo: setup ## a whole market on this machine: lend, borrow, settle
+demo: ## a market on this machine: lend, train a model, settle
+	@scripts/setup build data
 	@$(MAKE) --no-print-directory SETUP=: build
 	$(SOUK) demo
 
 test: ## build everything and run every test
-	@scripts/setup build test
+	@scripts/setup build test data
 	@$(MAKE) --no-print-directory SETUP=: all
 	ctest --test-dir build/release $(CTEST_OPTS)
 
@@ -77,6 +78,10 @@ format: ## reformat the sources in place
 clean: ## remove build/
 	rm -rf build
 
-install: build ## copy souk to PREFIX/bin, and a unit for systemd
+install: build ## copy souk to PREFIX, with its trainer, examples and a unit for systemd
 	install -D -m 755 $(SOUK) $(DESTDIR)$(PREFIX)/bin/souk
+	install -D -m 755 $(SOUK)-torch $(DESTDIR)$(PREFIX)/bin/souk-torch
+	install -d $(DESTDIR)$(PREFIX)/share/souk/python/souk $(DESTDIR)$(PREFIX)/share/souk/examples
+	install -m 644 sdk/python/src/souk/* $(DESTDIR)$(PREFIX)/share/souk/python/souk
+	install -m 644 examples/*.yaml $(DESTDIR)$(PREFIX)/share/souk/examples
 	install -D -m 644 dist/souk-lend.service $(DESTDIR)$(PREFIX)/lib/systemd/user/souk-lend.service

@@ -184,7 +184,7 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
             gradient=gradient, evaluate=evaluate)
 """
         job = self.train(JOB.replace("model: {name: mlp, hidden: 32}",
-                                     "trainer: python\nscript: mine.py\npackages: [python3, numpy]"),
+                                     "trainer: python\nscript: mine.py\npackages: [numpy]"),
                          mine_py=script, **self.points())
         self.wait(job)
         self.assertIn("this goes to the log", self.souk("logs", job, token=self.bob).stdout)

@@ -22,6 +22,8 @@ using base::fail;
 using base::Result;
 
 constexpr std::size_t kPiece = 4 << 20;
+constexpr auto kFirstPause = std::chrono::milliseconds(50);
+constexpr auto kLongestPause = std::chrono::milliseconds(1000);
 constexpr auto kToInit = base::minutes(2);
 constexpr auto kLongestUnit = base::hours(6);
 constexpr const char* kBase = "base.safetensors";
@@ -145,11 +147,25 @@ Result<std::string> Coach::shard(const std::string& name) {
   return file;
 }
 
+// A hub that cannot be reached is waited for, as long as there is grace.
+template <class Call>
+Result<std::string> Coach::patiently(const Call& call) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::microseconds(options_.grace.us);
+  for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
+    auto answer = call();
+    if (answer || answer.error().code != Code::unavailable || ended_ ||
+        std::chrono::steady_clock::now() > deadline)
+      return answer;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 Result<> Coach::pull() {
   options_.doing("pulling parameters");
   auto query = fmt::format("parameters?epoch={}", options_.lease.epoch);
   if (version_ >= 0) query += fmt::format("&since={}", version_);
-  SOUK_ASSIGN(const auto bytes, link_->get(path(query)));
+  SOUK_ASSIGN(const auto bytes, patiently([&] { return link_->get(path(query)); }));
   options_.moved(std::ssize(bytes), 0);
   SOUK_ASSIGN(const auto version, train::unpack_changed(bytes, values_));
   // A hub that lost its latest versions in a crash has gone back: nothing that we have is of use.
@@ -168,8 +184,10 @@ Result<bool> Coach::report(const wire::Unit& unit, wire::UnitDone done, std::str
   const auto where = path(fmt::format("units/{}", unit.id));
   for (std::size_t at = 0; at < body.size();) {
     const auto piece = body.substr(at, kPiece);
-    SOUK_ASSIGN(const auto answer,
-                link_->put(fmt::format("{}?epoch={}&offset={}", where, done.epoch, at), piece));
+    SOUK_ASSIGN(const auto answer, patiently([&] {
+                  return link_->put(fmt::format("{}?epoch={}&offset={}", where, done.epoch, at),
+                                    piece);
+                }));
     SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
     at = static_cast<std::size_t>(size.size);
     options_.moved(0, std::ssize(piece));
@@ -227,8 +245,10 @@ Result<> Coach::train(const wire::Unit& unit) {
 Result<> Coach::evaluate(const wire::Unit& unit) {
   SOUK_ASSIGN(const auto file, shard(unit.shard));
   options_.doing("pulling parameters");
-  SOUK_ASSIGN(const auto bytes, link_->get(path(fmt::format("parameters?epoch={}&version={}",
-                                                            options_.lease.epoch, unit.version))));
+  SOUK_ASSIGN(const auto bytes, patiently([&] {
+                return link_->get(path(fmt::format("parameters?epoch={}&version={}",
+                                                   options_.lease.epoch, unit.version)));
+              }));
   options_.moved(std::ssize(bytes), 0);
   std::vector<float> values(values_.size());
   SOUK_TRY(train::unpack_changed(bytes, values));

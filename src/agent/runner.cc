@@ -236,7 +236,7 @@ Result<> Runner::fill_scratch(Place& place) {
     program.env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
     program.env["CUDA_VISIBLE_DEVICES"] = place.gpus.visible();
   }
-  program.limits = {.cores = static_cast<double>(task.cores),
+  program.limits = {.cores = static_cast<double>(task.cores) * shop_.cpu_share,
                     .memory_bytes = task.memory_mib << 20,
                     .scratch_bytes = shop_.scratch_bytes,
                     .pids = kProcesses};

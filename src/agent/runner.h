@@ -33,6 +33,7 @@ struct Workshop {
   std::int64_t scratch_bytes = std::int64_t{1} << 30;  // Of one lease.
   std::unique_ptr<Gpus> gpus = std::make_unique<Gpus>(0);
   bool internet = false;
+  double cpu_share = 1;  // Of the cores' time, where control groups can limit it.
   // How long to go on reporting what happened when the market cannot be reached.
   base::Duration grace = base::minutes(10);
   std::function<void(const std::string& line)> tell = [](const std::string&) {};

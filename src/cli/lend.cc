@@ -185,6 +185,7 @@ Command lend_command() {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
       flag("--cores N", "lend so many cores; default: all", o->cores),
       flag("--memory SIZE", "lend so much memory (8G); default: all", o->memory),
+      flag("--cpu-share SHARE", "of each core's time, 0.1 to 1; default 1", o->cpu_share),
       flag("--gpus N", "lend so many GPUs; default: all", o->gpus),
       flag("--disk SIZE", "lend so much disk (50G)", o->disk),
       flag("--class CLASS", "lend slots of this class; default: the smallest", o->slot_class),

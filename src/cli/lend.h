@@ -24,6 +24,7 @@ struct Lend {
   std::optional<base::Time> until;
   std::optional<base::Duration> longest_lease;
   std::string region;
+  double cpu_share = 1;  // Of the time of the cores lent.
   bool yield = false;
   base::Duration notice = base::seconds(30);
   base::Duration drain = base::seconds(90);

@@ -222,6 +222,9 @@ Result<> open_shop(const Lend& o, const Ready& ready, const std::string& folder,
   }
   shop.folder = folder + "/leases";
   shop.grace = o.grace;
+  if (!(o.cpu_share >= 0.1 && o.cpu_share <= 1))
+    return failed(fmt::format("a CPU share of {}", o.cpu_share), "use 0.1 to 1");
+  shop.cpu_share = o.cpu_share;
   shop.internet = o.internet;
   const auto cache = o.cache.mib << 20;
   SOUK_ASSIGN(shop.store, blob::Store::open(folder + "/blobs",

@@ -126,7 +126,8 @@ Result<> Run::recover() {
   // The versions under check are gone; what was saved is checked instead.
   for (auto& check : snapshot.training.checks) check.version = version_;
   if (snapshot.training.finished) snapshot.training.final_version = version_;
-  training_.emplace(training_->plan(), std::move(snapshot.training));
+  auto plan = training_->plan();  // A copy: what it lies in is replaced.
+  training_.emplace(std::move(plan), std::move(snapshot.training));
   SOUK_ASSIGN(const auto taken, store_->take());
   for (const auto version : training_->kept()) kept_[version] = taken;
   pin_ = blobs_.pin(manifest.chunks());

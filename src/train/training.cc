@@ -39,8 +39,7 @@ double Training::Known::quantile(double q) const {
 Training::Training(Plan plan, TrainingState state) : plan_(std::move(plan)), s_(std::move(state)) {
   CHECK(!plan_.shards.empty() && plan_.batch > 0 && plan_.epochs > 0);
   for (std::int32_t i = 0; i < std::ssize(plan_.shards); ++i) total_ += steps_of(i);
-  ++s_.life;
-  if (s_.epochs.empty() && !s_.finished) open_epoch(1);
+  if (s_.life++ == 0) open_epoch(1);
 }
 
 std::int64_t Training::steps_of(std::int32_t shard) const {

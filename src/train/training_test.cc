@@ -1,0 +1,283 @@
+#include "train/training.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace souk::train {
+namespace {
+
+using base::seconds;
+using base::Time;
+
+// Four shards of 100 samples in batches of 10: 40 steps an epoch.
+Plan small(std::int32_t epochs = 2) {
+  return {.shards = {100, 100, 100, 100},
+          .validation = {50},
+          .epochs = epochs,
+          .batch = 10,
+          .local_steps = 5,
+          .workers = 3};
+}
+
+// A hub without parameters: folds are counted, time moves when told to.
+struct Hub {
+  Training t;
+  Time now{1'000'000};
+  std::int64_t version = 0;
+
+  explicit Hub(Plan plan = small(), TrainingState state = {}) : t(std::move(plan), state) {}
+
+  Unit next(Training::Worker w, const std::set<std::int32_t>& holds = {}) {
+    return t.next(w, now, holds);
+  }
+  void begin(Training::Worker w = 1) {
+    const auto unit = next(w);
+    ASSERT_EQ(unit.kind, UnitKind::init);
+    t.initialised(unit.id, now);
+  }
+  void accept(const Unit& unit, std::int64_t steps = 0) {
+    t.accept(unit.id, steps == 0 ? unit.steps : steps, 10 * unit.steps, 0.5, now);
+    ++version;
+    t.folded();
+    t.begin_check(version, now);
+  }
+  // One worker does whatever it is given until there is no more.
+  int work(Training::Worker w, double accuracy = 0.5, base::Duration pace = seconds(1)) {
+    for (int units = 0;; ++units) {
+      const auto unit = next(w);
+      now = now + pace;
+      switch (unit.kind) {
+        case UnitKind::finish:
+          return units;
+        case UnitKind::wait:
+          ADD_FAILURE() << "it waits for nobody";
+          return units;
+        case UnitKind::init:
+          t.initialised(unit.id, now);
+          break;
+        case UnitKind::train:
+          accept(unit);
+          break;
+        case UnitKind::evaluate:
+          t.evaluated(unit.id, 50, 1.0, accuracy, now);
+      }
+    }
+  }
+};
+
+TEST(Training, EveryStepOfEveryEpochIsDoneOnce) {
+  Hub hub;
+  hub.work(1);
+  EXPECT_TRUE(hub.t.state().finished);
+  EXPECT_EQ(hub.t.state().useful_steps, 80);
+  EXPECT_EQ(hub.t.state().reason, "all epochs are done");
+  ASSERT_EQ(hub.t.state().rows.size(), 2u);
+  EXPECT_EQ(hub.t.state().rows[1].accuracy, 0.5);
+}
+
+TEST(Training, ItEndsAtItsTargetWithTheVersionThatReachedIt) {
+  auto plan = small(100);
+  plan.target = 0.9;
+  Hub hub(plan);
+  hub.work(1, 0.95);
+  EXPECT_EQ(hub.t.state().reason, "the target was reached");
+  EXPECT_EQ(hub.t.state().rows.size(), 1u);
+  EXPECT_EQ(hub.t.state().final_version, hub.t.state().rows[0].version);
+}
+
+TEST(Training, OthersWaitForTheFirstParameters) {
+  Hub hub;
+  const auto first = hub.next(1);
+  EXPECT_EQ(first.kind, UnitKind::init);
+  EXPECT_EQ(hub.next(2).kind, UnitKind::wait);
+  hub.t.gone(1, hub.now);  // Then somebody else makes them.
+  EXPECT_EQ(hub.next(2).kind, UnitKind::init);
+}
+
+TEST(Training, AUnitWhoseWorkerVanishedGoesToSomebodyElse) {
+  Hub hub;
+  hub.begin();
+  const auto lost = hub.next(1);
+  hub.now = hub.now + base::hours(1);
+  const auto again = hub.next(2);
+  EXPECT_EQ(hub.t.find(1, lost.id), nullptr);  // It comes too late now.
+  EXPECT_EQ(again.shard, lost.shard);
+  EXPECT_EQ(again.first_step, lost.first_step);
+  EXPECT_NE(again.id, lost.id);
+  EXPECT_EQ(hub.t.state().wasted_steps, lost.steps);
+}
+
+TEST(Training, AWorkerThatLeavesHandsBackWhatItDidOfAUnit) {
+  Hub hub;
+  hub.begin();
+  const auto unit = hub.next(1);
+  hub.accept(unit, 2);
+  const auto rest = hub.next(2);
+  EXPECT_EQ(rest.shard, unit.shard);
+  EXPECT_EQ(rest.first_step, unit.first_step + 2);
+  EXPECT_EQ(hub.t.state().wasted_steps, 0);
+}
+
+TEST(Training, NobodyElsesUnitCanBeCompleted) {
+  Hub hub;
+  hub.begin();
+  const auto unit = hub.next(1);
+  EXPECT_EQ(hub.t.find(2, unit.id), nullptr);
+  EXPECT_NE(hub.t.find(1, unit.id), nullptr);
+  hub.accept(unit);
+  EXPECT_EQ(hub.t.find(1, unit.id), nullptr);  // Not twice.
+}
+
+TEST(Training, AWorkerThatHoldsAShardGetsItsUnits) {
+  Hub hub;
+  hub.begin();
+  for (const std::int32_t shard : {3, 0, 2}) EXPECT_EQ(hub.next(1, {shard}).shard, shard);
+}
+
+TEST(Training, ASlowMachineDoesFewerStepsAUnit) {
+  auto plan = small();
+  plan.shards = {1'000, 1'000};
+  Hub hub(plan);
+  hub.begin();
+  for (int i = 0; i < 2; ++i) {
+    const auto fast = hub.next(1), slow = hub.next(2);
+    hub.now = hub.now + seconds(5);
+    hub.accept(fast);
+    hub.now = hub.now + seconds(15);
+    hub.accept(slow);
+  }
+  EXPECT_EQ(hub.next(1).steps, 5);
+  EXPECT_EQ(hub.next(2).steps, 2);
+}
+
+TEST(Training, ADeadlineFollowsTheWorkersOwnPace) {
+  Hub hub;
+  hub.begin();
+  const auto first = hub.next(1);
+  EXPECT_GE(first.deadline - hub.now, base::minutes(1));  // Nothing is known of it.
+  hub.now = hub.now + seconds(10);
+  hub.accept(first);
+  const auto second = hub.next(1);
+  EXPECT_EQ(second.deadline - hub.now, seconds(40));  // 4 times what it took.
+}
+
+TEST(Training, TheLastUnitOfAnEpochIsGivenOutTwiceAndCountsOnce) {
+  auto plan = small(1);
+  plan.shards = {20};  // Two steps.
+  plan.local_steps = 1;
+  Hub hub(plan);
+  hub.begin();
+  const auto first = hub.next(1);
+  hub.now = hub.now + seconds(2);
+  hub.accept(first);
+  const auto second = hub.next(1);
+  EXPECT_EQ(hub.next(2).kind, UnitKind::wait);  // The first worker is not late yet.
+  hub.now = hub.now + seconds(3);
+  const auto twin = hub.next(2);
+  ASSERT_EQ(twin.kind, UnitKind::train);
+  EXPECT_EQ(twin.first_step, second.first_step);
+  hub.accept(twin);
+  EXPECT_EQ(hub.t.find(1, second.id), nullptr);
+  EXPECT_EQ(hub.t.state().useful_steps, 2);
+}
+
+TEST(Training, ASynchronousRuleHasOnlyItsNumberUnderWay) {
+  auto plan = small();
+  plan.synchronous = true;
+  plan.arity = 2;
+  Hub hub(plan);
+  hub.begin();
+  const auto a = hub.next(1), b = hub.next(2);
+  EXPECT_EQ(hub.next(3).kind, UnitKind::wait);
+  hub.t.accept(a.id, a.steps, 50, 0.5, hub.now);
+  EXPECT_EQ(hub.next(1).kind, UnitKind::wait);
+  hub.t.accept(b.id, b.steps, 50, 0.5, hub.now);
+  hub.t.folded();
+  EXPECT_EQ(hub.next(3).kind, UnitKind::train);
+}
+
+TEST(Training, NobodyWaitsForTheSlowestAtTheEndOfAnEpoch) {
+  Hub hub;
+  hub.begin();
+  const auto slow = hub.next(1);
+  while (hub.t.state().useful_steps < 35) hub.accept(hub.next(2));
+  const auto ahead = hub.next(2);
+  EXPECT_EQ(ahead.kind, UnitKind::train);
+  EXPECT_EQ(ahead.epoch, 2);
+  hub.accept(slow);
+  EXPECT_EQ(hub.next(3).kind, UnitKind::evaluate);
+}
+
+TEST(Training, AfterACrashWhatWasGivenOutIsDoneAgainUnderNewNames) {
+  Hub hub;
+  hub.begin();
+  hub.accept(hub.next(1));
+  const auto lost = hub.next(1);
+  Hub again(small(), hub.t.durable(hub.now));
+  EXPECT_EQ(again.t.find(1, lost.id), nullptr);
+  const auto unit = again.next(1);
+  EXPECT_EQ(unit.first_step, lost.first_step);
+  EXPECT_NE(unit.id, lost.id);
+  again.accept(unit);
+  again.work(1);
+  EXPECT_EQ(again.t.state().useful_steps, 80);
+}
+
+TEST(Training, ARejectedUnitIsDoneAgain) {
+  Hub hub;
+  hub.begin();
+  const auto bad = hub.next(1);
+  hub.t.reject(bad.id, hub.now);
+  EXPECT_EQ(hub.t.workers().at(1).rejected, 1);
+  const auto again = hub.next(2);
+  EXPECT_EQ(again.first_step, bad.first_step);
+  EXPECT_EQ(again.shard, bad.shard);
+}
+
+// Workers that come, go, fall silent, hand back halves and lie, in any order: every step of every
+// epoch is still accepted exactly once, and it ends.
+TEST(Training, WhateverWorkersDoEveryStepIsAcceptedOnce) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    base::Random random(seed);
+    auto plan = small(3);
+    plan.validations = 1 + static_cast<std::int32_t>(random.below(3));
+    if (random.chance(3)) plan.synchronous = true, plan.arity = 1 + random.below(3);
+    Hub hub(plan);
+    std::map<Training::Worker, Unit> hands;
+    int turns = 0;
+    for (; !hub.t.state().finished && turns < 20'000; ++turns) {
+      const auto w = random.between(1, 4);
+      hub.now = hub.now + base::milliseconds(random.between(0, 2'000));
+      if (random.chance(40)) {
+        hub.t.gone(w, hub.now);
+        continue;
+      }
+      if (random.chance(500)) {
+        hub.t = Training(plan, hub.t.durable(hub.now));
+        continue;
+      }
+      const auto held = hands.find(w);
+      const auto* open = held == hands.end() ? nullptr : hub.t.find(w, held->second.id);
+      if (open == nullptr || random.chance(20)) {
+        hands[w] = hub.next(w);
+        continue;
+      }
+      const auto unit = *open;
+      if (unit.kind == UnitKind::init)
+        hub.t.initialised(unit.id, hub.now);
+      else if (unit.kind == UnitKind::evaluate)
+        hub.t.evaluated(unit.id, 50, 1, 0.5, hub.now);
+      else if (random.chance(10))
+        hub.t.reject(unit.id, hub.now);
+      else
+        hub.accept(unit, random.between(1, unit.steps));
+    }
+    ASSERT_TRUE(hub.t.state().finished) << "seed " << seed;
+    EXPECT_EQ(hub.t.state().useful_steps, 120) << "seed " << seed;
+    EXPECT_EQ(hub.t.state().rows.back().epoch, 3) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace souk::train
