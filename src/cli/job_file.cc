@@ -193,10 +193,10 @@ base::Result<DataSource> data_of(const File& f) {
     return DataSource{.built_in = *std::move(name)};
   auto read = wire::from_json<FileData>(f.data->text);
   if (!read) return std::unexpected(at(std::move(read).error(), "data"));
-  const auto formats = {"idx", "cifar10", "csv", "text", "files"};
+  const auto formats = {"idx", "cifar10", "csv", "text"};
   if (std::ranges::find(formats, read->format) == formats.end())
     return std::unexpected(at({base::Code::invalid, "'" + read->format + "' is no known format",
-                               "use idx, cifar10, csv, text or files"},
+                               "use idx, cifar10, csv or text"},
                               "data.format"));
   DataSource out{.format = read->format, .label = read->label};
   SOUK_ASSIGN(out.train, files_of(read->train, "data.train"));

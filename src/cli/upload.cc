@@ -106,11 +106,9 @@ Result<> JobFiles::add_training(Context& c, JobFile& job) {
   auto& local = *job.train;
   auto& train = local.train;
   SOUK_ASSIGN(const auto data, load_data(c, local.data));
-  if (!local.data.built_in.empty() || local.data.format != "files") {
-    train.config.try_emplace("input", wire::to_json(data.train.shape));
-    train.config.try_emplace("classes",
-                             std::to_string(std::max(data.train.classes(), data.test.classes())));
-  }
+  train.config.try_emplace("input", wire::to_json(data.train.shape));
+  train.config.try_emplace("classes",
+                           std::to_string(std::max(data.train.classes(), data.test.classes())));
   const auto cut = [&](const train::Dataset& set, std::int32_t count, std::string_view what,
                        std::vector<wire::TrainShard>& out) -> Result<> {
     Progress bar(fmt::format("splitting the {} data", what), "shards",

@@ -1,0 +1,242 @@
+#include "hub/run.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "blob/folder.h"
+#include "train/pull.h"
+#include "wire/safetensors.h"
+
+namespace souk::hub {
+namespace {
+
+namespace fs = std::filesystem;
+using base::LeaseId;
+
+// A hub with one job of two tensors (eleven floats), 40 steps an epoch, and workers played by hand.
+class HubRun : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("souk-hub-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    auto store = blob::Store::open((folder_ / "blobs").string());
+    ASSERT_TRUE(store);
+    blobs_ = *std::move(store);
+    spec_.rule = "downpour";
+    spec_.rule_params = {{"eta", 1}};
+    spec_.epochs = 2;
+    spec_.batch = 10;
+    spec_.local_steps = 20;
+    spec_.shards = {{"a", 200}, {"b", 200}};
+    spec_.validation = {{"v", 100}};
+    open();
+  }
+  void TearDown() override {
+    run_.reset();
+    blobs_.reset();
+    fs::remove_all(folder_);
+  }
+
+  // As after a crash: everything but the disk is gone.
+  void open() {
+    run_.reset();
+    auto opened = hub::Run::open(spec_, 2, *blobs_, clock_,
+                                 {.pointer = (folder_ / "pointer").string(), .snapshot_updates = 2},
+                                 make_memory_store());
+    ASSERT_TRUE(opened) << opened.error().message;
+    run_ = *std::move(opened);
+  }
+  wire::Unit ask(LeaseId worker) {
+    auto unit = run_->next(worker, {});
+    EXPECT_TRUE(unit);
+    return *unit;
+  }
+  wire::UnitVerdict tell(LeaseId worker, const wire::Unit& unit, wire::UnitDone done,
+                         const std::vector<float>& values) {
+    clock_.advance(base::seconds(1));
+    if (!values.empty()) {
+      const auto codec = train::make_codec("fp32");
+      const auto body = train::pack(values, **codec, {});
+      // In two pieces, the first of them twice.
+      const auto half = body.size() / 2;
+      EXPECT_TRUE(run_->receive(worker, unit.id, 0, std::string_view(body).substr(0, half)));
+      EXPECT_TRUE(run_->receive(worker, unit.id, 0, std::string_view(body).substr(0, half)));
+      EXPECT_TRUE(run_->receive(worker, unit.id, static_cast<std::int64_t>(half),
+                                std::string_view(body).substr(half)));
+    }
+    auto judged = run_->complete(worker, unit.id, done);
+    EXPECT_TRUE(judged) << judged.error().message;
+    return judged->verdict;
+  }
+  void begin() {
+    const auto unit = ask(ann_);
+    ASSERT_EQ(unit.kind, "init");
+    const wire::UnitDone done{.tensors = {{"w", {2, 5}}, {"b", {1}}}};
+    EXPECT_TRUE(tell(ann_, unit, done, std::vector<float>(11, 1.0f)).accepted);
+  }
+  wire::UnitVerdict train(LeaseId worker, float delta) {
+    const auto unit = ask(worker);
+    EXPECT_EQ(unit.kind, "train");
+    return tell(worker, unit, done_of(unit), std::vector<float>(11, delta));
+  }
+  wire::UnitDone done_of(const wire::Unit& unit) const {
+    return {
+        .base = run_->view().version, .steps = unit.steps, .samples = unit.steps * 10, .loss = 0.5};
+  }
+  std::vector<float> values() {
+    std::vector<float> out(11);
+    const auto bytes = run_->pull(ann_, -1, std::nullopt);
+    EXPECT_TRUE(bytes);
+    EXPECT_TRUE(train::unpack_changed(*bytes, out));
+    return out;
+  }
+
+  const LeaseId ann_{7}, bob_{8};
+  fs::path folder_;
+  base::FakeClock clock_{base::Time(1'000'000'000)};
+  std::unique_ptr<blob::Store> blobs_;
+  wire::Train spec_;
+  std::unique_ptr<hub::Run> run_;
+};
+
+TEST_F(HubRun, AnUpdateChangesTheParametersOnce) {
+  begin();
+  const auto unit = ask(ann_);
+  const auto done = done_of(unit);
+  EXPECT_TRUE(tell(ann_, unit, done, std::vector<float>(11, 0.25f)).accepted);
+  EXPECT_EQ(values(), std::vector<float>(11, 1.25f));
+  const auto again = run_->complete(ann_, unit.id, done);  // Its answer was lost on the way.
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->verdict.accepted);
+  EXPECT_EQ(again->worked, base::Duration());  // And it is paid once.
+  EXPECT_EQ(values(), std::vector<float>(11, 1.25f));
+}
+
+TEST_F(HubRun, AfterACrashNothingIsFoldedTwiceAndNothingSavedIsLost) {
+  begin();
+  EXPECT_TRUE(train(ann_, 0.25f).accepted);
+  EXPECT_TRUE(train(bob_, 0.25f).accepted);  // The second one since the last snapshot: saved.
+  const auto late = ask(ann_);
+  const auto done = done_of(late);
+  open();
+  EXPECT_EQ(values(), std::vector<float>(11, 1.5f));
+  EXPECT_EQ(run_->view().useful_steps, 40);
+  // What was under way at the crash counts for nothing.
+  EXPECT_FALSE(run_->receive(ann_, late.id, 0, "bytes"));
+  const auto judged = run_->complete(ann_, late.id, done);
+  ASSERT_TRUE(judged);
+  EXPECT_FALSE(judged->verdict.accepted);
+  EXPECT_EQ(values(), std::vector<float>(11, 1.5f));
+}
+
+TEST_F(HubRun, WhatIsNotAnUpdateIsRejectedAndItsUnitGivenOutAgain) {
+  begin();
+  const auto nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(train(ann_, nan).accepted);
+  EXPECT_FALSE(train(ann_, std::numeric_limits<float>::infinity()).accepted);
+  auto unit = ask(ann_);
+  EXPECT_FALSE(tell(ann_, unit, done_of(unit), std::vector<float>(10)).accepted);
+  unit = ask(ann_);
+  EXPECT_FALSE(tell(ann_, unit, done_of(unit), {}).accepted);
+  unit = ask(ann_);
+  auto boast = done_of(unit);
+  boast.steps += 1;
+  EXPECT_FALSE(tell(ann_, unit, boast, std::vector<float>(11)).accepted);
+  unit = ask(ann_);
+  auto future = done_of(unit);
+  future.base += 1;
+  EXPECT_FALSE(tell(ann_, unit, future, std::vector<float>(11, 0.1f)).accepted);
+  EXPECT_EQ(values(), std::vector<float>(11, 1.0f));
+  EXPECT_EQ(run_->view().by_worker.front().rejected, 6);
+  EXPECT_EQ(ask(bob_).first_step, unit.first_step);
+}
+
+TEST_F(HubRun, NobodyPushesForAnother) {
+  begin();
+  const auto unit = ask(ann_);
+  EXPECT_FALSE(run_->receive(bob_, unit.id, 0, "bytes"));
+  const auto judged = run_->complete(bob_, unit.id, done_of(unit));
+  ASSERT_TRUE(judged);
+  EXPECT_FALSE(judged->verdict.accepted);
+  EXPECT_FALSE(run_->receive(ann_, unit.id, 5, "a gap"));
+}
+
+TEST_F(HubRun, APullBringsOnlyWhatChanged) {
+  begin();
+  const auto version = run_->view().version;
+  const auto nothing = run_->pull(ann_, version, std::nullopt);
+  ASSERT_TRUE(nothing);
+  EXPECT_LE(nothing->size(), 32u);
+  EXPECT_TRUE(train(ann_, 0.5f).accepted);
+  const auto changed = run_->pull(ann_, version, std::nullopt);
+  ASSERT_TRUE(changed);
+  EXPECT_GE(changed->size(), 11 * sizeof(float));
+}
+
+TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
+  begin();
+  spec_.epochs = 1;
+  fs::remove(folder_ / "pointer");
+  open();
+  begin();
+  EXPECT_TRUE(train(ann_, 0.25f).accepted);
+  EXPECT_TRUE(train(bob_, 0.25f).accepted);  // The epoch is over.
+  const auto unit = ask(ann_);
+  ASSERT_EQ(unit.kind, "evaluate");
+  const auto bytes = run_->pull(ann_, -1, unit.version);
+  ASSERT_TRUE(bytes);
+  std::vector<float> seen(11);
+  ASSERT_TRUE(train::unpack_changed(*bytes, seen));
+  EXPECT_EQ(seen, std::vector<float>(11, 1.5f));
+  EXPECT_FALSE(run_->pull(ann_, -1, unit.version + 1));
+  EXPECT_TRUE(tell(ann_, unit, {.samples = 100, .loss = 0.2, .metrics = {{"accuracy", 0.75}}}, {})
+                  .accepted);
+  EXPECT_EQ(ask(ann_).kind, "finish");
+  auto ended = run_->ended();
+  ASSERT_TRUE(ended && *ended);
+  EXPECT_EQ((*ended)->reason, "all epochs are done");
+  open();  // A hub that crashed before it could tell ends the same way.
+  ended = run_->ended();
+  ASSERT_TRUE(ended && *ended);
+  const auto manifest = blob::read_manifest(*blob::parse_digest((*ended)->result), *blobs_);
+  ASSERT_TRUE(manifest);
+  const auto model = blob::read_file(*manifest, "model.safetensors", *blobs_);
+  ASSERT_TRUE(model);
+  const auto tensors = wire::read_safetensors(*model, model->size());
+  ASSERT_TRUE(tensors);
+  EXPECT_EQ(tensors->tensors.size(), 2u);
+  float first = 0;
+  std::memcpy(&first, model->data() + tensors->data, sizeof first);
+  EXPECT_EQ(first, 1.5f);
+  const auto csv = blob::read_file(*manifest, "metrics.csv", *blobs_);
+  ASSERT_TRUE(csv);
+  EXPECT_NE(csv->find("1,"), std::string::npos);
+  EXPECT_NE(csv->find("0.75"), std::string::npos);
+}
+
+TEST_F(HubRun, ATrainingThatTheMarketEndsGivesWhatThereIs) {
+  EXPECT_FALSE(run_->end("cancelled"));  // There is nothing yet.
+  begin();
+  EXPECT_TRUE(train(ann_, 0.25f).accepted);
+  const auto ended = run_->end("by its owner");
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ended->reason, "by its owner");
+  EXPECT_EQ(ask(ann_).kind, "finish");
+}
+
+TEST_F(HubRun, ACodecThatSendsChangesDoesNotGoWithARuleThatNeedsWeights) {
+  spec_.rule = "vc-asgd";
+  spec_.rule_params.clear();
+  spec_.codec = "top-k";
+  const auto opened = hub::Run::open(
+      spec_, 2, *blobs_, clock_, {.pointer = (folder_ / "other").string()}, make_memory_store());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().field, "codec");
+}
+
+}  // namespace
+}  // namespace souk::hub
