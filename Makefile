@@ -8,10 +8,6 @@ TIDY       ?= changed
 SOUK       := build/release/bin/souk
 CTEST_OPTS := --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
-# ThreadSanitizer gives every forked child a thread, and the kernel gives a process with threads no
-# user namespace: what starts a sandbox cannot run under it.
-NOT_UNDER_TSAN := agent/(Cgroup|AttackOnReader|InternetAccess|Devices|Sandbox|Seccomp|As/|Sandboxes/)
-
 # Sanitizer reports name functions and lines when a symbolizer is installed.
 SYMBOLIZER := $(shell command -v llvm-symbolizer-19 llvm-symbolizer 2>/dev/null | head -n 1)
 ifneq ($(SYMBOLIZER),)
@@ -59,7 +55,7 @@ asan: build/asan/build.ninja ## unit tests under AddressSanitizer and UBSan
 
 tsan: build/tsan/build.ninja ## concurrency tests under ThreadSanitizer
 	cmake --build build/tsan -j $(JOBS) --target concurrency_tests
-	ctest --test-dir build/tsan -L concurrency -E '$(NOT_UNDER_TSAN)' $(CTEST_OPTS)
+	ctest --test-dir build/tsan -L concurrency $(CTEST_OPTS)
 
 bench: all ## build and run the benchmarks
 	@found=; for b in build/release/bin/*_bench; do \

@@ -157,6 +157,9 @@ void Client::Impl::configure(const std::string& url, Transfer& transfer,
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  // The default pieces of 16 and 64 KiB cost a wait each: half the time of a large body.
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
+  curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(curl, CURLOPT_USERAGENT, options.user_agent.c_str());
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, options.connect_timeout.us / 1000);
@@ -226,6 +229,7 @@ base::Result<Response> Client::send(std::string_view method, std::string_view pa
   Transfer transfer{.curl = impl_->curl};
   HeaderList lines;
   for (const auto& [name, value] : headers) lines.add(name + ": " + value);
+  lines.add("Expect:");  // No round trip before a body: our servers refuse after it as well.
   impl_->configure(url, transfer, lines);
   CURL* curl = impl_->curl;
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, impl_->options.total_timeout.us / 1000);

@@ -134,9 +134,13 @@ bool Connection::step() {
 
 bool Connection::read_request() {
   if (!flush()) return false;  // A "100 Continue".
-  const std::size_t n = read_some();
+  // A large body is read to where it will stay.
+  auto into = std::span<char>(shard_->scratch);
+  if (unparsed_.empty() && parser_)
+    if (const auto room = parser_->room(); !room.empty()) into = room;
+  const std::size_t n = read_some(into);
   if (n == 0) return false;
-  const std::string_view data(shard_->scratch.data(), n);
+  const std::string_view data(into.data(), n);
   if (unparsed_.empty()) {
     parse(data);
     if (phase_ != Phase::closed && parsed_ < n) unparsed_ = data.substr(parsed_);
@@ -204,15 +208,18 @@ void Connection::start_draining() {
   set_deadline(kDrainTime);
 }
 
-bool Connection::drain() { return read_some() > 0; }
+bool Connection::drain() { return read_some(shard_->scratch) > 0; }
 
-std::size_t Connection::read_some() {
+std::size_t Connection::read_some(std::span<char> into) {
   if (!readable_) {
     wait(Direction::read);
     return 0;
   }
-  const auto io = transport_.read(shard_->scratch);
-  if (!transport_.buffers_input() || io.outcome != Transport::Outcome::done) readable_ = false;
+  const auto io = transport_.read(into);
+  // A small read has most likely taken all there is; of a large body more is probably there, and
+  // finding out costs less than another wait.
+  const bool more = transport_.buffers_input() || into.data() != shard_->scratch.data();
+  if (!more || io.outcome != Transport::Outcome::done) readable_ = false;
   switch (io.outcome) {
     case Transport::Outcome::done:
       shard_->counters.bytes_in.fetch_add(io.bytes, std::memory_order_relaxed);
@@ -292,7 +299,7 @@ bool Connection::write_stream() {
   }
   no_deadline();
   // Reading is how we learn that the peer has left. What it sends meanwhile is not understood.
-  if (read_some() == 0) return false;
+  if (read_some(shard_->scratch) == 0) return false;
   keep_alive_ = false;
   return true;
 }

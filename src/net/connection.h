@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,8 +77,8 @@ class Connection final : public Waiter,
   bool write_stream();
   bool drain();
 
-  std::size_t read_some();  // Into the shard's scratch; 0 when it must wait or has closed.
-  bool flush();             // True when everything is written.
+  std::size_t read_some(std::span<char> into);  // 0 when it must wait or has closed.
+  bool flush();                                 // True when everything is written.
   void wait(Direction direction);
 
   void parse(std::string_view data);

@@ -16,6 +16,8 @@ using beast::error_code;
 
 namespace {
 
+constexpr std::uint64_t kLarge = 64 * 1024;  // From here on a body is read in place.
+
 std::string to_std(beast::string_view s) { return {s.data(), s.size()}; }
 
 // "http://host/a?b" -> "/a?b": the form proxies use, which servers must understand too.
@@ -38,6 +40,8 @@ class Parser final : public http::basic_parser<true> {
   Request request;
   int version = 11;
   bool expects_continue = false;
+  bool large = false;      // The body has its final length from the start,
+  std::size_t filled = 0;  // and so much of it is there.
 
  private:
   void count(std::size_t bytes, error_code& error) {
@@ -73,9 +77,20 @@ class Parser final : public http::basic_parser<true> {
     request.headers.emplace_back(to_std(name), to_std(value));
   }
 
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+  // The length was checked against the limit. Pages nobody writes to cost nothing.
+  void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code&) override {
+    if (!length || *length < kLarge) return;
+    large = true;
+    request.body.resize_and_overwrite(*length, [](char*, std::size_t n) { return n; });
+  }
   std::size_t on_body_impl(beast::string_view bytes, error_code&) override {
-    request.body.append(bytes.data(), bytes.size());
+    if (!large) {
+      request.body.append(bytes.data(), bytes.size());
+      return bytes.size();
+    }
+    const auto to = request.body.data() + filled;
+    if (bytes.data() != to) std::copy(bytes.begin(), bytes.end(), to);
+    filled += bytes.size();
     return bytes.size();
   }
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view bytes, error_code&) override {
@@ -128,6 +143,12 @@ std::size_t RequestParser::feed(std::string_view data) {
     in.fail(400, "not an HTTP/1.1 request: " + error.message());
   }
   return taken;
+}
+
+std::span<char> RequestParser::room() {
+  auto& p = impl_->parser;
+  if (!p.large || p.is_done()) return {};
+  return std::span(p.request.body).subspan(p.filled);
 }
 
 bool RequestParser::done() const { return impl_->failure == 0 && impl_->parser.is_done(); }

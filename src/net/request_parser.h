@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,10 @@ class RequestParser {
   // Takes bytes from the front of `data` and returns how many. Those not taken must be the front
   // of the next call's data. Takes none beyond the end of the request.
   std::size_t feed(std::string_view data);
+
+  // Where the rest of a large body belongs: bytes that the caller puts there and feeds are not
+  // copied. Empty: feed from anywhere.
+  std::span<char> room();
 
   bool done() const;
   // The peer waits for "100 Continue" before it sends the body. True once.

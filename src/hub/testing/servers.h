@@ -1,0 +1,163 @@
+#pragma once
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/fd.h"
+
+// Database servers of one's own, for tests and benchmarks: on loopback, in a folder that goes with
+// them. Each is nothing where its program is not installed.
+
+namespace souk::hub::testing {
+
+inline std::uint16_t free_port() {
+  const base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  CHECK(::bind(fd.get(), any, size) == 0 && ::getsockname(fd.get(), any, &size) == 0);
+  return ntohs(address.sin_port);
+}
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = "/tmp/souk-hub-XXXXXX";
+    CHECK(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  Folder(Folder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A program that is running; ended and waited for when this goes.
+class Child {
+ public:
+  explicit Child(const std::vector<std::string>& arguments, const std::string& folder) {
+    std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
+    for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    const auto log = folder + "/log";
+    posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+    posix_spawn_file_actions_adddup2(&files, 1, 2);
+    if (::posix_spawnp(&pid_, argv[0], &files, nullptr, argv.data(), environ) != 0) pid_ = -1;
+    posix_spawn_file_actions_destroy(&files);
+  }
+  Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  ~Child() { end(SIGINT); }
+
+  void end(int signal) {
+    if (pid_ <= 0) return;
+    ::kill(pid_, signal);
+    wait();
+  }
+  int wait() {
+    int status = -1;
+    if (pid_ > 0) ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return status;
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+inline bool answers(std::uint16_t port) {
+  const base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address{
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+inline bool wait_for(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+struct Database {
+  Folder folder;
+  Child child;
+  std::string url;
+};
+
+inline std::optional<Database> start_redis() {
+  if (!std::filesystem::exists("/usr/bin/redis-server")) return std::nullopt;
+  Folder folder;
+  const auto port = free_port();
+  Child child({"/usr/bin/redis-server", "--port", std::to_string(port), "--bind", "127.0.0.1",
+               "--save", "", "--appendonly", "no", "--dir", folder.path()},
+              folder.path());
+  if (!wait_for([&] { return answers(port); })) return std::nullopt;
+  return Database{std::move(folder), std::move(child), fmt::format("redis://127.0.0.1:{}/0", port)};
+}
+
+// Where PostgreSQL's programs are; empty when it is not installed.
+inline std::string postgres_programs() {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib/postgresql", ignored))
+    if (std::filesystem::exists(entry.path() / "bin/postgres")) return entry.path() / "bin";
+  return {};
+}
+
+inline std::optional<Database> start_postgres(bool durable) {
+  const auto programs = postgres_programs();
+  if (programs.empty()) return std::nullopt;
+  Folder folder;
+  std::vector<std::string> as_user;  // It refuses to run as root.
+  if (::geteuid() == 0) {
+    const auto* user = ::getpwnam("postgres");
+    if (user == nullptr || ::chown(folder.path().c_str(), user->pw_uid, user->pw_gid) != 0)
+      return std::nullopt;
+    as_user = {"setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"};
+  }
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), as_user.begin(), as_user.end());
+    return Child(arguments, folder.path());
+  };
+  const auto data = folder.path() + "/data";
+  if (run({programs + "/initdb", "-D", data, "-A", "trust", "-U", "souk", "--no-sync"}).wait() != 0)
+    return std::nullopt;
+  const auto port = free_port();
+  auto child = run({programs + "/postgres", "-D", data, "-p", std::to_string(port), "-k",
+                    folder.path(), "-c", "listen_addresses=127.0.0.1", "-c", "max_wal_size=4GB",
+                    "-c", durable ? "fsync=on" : "fsync=off"});
+  if (!wait_for([&] { return answers(port); })) return std::nullopt;
+  return Database{std::move(folder), std::move(child),
+                  fmt::format("postgresql://souk@127.0.0.1:{}/postgres", port)};
+}
+
+}  // namespace souk::hub::testing
