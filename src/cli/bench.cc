@@ -39,7 +39,7 @@ Command bench_command() {
               .summary = "measure this machine and the rules against baselines",
               .examples = {"bench fold --rules delayed-nesterov", "bench tta", "bench tta --full"},
               .common = Common::local};
-  out.commands = {bench_fold_command(), bench_tta_command()};
+  out.commands = {bench_fold_command(), bench_tta_command(), bench_hub_command()};
   out.details =
       "Every row has a result, a baseline from the same run and their ratio: 1 is as good as the "
       "baseline, more is better.";

@@ -16,6 +16,18 @@ TEST(JobFile, EveryKeyIsUnderstood) {
   const auto job = read_job_file(R"(
 name: resnet
 kind: train
+model: {name: preresnet, depth: 8}
+data: {format: csv, train: a.csv, test: [b.csv, c.csv], label: price}
+rule: {name: fedbuff, buffer: 4}
+codec: int8
+epochs: 3
+target: {accuracy: 0.9}
+batch: 64
+lr: {start: 0.1, end: 0.01}
+local_steps: 7
+shards: 9
+validate: {per_epoch: 2, shards: 3}
+options: {augment: true}
 resources: {cores: 4, memory: 8G, gpus: 1, gpu_memory: 24G}
 workers: 1..4
 price: {limit: 0.8, budget: 20}
@@ -29,6 +41,26 @@ constraints:
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_EQ(job->job.name, "resnet");
   EXPECT_EQ(job->job.kind, "train");
+  ASSERT_TRUE(job->train);
+  const auto& train = job->train->train;
+  EXPECT_EQ(train.trainer, "torch");
+  EXPECT_EQ(train.config.at("model"), "\"preresnet\"");
+  EXPECT_EQ(train.config.at("depth"), "8");
+  EXPECT_EQ(train.config.at("augment"), "true");
+  EXPECT_EQ(train.rule, "fedbuff");
+  EXPECT_EQ(train.rule_params.at("buffer"), 4);
+  EXPECT_EQ(train.codec, "int8");
+  EXPECT_EQ(train.epochs, 3);
+  EXPECT_EQ(train.target->accuracy, 0.9);
+  EXPECT_EQ(train.batch, 64);
+  EXPECT_EQ(train.lr, 0.1);
+  EXPECT_EQ(train.lr_end, 0.01);
+  EXPECT_EQ(train.local_steps, 7);
+  EXPECT_EQ(train.validations, 2);
+  EXPECT_EQ(job->train->shards, 9);
+  EXPECT_EQ(job->train->validation_shards, 3);
+  EXPECT_THAT(job->train->data.test, ElementsAre("b.csv", "c.csv"));
+  EXPECT_EQ(job->train->data.label, "price");
   EXPECT_EQ(job->job.resources->cores, 4);
   EXPECT_EQ(job->job.resources->memory_mib, 8192);
   EXPECT_EQ(job->job.resources->gpu_memory_mib, 24 * 1024);

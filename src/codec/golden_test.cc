@@ -20,7 +20,7 @@ namespace souk::codec {
 namespace {
 
 constexpr std::string_view kStateHash =
-    "1b2effd8166cb773f92e45d21c32907377a7613b8eb6edba211cd8c106dec8e8";
+    "84c6d47a7682f902f74dd22f7257459a1f6155df5a708d8f1741e65a7d98da49";
 
 std::filesystem::path golden() {
   return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";

@@ -8,6 +8,8 @@
 #include "blob/chunk.h"
 #include "server/router.h"
 #include "server/testing/market.h"
+#include "train/codec.h"
+#include "train/update.h"
 #include "wire/jsonschema_check.h"
 
 // The whole table of routes: who may call what, and that every answer is what the document says.
@@ -28,6 +30,7 @@ std::string filled(const wire::Operation& doc) {
       {"offers", "o1"},
       {"jobs", "j1"},
       {"leases", "l1"},
+      {"units", "1"},
       {"tokens", "t9999"},
       {"accounts", "lena"},
       {"classes", "c1"},
@@ -277,6 +280,49 @@ void tour_files(Tour& t) {
   EXPECT_EQ(t.go("getJob", f.borrower.token, {job}).at("batch.run"), "true");
 }
 
+void tour_training(Tour& t) {
+  auto& f = t.fair;
+  const std::string content = "samples";
+  const auto name = to_string(blob::name_of(content));
+  t.go("putBlob", f.borrower.token, {name}, blob::encode(content));
+  const auto job =
+      t.go("submitJob", f.borrower.token, {},
+           fmt::format(R"({{"class":"c1","kind":"train","budget":5,"limit":1,"batch":{{"run":"x",
+               "train":{{"trainer":"python","epochs":1,"shards":[{{"blob":"{}","samples":9}}]}}}}}})",
+                       name))
+          .at("id");
+  EXPECT_EQ(t.go("getTraining", f.borrower.token, {job}).at("state"), "waiting");
+  f.work(f.agent, f.box);
+  const auto work = t.go("getWork", f.agent, {f.box});
+  const auto l = work.at("leases.1.id"), epoch = work.at("leases.1.epoch");
+  EXPECT_EQ(work.at("leases.1.task.batch.train.trainer"), "python");
+  t.go("startLease", f.agent, {l}, fmt::format(R"({{"epoch":{}}})", epoch));
+  const auto ask = fmt::format(R"({{"epoch":{}}})", epoch);
+  auto unit = t.go("askUnit", f.agent, {l}, ask);
+  EXPECT_EQ(unit.at("kind"), "init");
+  const auto fp32 = train::make_codec("fp32");
+  const auto values = train::pack(std::vector<float>(6, 1.0f), **fp32, {});
+  const auto query = fmt::format("?epoch={}&offset=0", epoch);
+  t.go("putUnit", f.agent, {l, unit.at("id")}, values, query);
+  auto verdict =
+      t.go("finishUnit", f.agent, {l, unit.at("id")},
+           fmt::format(R"({{"epoch":{},"tensors":[{{"name":"w","shape":[6]}}]}})", epoch));
+  EXPECT_EQ(verdict.at("accepted"), "true") << verdict;
+  unit = t.go("askUnit", f.agent, {l}, ask);
+  EXPECT_EQ(unit.at("kind"), "train");
+  EXPECT_EQ(unit.at("shard"), name);
+  EXPECT_GT(t.go("getParameters", f.agent, {l}, "", fmt::format("?epoch={}", epoch)).body.size(),
+            6 * sizeof(float));
+  t.go("putUnit", f.agent, {l, unit.at("id")}, values, query);
+  verdict = t.go("finishUnit", f.agent, {l, unit.at("id")},
+                 fmt::format(R"({{"epoch":{},"steps":1,"samples":9,"loss":0.5}})", epoch));
+  EXPECT_EQ(verdict.at("accepted"), "true") << verdict;
+  EXPECT_EQ(t.go("getTraining", f.borrower.token, {job}).at("samples"), "9");
+  // Another's lease is nobody's business, and an old epoch is over.
+  EXPECT_EQ(f.call("POST", "/v1/leases/" + l + "/units", f.borrower.token, ask).status, 404);
+  EXPECT_EQ(f.call("POST", "/v1/leases/" + l + "/units", f.agent, R"({"epoch":99})").status, 409);
+}
+
 void tour_market(Tour& t) {
   auto& f = t.fair;
   t.go("getPrices", f.borrower.token, {}, "", "?class=c1&days=2&by=day");
@@ -301,6 +347,7 @@ TEST(Document, EveryAnswerIsWhatTheDocumentPromises) {
   tour_supply(tour);
   tour_jobs(tour);
   tour_files(tour);
+  tour_training(tour);
   tour_market(tour);
   tour.expect_complete();
 }

@@ -155,7 +155,12 @@ inline std::optional<Database> start_postgres(bool durable) {
   auto child = run({programs + "/postgres", "-D", data, "-p", std::to_string(port), "-k",
                     folder.path(), "-c", "listen_addresses=127.0.0.1", "-c", "max_wal_size=4GB",
                     "-c", durable ? "fsync=on" : "fsync=off"});
-  if (!wait_for([&] { return answers(port); })) return std::nullopt;
+  // It takes connections before it takes requests.
+  if (!wait_for([&] {
+        return run({programs + "/pg_isready", "-q", "-h", "127.0.0.1", "-p", std::to_string(port)})
+                   .wait() == 0;
+      }))
+    return std::nullopt;
   return Database{std::move(folder), std::move(child),
                   fmt::format("postgresql://souk@127.0.0.1:{}/postgres", port)};
 }
