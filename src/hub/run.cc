@@ -235,8 +235,8 @@ Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::
   return std::ssize(body);
 }
 
-wire::UnitVerdict Run::rejected(std::int64_t unit, std::string why) {
-  training_->reject(unit, clock_.now());
+wire::UnitVerdict Run::rejected(std::int64_t unit, std::string why, bool blame) {
+  training_->reject(unit, clock_.now(), blame);
   return {false, std::move(why)};
 }
 
@@ -338,7 +338,7 @@ Result<wire::UnitVerdict> Run::contribute(base::LeaseId worker, const train::Uni
     if (done.base < 0 || done.base > version_)
       return rejected(unit.id, fmt::format("there is no version {}", done.base));
     if (rule_->needs().synchronous && done.base != version_)
-      return rejected(unit.id, "the round it belongs to is over");
+      return rejected(unit.id, "the round it belongs to is over", false);
     const train::Evidence evidence{stats, done.steps, done.loss};
     for (const auto& validator : validators_)
       if (auto why = validator->judge(evidence, history_); !why.empty())

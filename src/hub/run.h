@@ -80,7 +80,7 @@ class Run {
   base::Result<wire::UnitVerdict> contribute(base::LeaseId worker, const train::Unit& unit,
                                              const wire::UnitDone& done, std::string body);
   base::Result<std::string> write_results();
-  [[nodiscard]] wire::UnitVerdict rejected(std::int64_t unit, std::string why);
+  [[nodiscard]] wire::UnitVerdict rejected(std::int64_t unit, std::string why, bool blame = true);
   [[nodiscard]] const wire::TrainShard& shard_of(const train::Unit& unit) const;
 
   const wire::Train spec_;

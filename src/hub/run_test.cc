@@ -135,17 +135,27 @@ TEST_F(HubRun, AfterACrashNothingIsFoldedTwiceAndNothingSavedIsLost) {
 
 TEST_F(HubRun, WhatIsNotAnUpdateIsRejectedAndItsUnitGivenOutAgain) {
   begin();
+  // Who is refused waits before the next.
+  const auto later = [&] {
+    EXPECT_EQ(ask(ann_).kind, "wait");
+    clock_.advance(base::minutes(2));
+  };
   const auto nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_FALSE(train(ann_, nan).accepted);
+  later();
   EXPECT_FALSE(train(ann_, std::numeric_limits<float>::infinity()).accepted);
+  later();
   auto unit = ask(ann_);
   EXPECT_FALSE(tell(ann_, unit, done_of(unit), std::vector<float>(10)).accepted);
+  later();
   unit = ask(ann_);
   EXPECT_FALSE(tell(ann_, unit, done_of(unit), {}).accepted);
+  later();
   unit = ask(ann_);
   auto boast = done_of(unit);
   boast.steps += 1;
   EXPECT_FALSE(tell(ann_, unit, boast, std::vector<float>(11)).accepted);
+  later();
   unit = ask(ann_);
   auto future = done_of(unit);
   future.base += 1;

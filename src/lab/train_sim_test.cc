@@ -91,6 +91,16 @@ TEST(TrainSim, NumbersThatAreNoneAreRejectedFromAdversariesAlone) {
   EXPECT_GT(out.accuracy, 0.6);
 }
 
+TEST(TrainSim, AFreeRiderCannotKeepTheLastUnitFromOthers) {
+  auto config = small("delayed-nesterov");
+  config.rule.workers = 10;
+  config.fleet.adversaries = 0.2;
+  config.fleet.attack = Attack::free_rider;
+  const auto out = run(config);
+  EXPECT_EQ(out.reason, "all epochs are done");
+  EXPECT_GT(out.rejected_adversary, 0);
+}
+
 TEST(TrainSim, TheTargetIsNotedWhenItIsFirstReached) {
   auto config = small("delayed-nesterov");
   config.target = 0.5;

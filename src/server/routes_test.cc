@@ -278,6 +278,7 @@ void tour_files(Tour& t) {
   EXPECT_EQ(t.go("getUsage", f.borrower.token, {job}).at("items.0.samples.0.usage.cpu_seconds"),
             "1.5");
   EXPECT_EQ(t.go("getJob", f.borrower.token, {job}).at("batch.run"), "true");
+  t.go("finishLease", f.agent, {l}, fmt::format(R"({{"epoch":{},"outcome":"completed"}})", epoch));
 }
 
 void tour_training(Tour& t) {
@@ -294,8 +295,8 @@ void tour_training(Tour& t) {
   EXPECT_EQ(t.go("getTraining", f.borrower.token, {job}).at("state"), "waiting");
   f.work(f.agent, f.box);
   const auto work = t.go("getWork", f.agent, {f.box});
-  const auto l = work.at("leases.1.id"), epoch = work.at("leases.1.epoch");
-  EXPECT_EQ(work.at("leases.1.task.batch.train.trainer"), "python");
+  const auto l = work.at("leases.0.id"), epoch = work.at("leases.0.epoch");
+  EXPECT_EQ(work.at("leases.0.task.batch.train.trainer"), "python");
   t.go("startLease", f.agent, {l}, fmt::format(R"({{"epoch":{}}})", epoch));
   const auto ask = fmt::format(R"({{"epoch":{}}})", epoch);
   auto unit = t.go("askUnit", f.agent, {l}, ask);

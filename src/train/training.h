@@ -141,7 +141,8 @@ class Training {
   // `steps` of the unit's were done and their update accepted; the rest goes back.
   void accept(std::int64_t id, std::int64_t steps, std::int64_t samples, double loss,
               base::Time now);
-  void reject(std::int64_t id, base::Time now);
+  // Not accepted; whoever is to blame for it waits a while before the next.
+  void reject(std::int64_t id, base::Time now, bool blame = true);
   void evaluated(std::int64_t id, std::int64_t samples, double loss, double accuracy,
                  base::Time now);
   void gone(Worker worker, base::Time now);
@@ -177,8 +178,10 @@ class Training {
   struct Known {  // Of a worker.
     std::int64_t unit = 0;
     std::int64_t units = 0, steps = 0, lost = 0, rejected = 0, streak = 0;
-    std::deque<double> pace;  // Seconds a step, from being given out to being accepted.
+    std::int64_t refused = 0;  // In a row.
+    std::deque<double> pace;   // Seconds a step, from being given out to being accepted.
     base::Time seen;
+    base::Time not_before;  // Until then it gets nothing.
     [[nodiscard]] double quantile(double q) const;
   };
   struct Given {
