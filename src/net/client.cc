@@ -111,6 +111,13 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* user) {
     transfer.stopped = !(*transfer.on_chunk)({data, size});
     return transfer.stopped ? 0 : size;
   }
+  // Room for all of it at once; a peer that promises too much is found out below.
+  curl_off_t promised = 0;
+  if (transfer.response.body.empty() &&
+      curl_easy_getinfo(transfer.curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &promised) == CURLE_OK &&
+      promised > 0)
+    transfer.response.body.reserve(
+        std::min<std::size_t>(transfer.max_bytes, static_cast<std::size_t>(promised)));
   transfer.too_large = transfer.response.body.size() + size > transfer.max_bytes;
   if (transfer.too_large) return 0;
   transfer.response.body.append(data, size);
