@@ -3,7 +3,10 @@ import csv
 import json
 import os
 import random
+import shutil
+import socket
 import struct
+import subprocess
 import time
 import unittest
 
@@ -205,6 +208,38 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
             done = self.souk("run", path, "--yes", token=self.bob, check=False)
             self.assertNotEqual(done.returncode, 0, new)
             self.assertIn(word, done.stderr)
+
+
+@needs_sandbox
+@needs_torch
+@unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+class SharedParametersTest(TrainTest):
+    """The same, with the parameters in Redis, where several hubs could share them."""
+
+    def setUp(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1",
+                                  "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
+        self.addCleanup(redis.wait, DEADLINE_S)
+        self.addCleanup(redis.terminate)
+
+        def answers():
+            with socket.socket() as client:
+                return client.connect_ex(("127.0.0.1", port)) == 0
+        wait_for(answers, "Redis")
+        self.flags = (*self.flags, "--parameters", f"redis://127.0.0.1:{port}/0")
+        super().setUp()
+
+
+def load_tests(loader, _, __):
+    """What has to do with the store runs on both; the rest once."""
+    suite = loader.loadTestsFromTestCase(TrainTest)
+    for name in ("test_a_model_is_trained_paid_for_and_brought_home",
+                 "test_the_server_is_killed_in_the_middle_and_training_goes_on"):
+        suite.addTest(SharedParametersTest(name))
+    return suite
 
 
 if __name__ == "__main__":

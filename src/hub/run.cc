@@ -376,12 +376,17 @@ Result<> Run::fold_waiting() {
               std::back_inserter(batch));
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  SOUK_ASSIGN(const auto version, store_->fold(*rule_, batch));
+  const auto version = store_->fold(*rule_, batch);
   const std::lock_guard lock(mutex_);
-  version_ = version;
+  if (!version) {  // They were accepted: the next fold takes them along.
+    waiting_.insert(waiting_.begin(), std::move_iterator(batch.begin()),
+                    std::move_iterator(batch.end()));
+    return std::unexpected(version.error());
+  }
+  version_ = *version;
   training_->folded();
-  if (training_->begin_check(version, clock_.now())) {
-    SOUK_ASSIGN(kept_[version], store_->take());
+  if (training_->begin_check(*version, clock_.now())) {
+    SOUK_ASSIGN(kept_[*version], store_->take());
   }
   return {};
 }

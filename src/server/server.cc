@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "codec/snapshot.h"
+#include "hub/stores.h"
 #include "journal/memory.h"
 #include "journal/snapshot.h"
 #include "journal/sqlite.h"
@@ -307,8 +308,12 @@ struct Server::Impl {
     }
     SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
                                                                   .sync = !options.memory}));
+    SOUK_TRY(hub::make_store(options.parameters, "j0"));  // A URL that cannot be right is an error.
     services = std::make_unique<Services>(std::move(blobs), folder, clock, options.challenge_every,
-                                          base::short_hash(new_token()));
+                                          base::short_hash(new_token()),
+                                          [url = options.parameters](base::JobId job) {
+                                            return hub::make_store(url, to_string(job));
+                                          });
     return {};
   }
 };
