@@ -190,7 +190,16 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
                                      "trainer: python\nscript: mine.py\npackages: [numpy]"),
                          mine_py=script, **self.points())
         self.wait(job)
-        self.assertIn("this goes to the log", self.souk("logs", job, token=self.bob).stdout)
+        wait_for(lambda: "this goes to the log" in self.souk("logs", job, token=self.bob).stdout,
+                 "the log")
+
+    def test_two_machines_come_to_the_same_and_are_believed(self):
+        self.agent("one")
+        self.agent("two")
+        job = self.train(JOB.replace("0.9}", "1.0}").replace("epochs: 30", "epochs: 8") +
+                         "replicate: 1\n")
+        self.wait(job)
+        self.assertEqual([w["rejected"] for w in self.training(job)["by_worker"]], [0, 0])
 
     def test_what_cannot_be_trained_is_refused_in_words(self):
         bad = [("model: {name: mlp, hidden: 32}", "", "model"),

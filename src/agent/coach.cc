@@ -177,6 +177,19 @@ Result<> Coach::pull() {
   return {};
 }
 
+// What is under check, beside the parameters that we have.
+Result<std::vector<float>> Coach::pull_exactly(std::int64_t version) {
+  options_.doing("pulling parameters");
+  SOUK_ASSIGN(const auto bytes, patiently([&] {
+                return link_->get(path(
+                    fmt::format("parameters?epoch={}&version={}", options_.lease.epoch, version)));
+              }));
+  options_.moved(std::ssize(bytes), 0);
+  std::vector<float> values(values_.size());
+  SOUK_TRY(train::unpack_changed(bytes, values));
+  return values;
+}
+
 // True: accepted. What it was refused for is in the log.
 Result<bool> Coach::report(const wire::Unit& unit, wire::UnitDone done, std::string_view body) {
   options_.doing("pushing an update");
@@ -213,8 +226,15 @@ Result<> Coach::init(const wire::Unit& unit) {
 
 Result<> Coach::train(const wire::Unit& unit) {
   SOUK_ASSIGN(const auto file, shard(unit.shard));
-  SOUK_TRY(pull());
-  SOUK_TRY(trainer_.write(kBase, values_));
+  auto base = unit.version;
+  if (base > 0) {  // Somebody's work is checked: from what that began with.
+    SOUK_ASSIGN(const auto values, pull_exactly(base));
+    SOUK_TRY(trainer_.write(kBase, values));
+  } else {
+    SOUK_TRY(pull());
+    base = version_;
+    SOUK_TRY(trainer_.write(kBase, values_));
+  }
   options_.doing(fmt::format("training, epoch {}", unit.pass));
   SOUK_ASSIGN(const auto answer,
               trainer_.ask(request("train", {{"base", quoted(kBase)},
@@ -233,10 +253,9 @@ Result<> Coach::train(const wire::Unit& unit) {
   const auto body = train::pack(values, *codec_, residual);
   SOUK_ASSIGN(
       const bool accepted,
-      report(
-          unit,
-          {.base = version_, .steps = answer.steps, .samples = answer.samples, .loss = answer.loss},
-          body));
+      report(unit,
+             {.base = base, .steps = answer.steps, .samples = answer.samples, .loss = answer.loss},
+             body));
   // What the codec left out is only owed if the rest arrived.
   if (accepted) residual_ = std::move(residual);
   return {};
@@ -244,14 +263,7 @@ Result<> Coach::train(const wire::Unit& unit) {
 
 Result<> Coach::evaluate(const wire::Unit& unit) {
   SOUK_ASSIGN(const auto file, shard(unit.shard));
-  options_.doing("pulling parameters");
-  SOUK_ASSIGN(const auto bytes, patiently([&] {
-                return link_->get(path(fmt::format("parameters?epoch={}&version={}",
-                                                   options_.lease.epoch, unit.version)));
-              }));
-  options_.moved(std::ssize(bytes), 0);
-  std::vector<float> values(values_.size());
-  SOUK_TRY(train::unpack_changed(bytes, values));
+  SOUK_ASSIGN(const auto values, pull_exactly(unit.version));
   SOUK_TRY(trainer_.write(kChecked, values));
   options_.doing(fmt::format("checking, epoch {}", unit.pass));
   SOUK_ASSIGN(

@@ -53,6 +53,7 @@ class Coach {
   base::Result<> evaluate(const wire::Unit& unit);
   base::Result<std::string> shard(const std::string& name);
   base::Result<> pull();
+  base::Result<std::vector<float>> pull_exactly(std::int64_t version);
   template <class Call>
   base::Result<std::string> patiently(const Call& call);
   base::Result<bool> report(const wire::Unit& unit, wire::UnitDone done, std::string_view body);

@@ -30,6 +30,7 @@ constexpr auto kStep = std::chrono::milliseconds(20);
 constexpr auto kUsageEvery = base::seconds(1);
 constexpr auto kToSave = base::seconds(10);  // Of a drain, kept for saving what was done.
 constexpr auto kShortNotice = base::seconds(1);
+constexpr auto kLastWords = base::seconds(2);
 constexpr auto kToLeave = base::seconds(10);  // A trainer, after its goodbye.
 constexpr int kProcesses = 1024;
 // The program makes it when its set-up is over, so that set-up time is not billed.
@@ -133,7 +134,10 @@ void Runner::run() {
     if (!stopped_) report("unstarted", ready.error().message);
   } else {
     attend(place);
-    if (!stopped_) finish(place);
+    if (!stopped_)
+      finish(place);
+    else  // The lease is over; what was printed is still worth reading.
+      (void)place.log->finish(kLastWords);
   }
   place.coach.reset();
   place.process.reset();

@@ -25,6 +25,7 @@ using train::UnitKind;
 // The rule that wins benchmark B4: docs/decisions/0011-the-default-rule.md.
 constexpr std::string_view kDefaultRule = "delayed-nesterov";
 constexpr std::int64_t kMostPiece = 8 << 20;
+constexpr std::size_t kRemembered = 10'000;  // Units that were given out.
 
 train::Plan plan_of(const wire::Train& spec, std::int32_t workers, const train::Needs& needs) {
   train::Plan out{.epochs = spec.epochs,
@@ -70,7 +71,9 @@ Run::Run(wire::Train spec, blob::Store& blobs, const base::Clock& clock, RunOpti
       blobs_(blobs),
       clock_(clock),
       options_(std::move(options)),
-      store_(std::move(store)) {}
+      store_(std::move(store)),
+      replication_(spec_.replicate),
+      random_(static_cast<std::uint64_t>(spec_.seed)) {}
 
 Result<std::unique_ptr<Run>> Run::open(const wire::Train& spec, std::int32_t workers,
                                        blob::Store& blobs, const base::Clock& clock,
@@ -87,6 +90,11 @@ Result<std::unique_ptr<Run>> Run::open(const wire::Train& spec, std::int32_t wor
                 fmt::format("codec {} sends changes, rule {} needs whole weights", spec.codec,
                             run->rule_->name()),
                 "use fp32, fp16 or int8, or another rule", "codec");
+  if (spec.replicate > 0 && (needs.synchronous || run->codec_->keeps_residual()))
+    return fail(Code::invalid,
+                fmt::format("units cannot be done twice with rule {} and codec {}",
+                            run->rule_->name(), spec.codec),
+                "use a rule that does not wait, and fp32, fp16 or int8", "replicate");
   std::vector<std::string> names = spec.validators;
   if (names.empty())
     for (const auto name : train::validator_names()) names.emplace_back(name);
@@ -204,6 +212,7 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
   if (unit.id != 0) {
     out.within = unit.deadline - now;
     given_[unit.id] = now;
+    if (given_.size() > kRemembered) given_.erase(given_.begin());  // Ids grow: it is long lost.
   }
   if (unit.kind == UnitKind::train || unit.kind == UnitKind::evaluate)
     out.shard = shard_of(unit).blob;
@@ -245,6 +254,7 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
   std::string body;
   train::Unit asked;
   Judged out;
+  Duration worked;
   {
     const std::lock_guard lock(mutex_);
     const auto* found = training_->find(static_cast<std::int64_t>(worker.value), unit);
@@ -256,8 +266,8 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
     asked = *found;
     if (auto node = arrived_.extract(unit)) body = std::move(node.mapped());
     if (const auto it = given_.find(unit); it != given_.end()) {
-      out.worked = clock_.now() - it->second;
-      given_.erase(given_.begin(), std::next(it));  // Ids grow: older ones are settled or lost.
+      worked = clock_.now() - it->second;
+      given_.erase(it);
     }
     if (done.error) {
       out.verdict = rejected(unit, *done.error);
@@ -277,9 +287,10 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
   if (asked.kind == UnitKind::init) {
     SOUK_ASSIGN(out.verdict, begin(worker, unit, done, std::move(body)));
   } else if (asked.kind == UnitKind::train) {
-    SOUK_ASSIGN(out.verdict, contribute(worker, asked, done, std::move(body)));
+    SOUK_ASSIGN(out, contribute(worker, asked, done, std::move(body), worked));
   }
-  if (!out.verdict.accepted) out.worked = {};
+  if (asked.kind != UnitKind::train && out.verdict.accepted)
+    out.paid.push_back({worker, done.epoch, worked});
   bool finished = false;
   {
     const std::lock_guard lock(mutex_);
@@ -320,46 +331,114 @@ Result<wire::UnitVerdict> Run::begin(base::LeaseId /*worker*/, std::int64_t unit
   return wire::UnitVerdict{true, ""};
 }
 
-Result<wire::UnitVerdict> Run::contribute(base::LeaseId worker, const train::Unit& unit,
-                                          const wire::UnitDone& done, std::string body) {
+Result<Run::Judged> Run::contribute(base::LeaseId worker, const train::Unit& unit,
+                                    const wire::UnitDone& done, std::string body, Duration worked) {
   // Read and measured without a lock: this is where the time goes.
   auto update = train::Update::read(std::move(body), *codec_, layout_.size());
   const auto stats = update ? train::stats_of(*update) : train::Stats{};
+  const auto who = static_cast<std::int64_t>(worker.value);
+  Judged out{.verdict = {true, ""}};
   bool fold = false;
   {
     const std::lock_guard lock(mutex_);
-    if (training_->find(static_cast<std::int64_t>(worker.value), unit.id) == nullptr)
-      return wire::UnitVerdict{false, "the unit was given to somebody else meanwhile"};
-    if (!update) return rejected(unit.id, update.error().message);
+    const auto refuse = [&](std::string why, bool blame = true) {
+      return Judged{.verdict = rejected(unit.id, std::move(why), blame)};
+    };
+    if (training_->find(who, unit.id) == nullptr)
+      return Judged{.verdict = {false, "the unit was given to somebody else meanwhile"}};
+    if (!update) return refuse(update.error().message);
     if (done.steps < 1 || done.steps > unit.steps || done.samples < 1 ||
         done.samples > done.steps * spec_.batch)
-      return rejected(unit.id, fmt::format("{} steps and {} samples were not asked for", done.steps,
-                                           done.samples));
+      return refuse(
+          fmt::format("{} steps and {} samples were not asked for", done.steps, done.samples));
     if (done.base < 0 || done.base > version_)
-      return rejected(unit.id, fmt::format("there is no version {}", done.base));
+      return refuse(fmt::format("there is no version {}", done.base));
     if (rule_->needs().synchronous && done.base != version_)
-      return rejected(unit.id, "the round it belongs to is over", false);
+      return refuse("the round it belongs to is over", false);
     const train::Evidence evidence{stats, done.steps, done.loss};
-    for (const auto& validator : validators_)
-      if (auto why = validator->judge(evidence, history_); !why.empty())
-        return rejected(unit.id, std::move(why));
-    if (rule_->needs().base) {
-      const auto it = pulled_.find(worker);
-      if (it == pulled_.end() || it->second.version != done.base)
-        return rejected(unit.id, "its base is not known any more");
-      update->base = it->second.blocks;
+    for (const auto& validator : validators_) {
+      if (validator->name() != "finite" && insisted(unit, worker)) continue;
+      if (auto why = validator->judge(evidence, history_); !why.empty()) {
+        refused_[{unit.epoch, unit.shard, unit.first_step}].push_back(worker);
+        if (refused_.size() > kRemembered) refused_.erase(refused_.begin());
+        return refuse(why);
+      }
     }
-    history_.accept(evidence);
+    const auto pulled = pulled_.find(worker);
+    const bool base_known = pulled != pulled_.end() && pulled->second.version == done.base;
+    if (rule_->needs().base) {
+      if (!base_known) return refuse("its base is not known any more");
+      update->base = pulled->second.blocks;
+    }
     update->norm = stats.norm;
     update->weight = static_cast<double>(done.samples);
     update->epoch = unit.epoch;
-    waiting_.push_back({unit.id, done.base, *std::move(update)});
-    training_->accept(unit.id, done.steps, done.samples, done.loss, clock_.now());
-    ++since_snapshot_;
-    fold = waiting_.size() >= rule_->needs().arity || training_->flush();
+    Believed believed{{unit.id, done.base, *std::move(update)},
+                      evidence,
+                      done.samples,
+                      {worker, done.epoch, worked}};
+    if (const auto original = training_->original(unit.id)) {
+      if (done.steps != unit.steps || done.base != unit.version)
+        return refuse("a part, or another base, proves nothing", false);
+      compare(original, unit.id, std::move(believed), out);
+    } else if (spec_.replicate > 0 && base_known && done.base > 0 && done.steps == unit.steps &&
+               training_->active(clock_.now()) > 1 &&
+               replication_.check(training_->workers().at(who).streak, random_)) {
+      train::Taken taken{.blocks = pulled->second.blocks, .version = done.base};
+      taken.versions.resize(taken.blocks.size(), done.base);
+      kept_.try_emplace(done.base, std::move(taken));
+      training_->hold(unit.id, done.base, clock_.now());
+      held_.emplace(unit.id, std::move(believed));
+    } else {
+      out.paid.push_back(believed.paid);
+      accept(std::move(believed));
+    }
+    for (const auto id : training_->unchecked(clock_.now()))
+      if (auto node = held_.extract(id)) {
+        out.paid.push_back(node.mapped().paid);
+        accept(std::move(node.mapped()));
+      }
+    fold = waiting_.size() >= rule_->needs().arity || (training_->flush() && !waiting_.empty());
   }
   if (fold) SOUK_TRY(fold_waiting());
-  return wire::UnitVerdict{true, ""};
+  return out;
+}
+
+// A unit that two others were refused for is odd, not its workers. One that works alone is believed
+// the third time: else it would never get on.
+bool Run::insisted(const train::Unit& unit, base::LeaseId worker) const {
+  const auto it = refused_.find({unit.epoch, unit.shard, unit.first_step});
+  if (it == refused_.end()) return false;
+  std::set<base::LeaseId> others(it->second.begin(), it->second.end());
+  others.erase(worker);
+  const auto there_are = training_->active(clock_.now()) - 1;
+  if (there_are == 0) return it->second.size() >= 2;
+  return std::ssize(others) >= std::min(there_are, 2);
+}
+
+void Run::accept(Believed update) {
+  history_.accept(update.evidence);
+  training_->accept(update.contribution.id, update.evidence.steps, update.samples,
+                    update.evidence.loss, clock_.now());
+  waiting_.push_back(std::move(update.contribution));
+  ++since_snapshot_;
+}
+
+// Two answers to the same unit, from the same parameters: both are right, or nobody is believed.
+void Run::compare(std::int64_t original, std::int64_t replica, Believed second, Judged& out) {
+  auto node = held_.extract(original);
+  CHECK(node);
+  auto& first = node.mapped();
+  const bool agreed =
+      train::Replication::agree(first.contribution.update, second.contribution.update);
+  training_->replicated(replica, agreed, clock_.now());
+  if (!agreed) {
+    training_->reject(original, clock_.now());
+    out.verdict = {false, "another worker came to another result"};
+    return;
+  }
+  out.paid = {first.paid, second.paid};
+  accept(std::move(first));
 }
 
 // Whoever comes first folds for all who wait behind.
@@ -409,7 +488,8 @@ Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
     std::ranges::fill(taken.versions, std::numeric_limits<std::int64_t>::max());
   auto out = train::pack_changed(taken, since);
   const std::lock_guard lock(mutex_);
-  if (!version && rule_->needs().base) pulled_[worker] = {taken.version, std::move(taken.blocks)};
+  if (!version && (rule_->needs().base || spec_.replicate > 0))
+    pulled_[worker] = {taken.version, std::move(taken.blocks)};
   bytes_out_ += std::ssize(out);
   return out;
 }

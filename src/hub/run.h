@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
@@ -48,9 +49,15 @@ class Run {
   // A piece of a unit's update; gives how much of it there is. Pieces may arrive twice.
   base::Result<std::int64_t> receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
                                      std::string_view piece);
+  // What is to be paid: to whom, under which epoch of the lease, for how long.
+  struct Paid {
+    base::LeaseId lease;
+    std::int32_t epoch = 0;
+    base::Duration worked;
+  };
   struct Judged {
     wire::UnitVerdict verdict;
-    base::Duration worked;  // To be paid for.
+    std::vector<Paid> paid;
   };
   base::Result<Judged> complete(base::LeaseId worker, std::int64_t unit,
                                 const wire::UnitDone& done);
@@ -77,8 +84,19 @@ class Run {
   base::Result<> fold_waiting();
   base::Result<wire::UnitVerdict> begin(base::LeaseId worker, std::int64_t unit,
                                         const wire::UnitDone& done, std::string body);
-  base::Result<wire::UnitVerdict> contribute(base::LeaseId worker, const train::Unit& unit,
-                                             const wire::UnitDone& done, std::string body);
+  base::Result<Judged> contribute(base::LeaseId worker, const train::Unit& unit,
+                                  const wire::UnitDone& done, std::string body,
+                                  base::Duration worked);
+  // An update that is believed, on its way into the parameters. Requires mutex_.
+  struct Believed {
+    Contribution contribution;
+    train::Evidence evidence;
+    std::int64_t samples = 0;
+    Paid paid;
+  };
+  void accept(Believed update);
+  [[nodiscard]] bool insisted(const train::Unit& unit, base::LeaseId worker) const;
+  void compare(std::int64_t original, std::int64_t replica, Believed second, Judged& out);
   base::Result<std::string> write_results();
   [[nodiscard]] wire::UnitVerdict rejected(std::int64_t unit, std::string why, bool blame = true);
   [[nodiscard]] const wire::TrainShard& shard_of(const train::Unit& unit) const;
@@ -91,8 +109,10 @@ class Run {
   std::unique_ptr<train::Aggregator> rule_;
   std::unique_ptr<train::Codec> codec_;
   std::vector<std::unique_ptr<train::Validator>> validators_;
+  const train::Replication replication_;
 
-  std::mutex folding_;  // Taken before mutex_. Held by whoever folds.
+  base::Random random_;  // Which units are done twice. Guarded by mutex_.
+  std::mutex folding_;   // Taken before mutex_. Held by whoever folds.
 
   mutable std::mutex mutex_;  // Guards what follows.
   std::optional<train::Training> training_;
@@ -108,6 +128,10 @@ class Run {
   std::map<base::LeaseId, Pulled> pulled_;       // Where the rule needs the base of updates.
   std::map<std::int64_t, std::string> arrived_;  // Updates that are coming in.
   std::map<std::int64_t, base::Time> given_;     // When units were given out.
+  std::map<std::int64_t, Believed> held_;        // Until another worker comes to the same.
+  // Who was refused what, by epoch, shard and step.
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::vector<base::LeaseId>>
+      refused_;
   std::int64_t bytes_in_ = 0, bytes_out_ = 0;
   base::Time next_snapshot_;
   std::int64_t since_snapshot_ = 0;

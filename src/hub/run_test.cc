@@ -112,7 +112,7 @@ TEST_F(HubRun, AnUpdateChangesTheParametersOnce) {
   const auto again = run_->complete(ann_, unit.id, done);  // Its answer was lost on the way.
   ASSERT_TRUE(again);
   EXPECT_FALSE(again->verdict.accepted);
-  EXPECT_EQ(again->worked, base::Duration());  // And it is paid once.
+  EXPECT_TRUE(again->paid.empty());  // And it is paid once.
   EXPECT_EQ(values(), std::vector<float>(11, 1.25f));
 }
 
@@ -226,6 +226,47 @@ TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
   ASSERT_TRUE(csv);
   EXPECT_NE(csv->find("1,"), std::string::npos);
   EXPECT_NE(csv->find("0.75"), std::string::npos);
+}
+
+TEST_F(HubRun, AReplicatedUnitIsFoldedAndPaidOnlyWhenAnotherComesToTheSame) {
+  spec_.replicate = 1;
+  spec_.shards = {{"a", 2'000}, {"b", 2'000}};
+  open();
+  begin();
+  EXPECT_TRUE(train(ann_, 0.25f).accepted);  // Alone there is nobody to check it.
+  const auto push = [&](LeaseId worker, float delta) {
+    const auto unit = ask(worker);
+    EXPECT_EQ(unit.kind, "train");
+    EXPECT_TRUE(run_->pull(worker, -1, std::nullopt));
+    const auto codec = train::make_codec("fp32");
+    const auto body = train::pack(std::vector<float>(11, delta), **codec, {});
+    EXPECT_TRUE(run_->receive(worker, unit.id, 0, body));
+    auto done = done_of(unit);
+    if (unit.version > 0) done.base = unit.version;
+    clock_.advance(base::seconds(1));
+    auto judged = run_->complete(worker, unit.id, done);
+    EXPECT_TRUE(judged);
+    return std::pair(unit, *judged);
+  };
+  const auto [asked, held] = push(bob_, 0.25f);
+  EXPECT_TRUE(held.verdict.accepted);
+  EXPECT_TRUE(held.paid.empty());
+  EXPECT_EQ(values(), std::vector<float>(11, 1.25f));  // Not yet.
+  const auto [again, same] = push(ann_, 0.25f);
+  EXPECT_EQ(again.first_step, asked.first_step);
+  EXPECT_EQ(again.shard, asked.shard);
+  EXPECT_EQ(again.version, 1);
+  EXPECT_TRUE(same.verdict.accepted);
+  EXPECT_EQ(same.paid.size(), 2u);
+  EXPECT_EQ(values(), std::vector<float>(11, 1.5f));  // Once.
+  EXPECT_TRUE(push(bob_, 0.25f).second.verdict.accepted);
+  const auto lie = push(ann_, -0.25f).second;
+  EXPECT_FALSE(lie.verdict.accepted);
+  EXPECT_TRUE(lie.paid.empty());
+  EXPECT_EQ(values(), std::vector<float>(11, 1.5f));
+  // A unit that nobody checks for too long counts without: bob's, when the next one comes.
+  clock_.advance(base::minutes(3));
+  EXPECT_TRUE(push(bob_, 0.25f).second.verdict.accepted);
 }
 
 TEST_F(HubRun, ATrainingThatTheMarketEndsGivesWhatThereIs) {

@@ -110,15 +110,14 @@ void App::serve_unit_done(CallPtr call) {
       }();
       if (!judged) return (*holder)->reply.send(problem(judged.error()));
       auto response = as_json(wire::to_json(judged->verdict));
-      if (judged->worked <= base::Duration()) return (*holder)->reply.send(std::move(response));
-      on_core(std::move(*holder),
-              [worker, worked = judged->worked, response](Core::Turn& paying, CallPtr paid) {
-                // Refused only when the lease was closed meanwhile; then its last interval is
-                // settled.
-                (void)paying.execute(market::kSystem,
-                                     market::AcceptWork{worker.lease, worker.epoch, worked});
-                reply_after(paying, std::move(paid), response);
-              });
+      if (judged->paid.empty()) return (*holder)->reply.send(std::move(response));
+      on_core(std::move(*holder), [all = judged->paid, response](Core::Turn& paying, CallPtr paid) {
+        // Refused only when the lease was closed meanwhile; then its last interval is
+        // settled.
+        for (const auto& p : all)
+          (void)paying.execute(market::kSystem, market::AcceptWork{p.lease, p.epoch, p.worked});
+        reply_after(paying, std::move(paid), response);
+      });
     });
     if (!taken)
       (*holder)->reply.send(

@@ -25,6 +25,7 @@ constexpr auto kAskAgain = base::milliseconds(100);
 constexpr auto kToEvaluate = base::minutes(2);
 constexpr double kPatience = 4;  // A deadline is this many times what the worker usually takes.
 constexpr std::size_t kMostChecks = 2;
+constexpr auto kHeld = base::minutes(1);  // Then an update is believed without a second opinion.
 constexpr std::int64_t kMostRefused = 9;  // A minute and a half of waiting.
 
 Duration seconds_of(double s) { return Duration(static_cast<std::int64_t>(s * 1e6)); }
@@ -143,8 +144,19 @@ void Training::take_back(std::int64_t id, Time /*now*/, bool lost) {
   if (lost) ++worker.lost;
   if (given.unit.kind == UnitKind::evaluate) {
     s_.checks[given.check].left.push_back(given.unit.shard);
+  } else if (given.of != 0) {
+    s_.wasted_steps += given.unit.steps;
+    if (const auto held = given_.find(given.of); held != given_.end()) held->second.twin = 0;
   } else if (given.unit.kind == UnitKind::train) {
     s_.wasted_steps += given.unit.steps;
+    if (given.held) {  // Without its original a replica is of no use.
+      if (const auto copy = given_.find(given.twin); copy != given_.end()) {
+        workers_[copy->second.worker].unit = 0;
+        given_.erase(copy);
+      }
+      return put_back({given.unit.epoch, given.unit.shard, given.unit.first_step,
+                       given.unit.first_step + given.unit.steps});
+    }
     if (const auto twin = given_.find(given.twin); given.twin != 0 && twin != given_.end())
       twin->second.twin = 0;
     else
@@ -232,7 +244,8 @@ std::optional<Unit> Training::range_for(Known& worker, Worker id, Time now,
 // Near the end: a unit that is late, or that this worker would finish before the one who has it.
 std::optional<Unit> Training::second_try(Known& worker, Worker id, Time now) {
   for (auto& [first, g] : given_) {
-    if (g.unit.kind != UnitKind::train || g.twin != 0 || g.worker == id) continue;
+    if (g.unit.kind != UnitKind::train || g.twin != 0 || g.worker == id || g.of != 0 || g.held)
+      continue;
     const auto mine = now + time_for(worker, g.unit.steps, 0.5);
     if (now < g.expected && mine >= g.expected) continue;
     auto unit = g.unit;
@@ -242,6 +255,62 @@ std::optional<Unit> Training::second_try(Known& worker, Worker id, Time now) {
     return unit;
   }
   return std::nullopt;
+}
+
+std::optional<Unit> Training::replica(Known& worker, Worker id, Time now) {
+  for (auto& [first, g] : given_) {
+    if (!g.held || g.twin != 0 || g.worker == id) continue;
+    const auto copy = give(g.unit, worker, id, now);
+    given_[first].twin = copy.id;
+    given_[copy.id].of = first;
+    return copy;
+  }
+  return std::nullopt;
+}
+
+void Training::hold(std::int64_t id, std::int64_t version, Time now) {
+  auto& given = given_.at(id);
+  CHECK(given.unit.kind == UnitKind::train && !given.held && given.of == 0);
+  // A twin that works on the same from another version proves nothing.
+  if (const auto twin = given_.find(given.twin); given.twin != 0 && twin != given_.end()) {
+    workers_[twin->second.worker].unit = 0;
+    s_.wasted_steps += twin->second.unit.steps;
+    given_.erase(twin);
+  }
+  given.twin = 0;
+  given.held = now;
+  given.unit.version = version;
+  given.unit.deadline = base::kNever;
+  workers_[given.worker].unit = 0;
+}
+
+std::int64_t Training::original(std::int64_t id) const {
+  const auto it = given_.find(id);
+  return it == given_.end() ? 0 : it->second.of;
+}
+
+void Training::replicated(std::int64_t id, bool agreed, Time now) {
+  const auto given = given_.at(id);
+  given_.erase(id);
+  auto& worker = workers_[given.worker];
+  worker.unit = 0;
+  worker.seen = now;
+  if (agreed) {
+    ++worker.units;
+    ++worker.streak;
+    worker.refused = 0;
+  } else {
+    worker.streak = 0;
+    ++worker.rejected;
+  }
+  if (const auto held = given_.find(given.of); held != given_.end()) held->second.twin = 0;
+}
+
+std::vector<std::int64_t> Training::unchecked(Time now) const {
+  std::vector<std::int64_t> out;
+  for (const auto& [id, g] : given_)
+    if (g.held && now - *g.held > kHeld) out.push_back(id);
+  return out;
 }
 
 Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds) {
@@ -257,6 +326,7 @@ Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds) {
   }
   if (now < worker.not_before) return {.kind = UnitKind::wait, .wait = worker.not_before - now};
   if (auto unit = evaluation(worker, id, now)) return *unit;
+  if (auto unit = replica(worker, id, now)) return *unit;
   if (s_.epochs.empty()) return wait;
   if (plan_.synchronous && buffered_ + under_way() >= plan_.arity) {
     auto unit = buffered_ < plan_.arity ? second_try(worker, id, now) : std::nullopt;
@@ -269,7 +339,8 @@ Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds) {
 
 const Unit* Training::find(Worker worker, std::int64_t id) const {
   const auto it = given_.find(id);
-  return it == given_.end() || it->second.worker != worker ? nullptr : &it->second.unit;
+  if (it == given_.end() || it->second.worker != worker || it->second.held) return nullptr;
+  return &it->second.unit;
 }
 
 void Training::initialised(std::int64_t id, Time /*now*/) {
@@ -294,13 +365,14 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
     given_.erase(twin);
   }
   auto& worker = workers_[given.worker];
-  worker.unit = 0;
+  if (worker.unit == id) worker.unit = 0;  // Of a held unit it has gone on.
   worker.seen = now;
   ++worker.units;
   ++worker.streak;
   worker.refused = 0;
   worker.steps += steps;
-  worker.pace.push_back(as_seconds(now - given.at) / static_cast<double>(steps));
+  const auto took = given.held.value_or(now) - given.at;
+  worker.pace.push_back(as_seconds(took) / static_cast<double>(steps));
   if (worker.pace.size() > kRemembered) worker.pace.pop_front();
   if (steps < unit.steps)
     put_back({unit.epoch, unit.shard, unit.first_step + steps, unit.first_step + unit.steps});
@@ -375,6 +447,8 @@ bool Training::flush() const { return s_.epochs.empty(); }
 std::set<std::int64_t> Training::kept() const {
   std::set<std::int64_t> out;
   for (const auto& check : s_.checks) out.insert(check.version);
+  for (const auto& [_, g] : given_)
+    if (g.held) out.insert(g.unit.version);
   if (s_.finished) out.insert(s_.final_version);
   return out;
 }

@@ -42,7 +42,7 @@ struct Unit {
   std::int32_t shard = 0;
   std::int64_t first_step = 0;
   std::int64_t steps = 0;
-  std::int64_t version = 0;  // evaluate: of the parameters.
+  std::int64_t version = 0;  // Of the parameters to use, exactly; 0 with train: the newest.
   double lr = 0;
   std::int64_t seed = 0;
   base::Time deadline;
@@ -143,6 +143,16 @@ class Training {
               base::Time now);
   // Not accepted; whoever is to blame for it waits a while before the next.
   void reject(std::int64_t id, base::Time now, bool blame = true);
+  // The update of a unit is here, made from `version`, but is believed only if another worker comes
+  // to the same: the unit stays open, is given to another from exactly that version, and waits to
+  // be accepted or rejected. Its worker goes on.
+  void hold(std::int64_t id, std::int64_t version, base::Time now);
+  // Of which held unit this is a replica; 0: of none.
+  [[nodiscard]] std::int64_t original(std::int64_t id) const;
+  // A replica is over; it agreed with its original, or not.
+  void replicated(std::int64_t id, bool agreed, base::Time now);
+  // Held units that nobody has checked for too long.
+  [[nodiscard]] std::vector<std::int64_t> unchecked(base::Time now) const;
   void evaluated(std::int64_t id, std::int64_t samples, double loss, double accuracy,
                  base::Time now);
   void gone(Worker worker, base::Time now);
@@ -191,6 +201,8 @@ class Training {
     base::Time expected;    // When its worker usually would be done.
     std::int64_t twin = 0;  // The same range, given out twice.
     std::size_t check = 0;  // evaluate: which.
+    std::int64_t of = 0;    // A replica: of which.
+    std::optional<base::Time> held = {};
   };
 
   void expire(base::Time now);
@@ -201,6 +213,7 @@ class Training {
   std::optional<Unit> range_for(Known& worker, Worker id, base::Time now,
                                 const std::set<std::int32_t>& holds);
   std::optional<Unit> second_try(Known& worker, Worker id, base::Time now);
+  std::optional<Unit> replica(Known& worker, Worker id, base::Time now);
   [[nodiscard]] std::int64_t steps_for(const Known& worker) const;
   [[nodiscard]] base::Duration time_for(const Known& worker, std::int64_t steps, double q) const;
   [[nodiscard]] double usual_pace(double q) const;

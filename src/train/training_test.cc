@@ -245,6 +245,7 @@ TEST(Training, WhateverWorkersDoEveryStepIsAcceptedOnce) {
     if (random.chance(3)) plan.synchronous = true, plan.arity = 1 + random.below(3);
     Hub hub(plan);
     std::map<Training::Worker, Unit> hands;
+    std::map<std::int64_t, std::int64_t> whole;  // Steps of held units.
     int turns = 0;
     for (; !hub.t.state().finished && turns < 20'000; ++turns) {
       const auto w = random.between(1, 4);
@@ -257,6 +258,7 @@ TEST(Training, WhateverWorkersDoEveryStepIsAcceptedOnce) {
         hub.t = Training(plan, hub.t.durable(hub.now));
         continue;
       }
+      for (const auto id : hub.t.unchecked(hub.now)) hub.accept({.id = id, .steps = whole[id]});
       const auto held = hands.find(w);
       const auto* open = held == hands.end() ? nullptr : hub.t.find(w, held->second.id);
       if (open == nullptr || random.chance(20)) {
@@ -268,7 +270,17 @@ TEST(Training, WhateverWorkersDoEveryStepIsAcceptedOnce) {
         hub.t.initialised(unit.id, hub.now);
       else if (unit.kind == UnitKind::evaluate)
         hub.t.evaluated(unit.id, 50, 1, 0.5, hub.now);
-      else if (random.chance(10))
+      else if (const auto original = hub.t.original(unit.id)) {
+        const bool agreed = !random.chance(4);
+        hub.t.replicated(unit.id, agreed, hub.now);
+        if (!agreed)
+          hub.t.reject(original, hub.now);
+        else
+          hub.accept({.id = original, .steps = whole[original]});
+      } else if (!plan.synchronous && random.chance(8)) {
+        whole[unit.id] = unit.steps;
+        hub.t.hold(unit.id, hub.version, hub.now);
+      } else if (random.chance(10))
         hub.t.reject(unit.id, hub.now);
       else
         hub.accept(unit, random.between(1, unit.steps));

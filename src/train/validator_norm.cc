@@ -5,10 +5,12 @@
 namespace souk::train {
 namespace {
 
+constexpr double kNothing = 1e-4;
+
 // Refuses updates whose norm, per square root of their steps, is more than `factor` (10 unless
-// given) times the median of those accepted lately, or less than the median by 3 times that factor.
-// The first are exploding or hostile; the second come from workers that send nothing, or noise, and
-// hope to be paid. The lower bound is the wider one because changes shrink as learning rates do.
+// given) times the median of those accepted lately, or next to nothing beside it. The first are
+// exploding or hostile; the second come from workers that send nothing and hope to be paid. Honest
+// changes shrink a hundred times and more once a model fits its data, so the lower bound is wide.
 // Honest norms spread by about e^0.5, and by another factor of 4 where steps range over 16 times
 // and all point one way: within both bounds. Judges nothing before kEnough updates; hence where all
 // of those were zero, zero is usual.
@@ -24,9 +26,8 @@ class Norm final : public Validator {
     if (norm > factor_ * usual)
       return fmt::format("its norm is {:.3g} times the usual; at most {:g} times is accepted",
                          norm / usual, factor_);
-    if (norm < usual / (3 * factor_))
-      return fmt::format("its norm is {:.3g} times the usual; at least 1/{:g} is accepted",
-                         norm / usual, 3 * factor_);
+    if (norm < usual * kNothing)
+      return fmt::format("its norm is {:.3g} times the usual: it changes nothing", norm / usual);
     return "";
   }
 
