@@ -269,6 +269,19 @@ TEST_F(HubRun, AReplicatedUnitIsFoldedAndPaidOnlyWhenAnotherComesToTheSame) {
   EXPECT_TRUE(push(bob_, 0.25f).second.verdict.accepted);
 }
 
+TEST_F(HubRun, AnOddUpdateIsBelievedWhenAnotherWorkerComesToIt) {
+  spec_.shards = {{"a", 4'000}};
+  open();
+  begin();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(train(ann_, 0.1f).accepted);
+    EXPECT_TRUE(train(bob_, 0.1f).accepted);
+  }
+  EXPECT_FALSE(train(ann_, 5).accepted);  // Fifty times the usual.
+  EXPECT_TRUE(train(bob_, 5).accepted);   // So it is the unit, not ann.
+  EXPECT_FALSE(train(bob_, 5).accepted);
+}
+
 TEST_F(HubRun, ATrainingThatTheMarketEndsGivesWhatThereIs) {
   EXPECT_FALSE(run_->end("cancelled"));  // There is nothing yet.
   begin();
