@@ -96,7 +96,7 @@ Result<LoadedData> load_fashion(const std::string& folder) {
 }
 
 Result<train::Dataset> load_files(const DataSource& source, const std::vector<std::string>& paths,
-                                  train::Scaling& scaling) {
+                                  const std::vector<std::string>& names = {}) {
   std::vector<std::string> content;
   for (const auto& path : paths) {
     SOUK_ASSIGN(auto bytes, read(path));
@@ -112,7 +112,7 @@ Result<train::Dataset> load_files(const DataSource& source, const std::vector<st
     std::string all;
     for (const auto& piece : content) all += piece;
     if (source.format == "cifar10") return train::parse_cifar10(all);
-    if (source.format == "csv") return train::parse_csv(all, source.label, scaling);
+    if (source.format == "csv") return train::parse_csv(all, source.label, names);
     return train::parse_text(std::move(all));
   }();
   if (!parsed)
@@ -189,10 +189,9 @@ Result<std::string> fetch_data(Context& c, const BuiltInData& data) {
 
 Result<LoadedData> load_data(Context& c, const DataSource& source) {
   if (source.built_in.empty()) {
-    train::Scaling scaling;
-    SOUK_ASSIGN(auto train, load_files(source, source.train, scaling));
+    SOUK_ASSIGN(auto train, load_files(source, source.train));
     if (source.test.empty()) return hold_out(train);
-    SOUK_ASSIGN(auto test, load_files(source, source.test, scaling));
+    SOUK_ASSIGN(auto test, load_files(source, source.test, train.names));
     if (train.shape != test.shape) return failed("test and training samples differ in shape");
     return LoadedData{std::move(train), std::move(test)};
   }

@@ -165,9 +165,11 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   if (o.wait || watch) {
     if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
     SOUK_TRY(wait_for(c, made.id, {}));
+    const auto id = to_string(made.id);
     if (file.train && !c.json())
-      c.print(
-          fmt::format("next: souk results {0}, souk predict {0} < input\n", to_string(made.id)));
+      c.print(file.train->script.empty()
+                  ? fmt::format("next: souk results {0}, souk predict {0} < input\n", id)
+                  : fmt::format("next: souk results {}\n", id));
     return {};
   }
   if (c.json()) return c.print_json(body);

@@ -87,8 +87,8 @@ Command predict_command() {
                  flag("--length N", "text: how much to write", o->length)};
   out.details =
       "Reads one sample a line, a JSON array of its numbers (an image's bytes, 0 to 255, or a "
-      "row's "
-      "features), and writes one line for each: {\"label\":7,\"probabilities\":[...]}.";
+      "row's features), and writes one line for each: {\"label\":7,\"probabilities\":[...]}, with "
+      "the \"name\" of the label where the data had names.";
   out.run = [o](Context& c) { return predict(c, *o); };
   return out;
 }

@@ -106,7 +106,15 @@ Result<> JobFiles::add_training(Context& c, JobFile& job) {
   auto& local = *job.train;
   auto& train = local.train;
   SOUK_ASSIGN(const auto data, load_data(c, local.data));
-  train.config.try_emplace("input", wire::to_json(data.train.shape));
+  // Text has no shape. Numbers are scaled by the trainer, so that `souk predict` takes them raw.
+  if (!data.train.shape.empty()) train.config.try_emplace("input", wire::to_json(data.train.shape));
+  if (data.train.dtype == "F32") {
+    const auto scaling = train::scaling_of(data.train);
+    train.config.try_emplace("mean", wire::to_json(scaling.mean));
+    train.config.try_emplace("std", wire::to_json(scaling.deviation));
+  }
+  if (!data.train.names.empty())
+    train.config.try_emplace("labels", wire::to_json(data.train.names));
   train.config.try_emplace("classes",
                            std::to_string(std::max(data.train.classes(), data.test.classes())));
   const auto cut = [&](const train::Dataset& set, std::int32_t count, std::string_view what,

@@ -31,10 +31,7 @@ class MemoryStore final : public ParameterStore {
 
   base::Result<train::Taken> take() const override {
     const std::lock_guard lock(mutex_);
-    train::Taken out{.blocks = parameters_.blocks(), .version = parameters_.version()};
-    for (std::size_t i = 0; i < parameters_.count(); ++i)
-      out.versions.push_back(parameters_.version(i));
-    return out;
+    return train::take(parameters_);
   }
 
   base::Result<std::int64_t> fold(const train::Aggregator& rule,

@@ -27,20 +27,23 @@ constexpr std::string_view kDefaultRule = "delayed-nesterov";
 constexpr std::int64_t kMostPiece = 8 << 20;
 constexpr std::size_t kRemembered = 10'000;  // Units that were given out.
 
-train::Plan plan_of(const wire::Train& spec, std::int32_t workers, const train::Needs& needs) {
-  train::Plan out{.epochs = spec.epochs,
-                  .batch = spec.batch,
-                  .local_steps = spec.local_steps,
-                  .validations = spec.validations,
-                  .workers = workers,
-                  .lr = spec.lr,
-                  .lr_end = spec.lr_end.value_or(spec.lr),
-                  .seed = spec.seed,
-                  .arity = needs.arity,
-                  .synchronous = needs.synchronous};
-  if (spec.target) out.target = spec.target->accuracy;
-  for (const auto& shard : spec.shards) out.shards.push_back(shard.samples);
-  for (const auto& shard : spec.validation) out.validation.push_back(shard.samples);
+train::Session::Spec session_of(const wire::Train& spec, std::int32_t workers) {
+  train::Session::Spec out{
+      .plan = {.epochs = spec.epochs,
+               .batch = spec.batch,
+               .local_steps = spec.local_steps,
+               .validations = spec.validations,
+               .lr = spec.lr,
+               .lr_end = spec.lr_end.value_or(spec.lr),
+               .seed = spec.seed},
+      .rule = {.name = spec.rule.empty() ? std::string(kDefaultRule) : spec.rule,
+               .params = {spec.rule_params.begin(), spec.rule_params.end()},
+               .workers = workers},
+      .codec = spec.codec,
+      .validators = spec.validators};
+  if (spec.target) out.plan.target = spec.target->accuracy;
+  for (const auto& shard : spec.shards) out.plan.shards.push_back(shard.samples);
+  for (const auto& shard : spec.validation) out.plan.validation.push_back(shard.samples);
   return out;
 }
 
@@ -65,46 +68,29 @@ struct Run::Snapshot {
   SOUK_FIELDS(Snapshot, training, layout, version, planes, norms, losses)
 };
 
-Run::Run(wire::Train spec, blob::Store& blobs, const base::Clock& clock, RunOptions options,
-         std::unique_ptr<ParameterStore> store)
+Run::Run(wire::Train spec, train::Session session, blob::Store& blobs, const base::Clock& clock,
+         RunOptions options, std::unique_ptr<ParameterStore> store)
     : spec_(std::move(spec)),
       blobs_(blobs),
       clock_(clock),
       options_(std::move(options)),
       store_(std::move(store)),
       replication_(spec_.replicate),
-      random_(static_cast<std::uint64_t>(spec_.seed)) {}
+      random_(static_cast<std::uint64_t>(spec_.seed)),
+      session_(std::move(session)) {}
 
 Result<std::unique_ptr<Run>> Run::open(const wire::Train& spec, std::int32_t workers,
                                        blob::Store& blobs, const base::Clock& clock,
                                        RunOptions options, std::unique_ptr<ParameterStore> store) {
-  std::unique_ptr<Run> run(new Run(spec, blobs, clock, std::move(options), std::move(store)));
-  SOUK_ASSIGN(run->rule_,
-              train::make_rule({spec.rule.empty() ? std::string(kDefaultRule) : spec.rule,
-                                {spec.rule_params.begin(), spec.rule_params.end()},
-                                workers}));
-  SOUK_ASSIGN(run->codec_, train::make_codec(spec.codec));
-  const auto needs = run->rule_->needs();
-  if (needs.sends == train::Sends::weights && run->codec_->keeps_residual())
+  SOUK_ASSIGN(auto session, train::Session::make(session_of(spec, workers)));
+  const auto& rule = session.rule();
+  if (spec.replicate > 0 && (rule.needs().synchronous || session.codec().keeps_residual()))
     return fail(Code::invalid,
-                fmt::format("codec {} sends changes, rule {} needs whole weights", spec.codec,
-                            run->rule_->name()),
-                "use fp32, fp16 or int8, or another rule", "codec");
-  if (spec.replicate > 0 && (needs.synchronous || run->codec_->keeps_residual()))
-    return fail(Code::invalid,
-                fmt::format("units cannot be done twice with rule {} and codec {}",
-                            run->rule_->name(), spec.codec),
+                fmt::format("units cannot be done twice with rule {} and codec {}", rule.name(),
+                            spec.codec),
                 "use a rule that does not wait, and fp32, fp16 or int8", "replicate");
-  std::vector<std::string> names = spec.validators;
-  if (names.empty())
-    for (const auto name : train::validator_names()) names.emplace_back(name);
-  // Norms of whole weights say nothing about a change.
-  if (needs.sends == train::Sends::weights) std::erase(names, "norm");
-  for (const auto& name : names) {
-    SOUK_ASSIGN(auto validator, train::make_validator(name));
-    run->validators_.push_back(std::move(validator));
-  }
-  run->training_.emplace(plan_of(spec, workers, needs));
+  std::unique_ptr<Run> run(
+      new Run(spec, std::move(session), blobs, clock, std::move(options), std::move(store)));
   run->next_snapshot_ = clock.now() + run->options_.snapshot_every;
   SOUK_TRY(run->recover());
   return run;
@@ -129,15 +115,12 @@ Result<> Run::recover() {
   SOUK_TRY(store_->load(saved));
   layout_ = std::move(snapshot.layout);
   version_ = snapshot.version;
-  history_.restore({snapshot.norms.begin(), snapshot.norms.end()},
-                   {snapshot.losses.begin(), snapshot.losses.end()});
   // The versions under check are gone; what was saved is checked instead.
   for (auto& check : snapshot.training.checks) check.version = version_;
   if (snapshot.training.finished) snapshot.training.final_version = version_;
-  auto plan = training_->plan();  // A copy: what it lies in is replaced.
-  training_.emplace(std::move(plan), std::move(snapshot.training));
+  session_.restore(std::move(snapshot.training), snapshot.norms, snapshot.losses);
   SOUK_ASSIGN(const auto taken, store_->take());
-  for (const auto version : training_->kept()) kept_[version] = taken;
+  for (const auto version : session_.training().kept()) kept_[version] = taken;
   pin_ = blobs_.pin(manifest.chunks());
   pin_.add(root);
   return {};
@@ -161,12 +144,12 @@ Result<> Run::save() {
   Snapshot head;
   {
     const std::lock_guard lock(mutex_);
-    head = {.training = training_->durable(clock_.now()),
+    head = {.training = session_.training().durable(clock_.now()),
             .layout = layout_,
             .version = saved.version,
             .planes = static_cast<std::int32_t>(saved.planes.size()),
-            .norms = {history_.norms().begin(), history_.norms().end()},
-            .losses = {history_.losses().begin(), history_.losses().end()}};
+            .norms = {session_.history().norms().begin(), session_.history().norms().end()},
+            .losses = {session_.history().losses().begin(), session_.history().losses().end()}};
     // What it ended with is what was checked, not what came after.
     if (const auto it = kept_.find(head.training.final_version);
         head.training.finished && it != kept_.end())
@@ -196,7 +179,7 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
     if (std::ranges::find(holds, spec_.shards[i].blob) != holds.end())
       shards.insert(static_cast<std::int32_t>(i));
   const auto now = clock_.now();
-  const auto unit = training_->next(static_cast<std::int64_t>(worker.value), now, shards);
+  const auto unit = session_.training().next(static_cast<std::int64_t>(worker.value), now, shards);
   wire::Unit out{.kind = std::string(to_string(unit.kind)),
                  .id = unit.id,
                  .version = unit.version,
@@ -206,7 +189,7 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
                  .batch = spec_.batch,
                  .lr = unit.lr,
                  .seed = unit.seed,
-                 .send = std::string(to_string(rule_->needs().sends)),
+                 .send = std::string(to_string(session_.rule().needs().sends)),
                  .codec = spec_.codec,
                  .wait = unit.wait};
   if (unit.id != 0) {
@@ -222,7 +205,7 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
 Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
                                   std::string_view piece) {
   const std::lock_guard lock(mutex_);
-  if (training_->find(static_cast<std::int64_t>(worker.value), unit) == nullptr)
+  if (session_.training().find(static_cast<std::int64_t>(worker.value), unit) == nullptr)
     return fail(Code::conflict, "the unit was given to somebody else", "ask for another");
   auto& body = arrived_[unit];
   const auto have = std::ssize(body);
@@ -244,9 +227,8 @@ Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::
   return std::ssize(body);
 }
 
-wire::UnitVerdict Run::rejected(std::int64_t unit, std::string why, bool blame) {
-  training_->reject(unit, clock_.now(), blame);
-  return {false, std::move(why)};
+wire::UnitVerdict Run::rejected(std::int64_t unit, std::string why) {
+  return {false, session_.refuse(unit, std::move(why), clock_.now()).why};
 }
 
 Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
@@ -257,7 +239,7 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
   Duration worked;
   {
     const std::lock_guard lock(mutex_);
-    const auto* found = training_->find(static_cast<std::int64_t>(worker.value), unit);
+    const auto* found = session_.training().find(static_cast<std::int64_t>(worker.value), unit);
     if (found == nullptr) {
       arrived_.erase(unit);
       out.verdict = {false, "the unit was given to somebody else, or was done already"};
@@ -280,7 +262,7 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
         out.verdict = rejected(unit, "a check needs samples, and an accuracy of 0 to 1");
         return out;
       }
-      training_->evaluated(unit, done.samples, done.loss, right, clock_.now());
+      session_.training().evaluated(unit, done.samples, done.loss, right, clock_.now());
       out.verdict.accepted = true;
     }
   }
@@ -294,9 +276,9 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
   bool finished = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto kept = training_->kept();
+    const auto kept = session_.training().kept();
     std::erase_if(kept_, [&](const auto& k) { return !kept.contains(k.first); });
-    finished = training_->state().finished;
+    finished = session_.training().state().finished;
   }
   const std::lock_guard lock(folding_);
   SOUK_TRY(save_if_due(finished));
@@ -322,11 +304,11 @@ Result<wire::UnitVerdict> Run::begin(base::LeaseId /*worker*/, std::int64_t unit
     const auto values = first->block(i, scratch);
     saved.values.push_back(std::make_shared<train::Block>(values.begin(), values.end()));
   }
-  for (std::size_t p = 0; p < rule_->needs().planes; ++p)
+  for (std::size_t p = 0; p < session_.rule().needs().planes; ++p)
     saved.planes.push_back(train::blocks_of(std::vector<float>(layout.size())));
   SOUK_TRY(store_->load(saved));
   layout_ = std::move(layout);
-  training_->initialised(unit, clock_.now());
+  session_.training().initialised(unit, clock_.now());
   since_snapshot_ = options_.snapshot_updates;  // Saved at once.
   return wire::UnitVerdict{true, ""};
 }
@@ -334,92 +316,72 @@ Result<wire::UnitVerdict> Run::begin(base::LeaseId /*worker*/, std::int64_t unit
 Result<Run::Judged> Run::contribute(base::LeaseId worker, const train::Unit& unit,
                                     const wire::UnitDone& done, std::string body, Duration worked) {
   // Read and measured without a lock: this is where the time goes.
-  auto update = train::Update::read(std::move(body), *codec_, layout_.size());
-  const auto stats = update ? train::stats_of(*update) : train::Stats{};
+  auto update = train::Update::read(std::move(body), session_.codec(), layout_.size());
   const auto who = static_cast<std::int64_t>(worker.value);
+  train::Evidence evidence{.steps = done.steps, .loss = done.loss, .worker = who};
+  if (update) {
+    evidence.stats = train::stats_of(*update);
+    evidence.direction = train::direction_of(*update);
+  }
   Judged out{.verdict = {true, ""}};
   bool fold = false;
   {
     const std::lock_guard lock(mutex_);
+    const auto now = clock_.now();
+    auto& training = session_.training();
+    const train::Session::Claim claim{.worker = who,
+                                      .unit = unit,
+                                      .base = done.base,
+                                      .samples = done.samples,
+                                      .evidence = std::move(evidence)};
     const auto refuse = [&](std::string why, bool blame = true) {
-      return Judged{.verdict = rejected(unit.id, std::move(why), blame)};
+      return Judged{.verdict = {false, session_.refuse(unit.id, std::move(why), now, blame).why}};
     };
-    if (training_->find(who, unit.id) == nullptr)
+    if (training.find(claim.worker, unit.id) == nullptr)
       return Judged{.verdict = {false, "the unit was given to somebody else meanwhile"}};
     if (!update) return refuse(update.error().message);
-    if (done.steps < 1 || done.steps > unit.steps || done.samples < 1 ||
-        done.samples > done.steps * spec_.batch)
-      return refuse(
-          fmt::format("{} steps and {} samples were not asked for", done.steps, done.samples));
-    if (done.base < 0 || done.base > version_)
-      return refuse(fmt::format("there is no version {}", done.base));
-    if (rule_->needs().synchronous && done.base != version_)
-      return refuse("the round it belongs to is over", false);
-    const train::Evidence evidence{stats, done.steps, done.loss};
-    for (const auto& validator : validators_) {
-      if (validator->name() != "finite" && insisted(unit, worker)) continue;
-      if (auto why = validator->judge(evidence, history_); !why.empty()) {
-        refused_[{unit.epoch, unit.shard, unit.first_step}].push_back(worker);
-        if (refused_.size() > kRemembered) refused_.erase(refused_.begin());
-        return refuse(why);
-      }
-    }
+    if (auto refusal = session_.judge(claim, version_, now))
+      return Judged{.verdict = {false, std::move(refusal->why)}};
     const auto pulled = pulled_.find(worker);
     const bool base_known = pulled != pulled_.end() && pulled->second.version == done.base;
-    if (rule_->needs().base) {
+    if (session_.rule().needs().base) {
       if (!base_known) return refuse("its base is not known any more");
       update->base = pulled->second.blocks;
     }
-    update->norm = stats.norm;
+    update->norm = claim.evidence.stats.norm;
     update->weight = static_cast<double>(done.samples);
     update->epoch = unit.epoch;
-    Believed believed{{unit.id, done.base, *std::move(update)},
-                      evidence,
-                      done.samples,
-                      {worker, done.epoch, worked}};
-    if (const auto original = training_->original(unit.id)) {
+    Believed believed{
+        {unit.id, done.base, *std::move(update)}, claim, {worker, done.epoch, worked}};
+    if (const auto original = training.original(unit.id)) {
       if (done.steps != unit.steps || done.base != unit.version)
         return refuse("a part, or another base, proves nothing", false);
       compare(original, unit.id, std::move(believed), out);
     } else if (spec_.replicate > 0 && base_known && done.base > 0 && done.steps == unit.steps &&
-               training_->active(clock_.now()) > 1 &&
-               replication_.check(training_->workers().at(who).streak, random_)) {
+               training.active(now) > 1 &&
+               replication_.check(training.workers().at(claim.worker).streak, random_)) {
       train::Taken taken{.blocks = pulled->second.blocks, .version = done.base};
       taken.versions.resize(taken.blocks.size(), done.base);
       kept_.try_emplace(done.base, std::move(taken));
-      training_->hold(unit.id, done.base, clock_.now());
+      training.hold(unit.id, done.base, now);
       held_.emplace(unit.id, std::move(believed));
     } else {
       out.paid.push_back(believed.paid);
       accept(std::move(believed));
     }
-    for (const auto id : training_->unchecked(clock_.now()))
+    for (const auto id : training.unchecked(now))
       if (auto node = held_.extract(id)) {
         out.paid.push_back(node.mapped().paid);
         accept(std::move(node.mapped()));
       }
-    fold = waiting_.size() >= rule_->needs().arity || (training_->flush() && !waiting_.empty());
+    fold = session_.to_fold(waiting_.size()) > 0;
   }
   if (fold) SOUK_TRY(fold_waiting());
   return out;
 }
 
-// A unit that two others were refused for is odd, not its workers. One that works alone is believed
-// the third time: else it would never get on.
-bool Run::insisted(const train::Unit& unit, base::LeaseId worker) const {
-  const auto it = refused_.find({unit.epoch, unit.shard, unit.first_step});
-  if (it == refused_.end()) return false;
-  std::set<base::LeaseId> others(it->second.begin(), it->second.end());
-  others.erase(worker);
-  const auto there_are = training_->active(clock_.now()) - 1;
-  if (there_are == 0) return it->second.size() >= 2;
-  return std::ssize(others) >= std::min(there_are, 2);
-}
-
 void Run::accept(Believed update) {
-  history_.accept(update.evidence);
-  training_->accept(update.contribution.id, update.evidence.steps, update.samples,
-                    update.evidence.loss, clock_.now());
+  session_.accept(update.claim, clock_.now());
   waiting_.push_back(std::move(update.contribution));
   ++since_snapshot_;
 }
@@ -431,9 +393,9 @@ void Run::compare(std::int64_t original, std::int64_t replica, Believed second, 
   auto& first = node.mapped();
   const bool agreed =
       train::Replication::agree(first.contribution.update, second.contribution.update);
-  training_->replicated(replica, agreed, clock_.now());
+  session_.training().replicated(replica, agreed, clock_.now());
   if (!agreed) {
-    training_->reject(original, clock_.now());
+    session_.training().reject(original, clock_.now());
     out.verdict = {false, "another worker came to another result"};
     return;
   }
@@ -447,15 +409,13 @@ Result<> Run::fold_waiting() {
   std::vector<Contribution> batch;
   {
     const std::lock_guard lock(mutex_);
-    const auto arity = rule_->needs().arity;
-    if (waiting_.empty() || (waiting_.size() < arity && !training_->flush())) return {};
-    // An immediate rule takes all; a buffered one its number.
-    auto count = arity == 1 ? waiting_.size() : std::min(arity, waiting_.size());
-    std::move(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count),
-              std::back_inserter(batch));
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto end =
+        waiting_.begin() + static_cast<std::ptrdiff_t>(session_.to_fold(waiting_.size()));
+    if (end == waiting_.begin()) return {};
+    std::move(waiting_.begin(), end, std::back_inserter(batch));
+    waiting_.erase(waiting_.begin(), end);
   }
-  const auto version = store_->fold(*rule_, batch);
+  const auto version = store_->fold(session_.rule(), batch);
   const std::lock_guard lock(mutex_);
   if (!version) {  // They were accepted: the next fold takes them along.
     waiting_.insert(waiting_.begin(), std::move_iterator(batch.begin()),
@@ -463,8 +423,8 @@ Result<> Run::fold_waiting() {
     return std::unexpected(version.error());
   }
   version_ = *version;
-  training_->folded();
-  if (training_->begin_check(*version, clock_.now())) {
+  session_.training().folded();
+  if (session_.training().begin_check(*version, clock_.now())) {
     SOUK_ASSIGN(kept_[*version], store_->take());
   }
   return {};
@@ -484,11 +444,9 @@ Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
   } else {
     SOUK_ASSIGN(taken, store_->take());
   }
-  if (since < 0)  // A newcomer has nothing.
-    std::ranges::fill(taken.versions, std::numeric_limits<std::int64_t>::max());
   auto out = train::pack_changed(taken, since);
   const std::lock_guard lock(mutex_);
-  if (!version && (rule_->needs().base || spec_.replicate > 0))
+  if (!version && (session_.rule().needs().base || spec_.replicate > 0))
     pulled_[worker] = {taken.version, std::move(taken.blocks)};
   bytes_out_ += std::ssize(out);
   return out;
@@ -496,27 +454,27 @@ Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
 
 void Run::gone(base::LeaseId worker) {
   const std::lock_guard lock(mutex_);
-  training_->gone(static_cast<std::int64_t>(worker.value), clock_.now());
+  session_.training().gone(static_cast<std::int64_t>(worker.value), clock_.now());
   pulled_.erase(worker);
 }
 
 wire::Training Run::view() const {
   const std::lock_guard lock(mutex_);
-  const auto& s = training_->state();
+  const auto& s = session_.training().state();
   const auto now = clock_.now();
   wire::Training out{.state = s.finished      ? "finished"
                               : s.initialised ? "training"
                                               : "waiting",
                      .reason = s.reason,
-                     .rule = std::string(rule_->name()),
-                     .epoch = training_->epoch(),
+                     .rule = std::string(session_.rule().name()),
+                     .epoch = session_.training().epoch(),
                      .epochs = spec_.epochs,
-                     .progress = training_->progress(),
+                     .progress = session_.training().progress(),
                      .version = version_,
                      .samples = s.samples,
-                     .loss = training_->recent_loss(),
-                     .elapsed = training_->elapsed(now),
-                     .workers = training_->active(now),
+                     .loss = session_.training().recent_loss(),
+                     .elapsed = session_.training().elapsed(now),
+                     .workers = session_.training().active(now),
                      .wasted_steps = s.wasted_steps,
                      .useful_steps = s.useful_steps,
                      .bytes_in = bytes_in_,
@@ -534,11 +492,11 @@ wire::Training Run::view() const {
                         .loss = r.loss,
                         .validation_loss = r.validation_loss,
                         .accuracy = r.accuracy,
-                        .mean = r.checks == 0 ? 0 : r.sum / r.checks,
+                        .mean = r.mean(),
                         .low = r.low,
                         .high = r.high,
                         .workers = r.workers});
-  for (const auto& [id, w] : training_->workers())
+  for (const auto& [id, w] : session_.training().workers())
     out.by_worker.push_back(
         {.worker = to_string(base::LeaseId(static_cast<std::uint64_t>(id))),
          .units = w.units,
@@ -553,11 +511,11 @@ Result<std::optional<Ended>> Run::ended() {
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return ended_;
-    if (!training_->state().finished) return std::nullopt;
+    if (!session_.training().state().finished) return std::nullopt;
   }
   SOUK_ASSIGN(auto result, write_results());
   const std::lock_guard lock(mutex_);
-  ended_ = {std::move(result), training_->state().reason};
+  ended_ = {std::move(result), session_.training().state().reason};
   return ended_;
 }
 
@@ -566,10 +524,10 @@ Result<Ended> Run::end(std::string reason) {
     const std::lock_guard folding(folding_);
     SOUK_ASSIGN(auto taken, store_->take());
     const std::lock_guard lock(mutex_);
-    if (!training_->state().initialised)
+    if (!session_.training().state().initialised)
       return fail(Code::conflict, "nothing was trained", "it ended before its first unit");
-    training_->finish(std::move(reason), taken.version);
-    kept_.try_emplace(training_->state().final_version, std::move(taken));
+    session_.training().finish(std::move(reason), taken.version);
+    kept_.try_emplace(session_.training().state().final_version, std::move(taken));
   }
   SOUK_ASSIGN(const auto done, ended());
   return *done;
@@ -580,7 +538,7 @@ Result<std::string> Run::write_results() {
   train::Layout layout;
   {
     const std::lock_guard lock(mutex_);
-    const auto it = kept_.find(training_->state().final_version);
+    const auto it = kept_.find(session_.training().state().final_version);
     CHECK(it != kept_.end());
     blocks = it->second.blocks;
     layout = layout_;

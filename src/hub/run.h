@@ -7,15 +7,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/id.h"
 #include "blob/store.h"
 #include "hub/store.h"
-#include "train/training.h"
-#include "train/validator.h"
+#include "train/session.h"
 #include "wire/training.h"
 
 namespace souk::hub {
@@ -74,8 +72,8 @@ class Run {
   base::Result<Ended> end(std::string reason);
 
  private:
-  Run(wire::Train spec, blob::Store& blobs, const base::Clock& clock, RunOptions options,
-      std::unique_ptr<ParameterStore> store);
+  Run(wire::Train spec, train::Session session, blob::Store& blobs, const base::Clock& clock,
+      RunOptions options, std::unique_ptr<ParameterStore> store);
 
   struct Snapshot;
   base::Result<> recover();
@@ -90,15 +88,13 @@ class Run {
   // An update that is believed, on its way into the parameters. Requires mutex_.
   struct Believed {
     Contribution contribution;
-    train::Evidence evidence;
-    std::int64_t samples = 0;
+    train::Session::Claim claim;
     Paid paid;
   };
   void accept(Believed update);
-  [[nodiscard]] bool insisted(const train::Unit& unit, base::LeaseId worker) const;
   void compare(std::int64_t original, std::int64_t replica, Believed second, Judged& out);
   base::Result<std::string> write_results();
-  [[nodiscard]] wire::UnitVerdict rejected(std::int64_t unit, std::string why, bool blame = true);
+  [[nodiscard]] wire::UnitVerdict rejected(std::int64_t unit, std::string why);
   [[nodiscard]] const wire::TrainShard& shard_of(const train::Unit& unit) const;
 
   const wire::Train spec_;
@@ -106,18 +102,14 @@ class Run {
   const base::Clock& clock_;
   const RunOptions options_;
   const std::unique_ptr<ParameterStore> store_;
-  std::unique_ptr<train::Aggregator> rule_;
-  std::unique_ptr<train::Codec> codec_;
-  std::vector<std::unique_ptr<train::Validator>> validators_;
   const train::Replication replication_;
 
   base::Random random_;  // Which units are done twice. Guarded by mutex_.
   std::mutex folding_;   // Taken before mutex_. Held by whoever folds.
 
   mutable std::mutex mutex_;  // Guards what follows.
-  std::optional<train::Training> training_;
+  train::Session session_;    // Its rule and codec never change: they are read without the mutex.
   train::Layout layout_;
-  train::History history_;
   std::vector<Contribution> waiting_;  // Accepted, not yet folded.
   std::int64_t version_ = 0;
   std::map<std::int64_t, train::Taken> kept_;  // Versions under check.
@@ -129,9 +121,6 @@ class Run {
   std::map<std::int64_t, std::string> arrived_;  // Updates that are coming in.
   std::map<std::int64_t, base::Time> given_;     // When units were given out.
   std::map<std::int64_t, Believed> held_;        // Until another worker comes to the same.
-  // Who was refused what, by epoch, shard and step.
-  std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::vector<base::LeaseId>>
-      refused_;
   std::int64_t bytes_in_ = 0, bytes_out_ = 0;
   base::Time next_snapshot_;
   std::int64_t since_snapshot_ = 0;

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "hub/stores.h"
 #include "train/codec.h"
-#include "train/validator.h"
+#include "train/session.h"
 #include "wire/json.h"
 #include "wire/problem.h"
 
@@ -145,10 +145,8 @@ class Job {
   explicit Job(std::unique_ptr<ParameterStore> store) : store_(std::move(store)) {}
 
   Result<std::string> pull(std::int64_t since) const {
-    SOUK_ASSIGN(auto taken, store_->take());
+    SOUK_ASSIGN(const auto taken, store_->take());
     if (taken.blocks.empty()) return not_begun();
-    if (since < 0)  // A newcomer has nothing.
-      std::ranges::fill(taken.versions, std::numeric_limits<std::int64_t>::max());
     return train::pack_changed(taken, since);
   }
 
@@ -425,11 +423,7 @@ Result<std::pair<Contribution, std::shared_ptr<const train::Codec>>> Service::Im
                 fmt::format("the rule {} does not fit the parameters' {} planes", rule.rule->name(),
                             shape.planes),
                 "use the rule that the job began with", "rule");
-  if (needs.sends == train::Sends::weights && codec->keeps_residual())
-    return fail(Code::invalid,
-                fmt::format("codec {} sends changes, rule {} needs whole weights", codec->name(),
-                            rule.rule->name()),
-                "use fp32, fp16 or int8, or another rule", "codec");
+  SOUK_TRY(train::check_codec(*rule.rule, *codec));
   SOUK_ASSIGN(out.update, train::Update::read(std::move(http.body), *codec, shape.size));
   const auto stats = train::stats_of(out.update);
   if (!stats.finite) return fail(Code::invalid, "the update has numbers that are not finite");

@@ -12,11 +12,8 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "train/codec.h"
-#include "train/parameters.h"
 #include "train/pull.h"
-#include "train/update.h"
-#include "train/validator.h"
+#include "train/session.h"
 
 namespace souk::lab {
 namespace {
@@ -37,15 +34,15 @@ double unit_draw(base::Random& random) {
   return static_cast<double>(random.next() >> 11) * 0x1p-53;
 }
 
-// The hub's side of a job, as hub::Run has it, without locks, snapshots and streams.
+// The hub's side of a job: what hub::Run does around a session, without locks, snapshots, streams
+// and replicas.
 class Hub {
  public:
-  static Result<std::unique_ptr<Hub>> open(const SimConfig& config);
+  explicit Hub(train::Session session) : session_(std::move(session)) {}
 
-  train::Unit next(std::int64_t worker, Time now) { return training_->next(worker, now); }
-  [[nodiscard]] bool begun() const { return training_->state().initialised; }
+  train::Unit next(std::int64_t worker, Time now) { return session_.training().next(worker, now); }
   void begin(std::int64_t unit, std::span<const float> values, Time now);
-  [[nodiscard]] train::Taken take() const;
+  [[nodiscard]] train::Taken take() const { return train::take(parameters_); }
   [[nodiscard]] const train::Taken& kept(std::int64_t version) const { return kept_.at(version); }
 
   enum class Verdict { accepted, rejected, late };
@@ -64,9 +61,9 @@ class Hub {
   void evaluated(std::int64_t worker, std::int64_t unit, const Learner::Evaluated& found, Time now);
   void stop(std::string reason);
 
-  [[nodiscard]] const train::Training& training() const { return *training_; }
-  [[nodiscard]] const train::Codec& codec() const { return *codec_; }
-  [[nodiscard]] Sends sends() const { return rule_->needs().sends; }
+  [[nodiscard]] const train::Training& training() const { return session_.training(); }
+  [[nodiscard]] const train::Codec& codec() const { return session_.codec(); }
+  [[nodiscard]] Sends sends() const { return session_.rule().needs().sends; }
   [[nodiscard]] std::string hash() const;
 
  private:
@@ -76,80 +73,42 @@ class Hub {
   };
   void fold(Time now);
 
-  std::unique_ptr<train::Aggregator> rule_;
-  std::unique_ptr<train::Codec> codec_;
-  std::vector<std::unique_ptr<train::Validator>> validators_;
-  std::optional<train::Training> training_;
+  train::Session session_;
   train::Parameters parameters_;
-  train::History history_;
   std::vector<Waiting> waiting_;
   std::map<std::int64_t, train::Taken> kept_;
 };
 
-Result<std::unique_ptr<Hub>> Hub::open(const SimConfig& config) {
-  auto hub = std::make_unique<Hub>();
-  SOUK_ASSIGN(hub->rule_, train::make_rule(config.rule));
-  SOUK_ASSIGN(hub->codec_, train::make_codec(config.codec));
-  const auto needs = hub->rule_->needs();
-  if (needs.sends == Sends::weights && hub->codec_->keeps_residual())
-    return fail(Code::invalid,
-                fmt::format("codec {} sends changes, rule {} needs whole weights", config.codec,
-                            config.rule.name),
-                "use fp32, fp16 or int8, or another rule", "codec");
-  auto names = config.validators;
-  if (names.empty())
-    for (const auto name : train::validator_names()) names.emplace_back(name);
-  // Norms of whole weights say nothing about a change.
-  if (needs.sends == Sends::weights) std::erase(names, "norm");
-  for (const auto& name : names) {
-    SOUK_ASSIGN(auto validator, train::make_validator(name));
-    hub->validators_.push_back(std::move(validator));
-  }
-  auto plan = config.plan;
-  plan.workers = config.rule.workers;
-  plan.arity = needs.arity;
-  plan.synchronous = needs.synchronous;
-  hub->training_.emplace(std::move(plan));
-  return hub;
-}
-
 void Hub::begin(std::int64_t unit, std::span<const float> values, Time now) {
-  const auto planes = rule_->needs().planes;
+  const auto planes = session_.rule().needs().planes;
   parameters_ = train::Parameters(values.size(), planes);
   const std::vector<train::Blocks> zero(planes,
                                         train::blocks_of(std::vector<float>(values.size())));
   parameters_.load(train::blocks_of(values), zero, 0);
-  training_->initialised(unit, now);
-}
-
-train::Taken Hub::take() const {
-  train::Taken out{.blocks = parameters_.blocks(), .version = parameters_.version()};
-  for (std::size_t i = 0; i < parameters_.count(); ++i)
-    out.versions.push_back(parameters_.version(i));
-  return out;
+  session_.training().initialised(unit, now);
 }
 
 Result<Hub::Judged> Hub::contribute(Sent sent, Time now) {
-  const auto* unit = training_->find(sent.worker, sent.unit);
+  const auto* unit = training().find(sent.worker, sent.unit);
   if (unit == nullptr) return Judged{Verdict::late, {}};
-  const auto refuse = [&](Verdict verdict, std::string_view by = {}) {
-    training_->reject(sent.unit, now);
-    return Judged{verdict, std::string(by)};
-  };
-  if (rule_->needs().synchronous && sent.base != parameters_.version())
-    return refuse(Verdict::late);
-  SOUK_ASSIGN(auto update, train::Update::read(std::move(sent.body), *codec_, parameters_.size()));
-  const train::Evidence evidence{train::stats_of(update), unit->steps, sent.loss};
-  for (const auto& validator : validators_)
-    if (!validator->judge(evidence, history_).empty())
-      return refuse(Verdict::rejected, validator->name());
-  history_.accept(evidence);
-  if (rule_->needs().base) update.base = std::move(sent.base_blocks);
+  SOUK_ASSIGN(auto update, train::Update::read(std::move(sent.body), codec(), parameters_.size()));
+  const auto stats = train::stats_of(update);
+  const train::Session::Claim claim{
+      .worker = sent.worker,
+      .unit = *unit,
+      .base = sent.base,
+      .samples = sent.samples,
+      .evidence = {stats, unit->steps, sent.loss, train::direction_of(update), sent.worker}};
+  if (const auto refusal = session_.judge(claim, parameters_.version(), now))
+    return Judged{refusal->by.empty() ? Verdict::late : Verdict::rejected,
+                  std::string(refusal->by)};
+  if (session_.rule().needs().base) update.base = std::move(sent.base_blocks);
+  update.norm = stats.norm;
   update.weight = static_cast<double>(sent.samples);
-  update.epoch = unit->epoch;
+  update.epoch = claim.unit.epoch;
   waiting_.push_back({sent.base, std::move(update)});
-  training_->accept(sent.unit, unit->steps, sent.samples, sent.loss, now);
-  if (waiting_.size() >= rule_->needs().arity || training_->flush()) fold(now);
+  session_.accept(claim, now);
+  if (session_.to_fold(waiting_.size()) > 0) fold(now);
   return Judged{};
 }
 
@@ -160,27 +119,28 @@ void Hub::fold(Time now) {
     updates.push_back(std::move(w.update));
   }
   waiting_.clear();
-  rule_->fold(parameters_, updates);
-  training_->folded();
-  if (training_->begin_check(parameters_.version(), now)) kept_[parameters_.version()] = take();
+  session_.rule().fold(parameters_, updates);
+  session_.training().folded();
+  if (session_.training().begin_check(parameters_.version(), now))
+    kept_[parameters_.version()] = take();
 }
 
 void Hub::evaluated(std::int64_t worker, std::int64_t unit, const Learner::Evaluated& found,
                     Time now) {
-  if (training_->find(worker, unit) == nullptr) return;
-  training_->evaluated(unit, found.samples, found.loss, found.accuracy, now);
-  const auto wanted = training_->kept();
+  if (training().find(worker, unit) == nullptr) return;
+  session_.training().evaluated(unit, found.samples, found.loss, found.accuracy, now);
+  const auto wanted = training().kept();
   std::erase_if(kept_, [&](const auto& k) { return !wanted.contains(k.first); });
 }
 
 void Hub::stop(std::string reason) {
   kept_[parameters_.version()] = take();
-  training_->finish(std::move(reason), parameters_.version());
+  session_.training().finish(std::move(reason), parameters_.version());
 }
 
 std::string Hub::hash() const {
   std::string bytes;
-  for (const auto& block : kept(training_->state().final_version).blocks)
+  for (const auto& block : kept(training().state().final_version).blocks)
     bytes.append(reinterpret_cast<const char*>(block->data()), block->size() * sizeof(float));
   return base::to_string(base::blake2b(bytes));
 }
@@ -282,10 +242,7 @@ Result<> Simulation::ask(std::int64_t id) {
   if (m.unit.kind != UnitKind::init) {
     const bool check = m.unit.kind == UnitKind::evaluate;
     m.base = check ? hub_.kept(m.unit.version) : hub_.take();
-    auto changed = m.base;
-    if (check || m.has < 0)  // All of it.
-      std::ranges::fill(changed.versions, std::numeric_limits<std::int64_t>::max());
-    const auto bytes = std::ssize(train::pack_changed(changed, check ? -1 : m.has));
+    const auto bytes = std::ssize(train::pack_changed(m.base, check ? -1 : m.has));
     m.has = check ? -1 : m.base.version;
     out_.bytes_down += bytes;
     begins_after = begins_after + transfer(bytes, fleet_.down_mbit);
@@ -455,8 +412,8 @@ Result<SimResult> Simulation::run(const std::function<void(double)>& progress) {
   out_.rule = config_.rule.name;
   out_.reason = state.reason;
   for (const auto& r : state.rows)
-    out_.rows.push_back({r.epoch, r.at.seconds(), r.samples, r.loss, r.accuracy,
-                         r.checks == 0 ? 0 : r.sum / r.checks, r.low, r.high});
+    out_.rows.push_back(
+        {r.epoch, r.at.seconds(), r.samples, r.loss, r.accuracy, r.mean(), r.low, r.high});
   if (!out_.rows.empty()) {
     out_.accuracy = out_.rows.back().accuracy;
     out_.seconds = out_.rows.back().seconds;
@@ -493,8 +450,12 @@ Result<> check(const SimConfig& config) {
 Result<SimResult> simulate(const SimConfig& config, Learner& learner,
                            const std::function<void(double)>& progress) {
   SOUK_TRY(check(config));
-  SOUK_ASSIGN(const auto hub, Hub::open(config));
-  return Simulation(config, learner, *hub).run(progress);
+  SOUK_ASSIGN(auto session, train::Session::make({.plan = config.plan,
+                                                  .rule = config.rule,
+                                                  .codec = config.codec,
+                                                  .validators = config.validators}));
+  Hub hub(std::move(session));
+  return Simulation(config, learner, hub).run(progress);
 }
 
 }  // namespace souk::lab

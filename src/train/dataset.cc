@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "base/check.h"
 #include "base/random.h"
 #include "base/text.h"
 
@@ -190,15 +191,16 @@ Result<Dataset> parse_cifar10(std::string_view bytes) {
   return out;
 }
 
-Result<Dataset> parse_csv(std::string_view text, std::string_view label, Scaling& scaling) {
+Result<Dataset> parse_csv(std::string_view text, std::string_view label,
+                          std::vector<std::string> names) {
   SOUK_ASSIGN(const auto table, read_table(text));
   SOUK_ASSIGN(const auto column, label_column(table, label));
   Dataset out{.dtype = "F32"};
-  SOUK_ASSIGN(out.y, labels_of(table, column, scaling.names));
-  out.names = scaling.names;
+  SOUK_ASSIGN(out.y, labels_of(table, column, names));
+  out.names = std::move(names);
   const auto width = table.rows.front().size() - 1;
   out.shape = {static_cast<std::int64_t>(width)};
-  std::vector<double> values;
+  out.x.reserve(table.rows.size() * width * sizeof(float));
   for (std::size_t r = 0; r < table.rows.size(); ++r)
     for (std::size_t c = 0; c <= width; ++c) {
       if (c == column) continue;
@@ -206,26 +208,24 @@ Result<Dataset> parse_csv(std::string_view text, std::string_view label, Scaling
       if (!n)
         return fail(Code::invalid, fmt::format("row {}, column {}: '{}' is not a number", r + 1, c,
                                                table.rows[r][c].substr(0, 40)));
-      values.push_back(*n);
+      const auto value = static_cast<float>(*n);
+      out.x.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
-  if (!scaling.mean.empty() && scaling.mean.size() != width)
-    return fail(Code::invalid,
-                fmt::format("{} features, {} in the training data", width, scaling.mean.size()));
-  if (scaling.mean.empty()) {
-    const auto rows = static_cast<double>(table.rows.size());
-    scaling.mean.assign(width, 0);
-    scaling.deviation.assign(width, 0);
-    for (std::size_t i = 0; i < values.size(); ++i) scaling.mean[i % width] += values[i] / rows;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      scaling.deviation[i % width] += std::pow(values[i] - scaling.mean[i % width], 2) / rows;
-    for (auto& d : scaling.deviation) d = d > 0 ? std::sqrt(d) : 1;
-  }
-  out.x.reserve(values.size() * sizeof(float));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto scaled =
-        static_cast<float>((values[i] - scaling.mean[i % width]) / scaling.deviation[i % width]);
-    out.x.append(reinterpret_cast<const char*>(&scaled), sizeof scaled);
-  }
+  return out;
+}
+
+Scaling scaling_of(const Dataset& data) {
+  CHECK(data.dtype == "F32");
+  const auto width = data.sample_bytes() / sizeof(float);
+  const auto rows = static_cast<double>(data.samples());
+  std::vector<float> values(data.x.size() / sizeof(float));
+  std::memcpy(values.data(), data.x.data(), data.x.size());
+  Scaling out{std::vector<double>(width), std::vector<double>(width)};
+  for (std::size_t i = 0; i < values.size(); ++i) out.mean[i % width] += values[i] / rows;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    out.deviation[i % width] += std::pow(values[i] - out.mean[i % width], 2) / rows;
+  // A feature that never changes says nothing, however it is scaled.
+  for (auto& d : out.deviation) d = d > 0 ? std::sqrt(d) : 1;
   return out;
 }
 

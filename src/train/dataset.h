@@ -30,16 +30,18 @@ struct Dataset {
 // CIFAR-10's binary format: a label byte, then 3072 bytes of red, green and blue planes.
 [[nodiscard]] base::Result<Dataset> parse_cifar10(std::string_view bytes);
 // Comma-separated numbers; a first line that is none names the columns. `label` is a column's name
-// or number from 0, or empty for the last. Labels may be words: they are numbered in order of their
-// names. Features are scaled to mean 0 and deviation 1, as `like` was if it is given.
-struct Scaling {
-  std::vector<double> mean, deviation;
-  std::vector<std::string> names;  // Of labels.
-};
+// or number from 0, or empty for the last. Labels may be words: they are numbered in order, or as
+// `names` (those of the training data) says if it is not empty.
 [[nodiscard]] base::Result<Dataset> parse_csv(std::string_view text, std::string_view label,
-                                              Scaling& scaling);
+                                              std::vector<std::string> names = {});
 // Bytes of text, of which models learn to tell the next.
 [[nodiscard]] Dataset parse_text(std::string text);
+
+// Mean and deviation of each feature (F32 samples): what a model's input is scaled by.
+struct Scaling {
+  std::vector<double> mean, deviation;
+};
+[[nodiscard]] Scaling scaling_of(const Dataset& data);
 
 // `count` shards of about equal size, their samples drawn without replacement by `seed`; text is
 // cut in order.

@@ -23,6 +23,13 @@ std::size_t Taken::size() const {
   return blocks.empty() ? 0 : (blocks.size() - 1) * kBlock + blocks.back()->size();
 }
 
+Taken take(const Parameters& parameters) {
+  Taken out{.blocks = parameters.blocks(), .version = parameters.version()};
+  for (std::size_t i = 0; i < parameters.count(); ++i)
+    out.versions.push_back(parameters.version(i));
+  return out;
+}
+
 std::string pack_changed(const Taken& taken, std::int64_t since) {
   std::vector<std::uint32_t> changed;
   std::size_t floats = 0;

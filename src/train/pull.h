@@ -12,9 +12,9 @@
 // What a worker gets when it asks for the parameters: only the blocks that changed since the
 // version it has.
 //
-//   version, size, count    64 bits each, little endian: of the parameters, of all floats, of
-//   blocks indices                 32 bits each, padded to a multiple of 8 bytes blocks their
-//   floats, in the order of the indices
+//   version, size, count   64 bits each, little endian: of the parameters, of all floats, of blocks
+//   indices                32 bits each, padded to a multiple of 8 bytes
+//   blocks                 their floats, in the order of the indices
 
 namespace souk::train {
 
@@ -26,6 +26,9 @@ struct Taken {
   [[nodiscard]] std::size_t size() const;
 };
 
+[[nodiscard]] Taken take(const Parameters& parameters);
+
+// What changed after `since`; -1: everything, for a newcomer.
 [[nodiscard]] std::string pack_changed(const Taken& taken, std::int64_t since);
 
 // Overwrites in `values` what changed; gives the new version. Refuses what is not such a message

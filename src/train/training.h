@@ -74,9 +74,10 @@ struct Row {
   std::int64_t version = 0;
   double loss = 0, validation_loss = 0;
   double accuracy = 0;                // Of the last check of the epoch,
-  double sum = 0, low = 0, high = 0;  // and over all.
+  double sum = 0, low = 0, high = 0;  // and over all `checks`.
   std::int32_t checks = 0;
   std::int32_t workers = 0;
+  [[nodiscard]] double mean() const { return checks == 0 ? 0 : sum / checks; }
   SOUK_FIELDS(Row, epoch, at, samples, version, loss, validation_loss, accuracy, sum, low, high,
               checks, workers)
 };

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,12 +24,26 @@ struct Stats {
 };
 [[nodiscard]] Stats stats_of(const Update& update);
 
+// Some of an update's values, from the same places in each update of a training: enough to tell
+// where it points. Its length is 1, or it is empty where all of them are zero or not finite.
+using Direction = std::vector<float>;
+inline constexpr std::size_t kDirection = std::size_t{1} << 16;  // At most so many.
+[[nodiscard]] Direction direction_of(const Update& update);
+
 // An update as validators see it.
 struct Evidence {
   Stats stats;
   std::int64_t steps = 0;
   double loss = 0;  // As the worker reports it.
+  Direction direction = {};
+  std::int64_t worker = 0;
 };
+
+// The lower of the two in the middle where there are two; 0 without any.
+[[nodiscard]] double median(std::vector<double> values);
+[[nodiscard]] double median(const std::deque<double>& values);
+// The median distance from the median.
+[[nodiscard]] double spread(const std::deque<double>& values);
 
 // How many updates a History remembers, and how many make medians worth judging by.
 inline constexpr std::size_t kRemembered = 64, kEnough = 8;
@@ -40,15 +56,25 @@ class History {
   [[nodiscard]] bool enough() const { return size() >= kEnough; }
   [[nodiscard]] double median_norm() const;  // Per square root of steps. 0 without history.
   [[nodiscard]] double median_loss() const;  // 0 without history.
-  // The median distance from median_loss(): how far losses spread.
   [[nodiscard]] double spread_loss() const;
+  // How far `e` points where those accepted lately do: from 1, the same way, to -1. Nothing where
+  // it cannot be said.
+  [[nodiscard]] std::optional<double> agreement(const Evidence& e) const;
+  // What was usual among those accepted. These are not in snapshots: they come back by themselves.
+  [[nodiscard]] const std::deque<double>& agreements() const { return agreements_; }
+  // Every update is noted before it is judged: what a worker's last ones came to, refused or not.
+  void note(const Evidence& e);
+  [[nodiscard]] std::span<const double> record(std::int64_t worker) const;
+
   // For snapshots. What is too much for kRemembered is forgotten, the oldest first.
   [[nodiscard]] const std::deque<double>& norms() const { return norms_; }
   [[nodiscard]] const std::deque<double>& losses() const { return losses_; }
   void restore(std::deque<double> norms, std::deque<double> losses);
 
  private:
-  std::deque<double> norms_, losses_;  // The last kRemembered, in order of arrival.
+  std::deque<double> norms_, losses_, agreements_;  // The last kRemembered, in order of arrival.
+  Direction heading_;  // Where updates point, the latest the most. Of any length.
+  std::map<std::int64_t, std::vector<double>> records_;  // Of workers.
 };
 
 // An update's norm per square root of its steps: local steps with independent noise add up so.
@@ -64,9 +90,9 @@ class Validator {
   [[nodiscard]] virtual std::string judge(const Evidence& e, const History& h) const = 0;
 };
 
-[[nodiscard]] std::vector<std::string_view> validator_names();  // finite, norm, loss
-// "finite", "norm" or "norm:10", "loss" or "loss:20": after the colon, how many times the usual is
-// too much (validator_norm.cc, validator_loss.cc).
+[[nodiscard]] std::vector<std::string_view> validator_names();
+// "finite", "direction", "norm" or "norm:10", "loss" or "loss:20": after the colon, how many times
+// the usual is too much (validator_norm.cc, validator_loss.cc).
 [[nodiscard]] base::Result<std::unique_ptr<Validator>> make_validator(std::string_view spec);
 
 // Replication as BOINC does it: of a worker with fewer than `trusted_after` consecutive valid

@@ -24,6 +24,7 @@ constexpr std::array kTable{
     Entry{"finite", false, make_finite},
     Entry{"norm", true, make_norm},
     Entry{"loss", true, make_loss},
+    Entry{"direction", false, make_direction},
 };
 
 base::Result<std::optional<double>> factor_of(const Entry& entry, std::string_view spec) {

@@ -12,6 +12,6 @@ namespace souk::train {
 // `factor`: what follows the colon of a spec, if anything does; above 1.
 using MakeValidator = std::unique_ptr<Validator>(std::optional<double> factor);
 
-MakeValidator make_finite, make_norm, make_loss;
+MakeValidator make_finite, make_norm, make_loss, make_direction;
 
 }  // namespace souk::train

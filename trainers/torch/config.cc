@@ -28,6 +28,13 @@ void read_channels(const Json& object, const char* name, std::vector<double>& va
   values = field->get<std::vector<double>>();
 }
 
+std::vector<std::string> parse_labels(const Json& json) {
+  bool sound = json.is_array();
+  for (const Json& name : json) sound = sound && name.is_string();
+  if (!sound) throw Error("labels must be a list of names, one a class");
+  return json.get<std::vector<std::string>>();
+}
+
 }  // namespace
 
 Config parse_config(const Json& json) {
@@ -50,6 +57,7 @@ Config parse_config(const Json& json) {
   read_channels(all, "std", config.std);
   for (const double n : config.std)
     if (!(n > 0)) throw Error("std must be above 0 for every channel");
+  if (all.contains("labels")) config.labels = parse_labels(all["labels"]);
   read_field<std::int64_t>(all, "hidden", config.hidden, 1, 1'000'000);
   read_field<std::int64_t>(all, "depth", config.depth, 8, 1202);
   read_field<std::int64_t>(all, "layers", config.layers, 1, 256);

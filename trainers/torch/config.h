@@ -22,7 +22,9 @@ struct Config {
   double weight_decay = 0;
 
   bool augment = false;
-  std::vector<double> mean, std;  // Per channel, or one for all. Empty: see Normalisation.
+  // Per channel (of a row: per feature), or one for all. Empty: see Normalisation.
+  std::vector<double> mean, std;
+  std::vector<std::string> labels;  // Names of the classes, for predictions.
 
   std::int64_t hidden = 128;  // mlp
   std::int64_t depth = 20;    // preresnet

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kCachedShards = 4;
 constexpr std::int64_t kBorder = 4;
 
-std::int64_t channels(const Shape& input) { return input.size() == 3 ? input[0] : 1; }
+// A row's features are channels of one number each.
+std::int64_t channels(const Shape& input) { return input.size() == 2 ? 1 : input[0]; }
 
 // One value a channel: given for each, once for all, or not at all.
 std::vector<double> per_channel(const char* name, const std::vector<double>& given,
@@ -118,7 +119,7 @@ void Shard::load_values(const std::string& path, const Config& config) {
     floats_ = copy<float>(x);
 
   channels_ = channels(config.input);
-  columns_ = config.input.back();
+  columns_ = config.input.size() == 1 ? 1 : config.input.back();
   rows_ = count(config.input) / channels_ / columns_;
   normalisation_.emplace(config, x.dtype == "U8");
 }

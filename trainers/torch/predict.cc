@@ -20,7 +20,11 @@ Json classify(Learner& learner, const std::string& line, bool pixels) {
     throw Error("a sample is one line with a JSON array of numbers");
   const auto chances = learner.classify(sample.get<std::vector<float>>(), pixels);
   const auto best = std::max_element(chances.begin(), chances.end());
-  return {{"label", best - chances.begin()}, {"probabilities", chances}};
+  const auto label = static_cast<std::size_t>(best - chances.begin());
+  Json out = {{"label", label}, {"probabilities", chances}};
+  const auto& names = learner.config().labels;
+  if (label < names.size()) out["name"] = names[label];
+  return out;
 }
 
 // Pictures come as pixels unless told otherwise; vectors as they are.

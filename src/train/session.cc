@@ -1,0 +1,111 @@
+#include "train/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace souk::train {
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+constexpr std::size_t kMostRefused = 10'000;
+
+}  // namespace
+
+Result<> check_codec(const Aggregator& rule, const Codec& codec) {
+  if (rule.needs().sends != Sends::weights || !codec.keeps_residual()) return {};
+  return fail(
+      Code::invalid,
+      fmt::format("codec {} sends changes, rule {} needs whole weights", codec.name(), rule.name()),
+      "use fp32, fp16 or int8, or another rule", "codec");
+}
+
+Result<Session> Session::make(Spec spec) {
+  SOUK_ASSIGN(auto rule, make_rule(spec.rule));
+  SOUK_ASSIGN(auto codec, make_codec(spec.codec));
+  SOUK_TRY(check_codec(*rule, *codec));
+  const auto needs = rule->needs();
+  spec.plan.workers = spec.rule.workers;
+  spec.plan.arity = needs.arity;
+  spec.plan.synchronous = needs.synchronous;
+  Session out(std::move(rule), std::move(codec), std::move(spec.plan));
+  auto names = std::move(spec.validators);
+  if (names.empty())
+    for (const auto name : validator_names()) names.emplace_back(name);
+  // Whole weights say nothing about the size and direction of a change.
+  if (needs.sends == Sends::weights)
+    std::erase_if(names, [](const auto& name) { return name == "norm" || name == "direction"; });
+  for (const auto& name : names) {
+    SOUK_ASSIGN(auto validator, make_validator(name));
+    out.validators_.push_back(std::move(validator));
+  }
+  return out;
+}
+
+Session::Refusal Session::refuse(std::int64_t unit, std::string why, base::Time now, bool blame) {
+  training_.reject(unit, now, blame);
+  return {std::move(why), {}};
+}
+
+std::optional<Session::Refusal> Session::judge(const Claim& claim, std::int64_t version,
+                                               base::Time now) {
+  const auto& unit = claim.unit;
+  const auto steps = claim.evidence.steps;
+  if (steps < 1 || steps > unit.steps || claim.samples < 1 ||
+      claim.samples > steps * training_.plan().batch)
+    return refuse(unit.id,
+                  fmt::format("{} steps and {} samples were not asked for", steps, claim.samples),
+                  now);
+  if (claim.base < 0 || claim.base > version)
+    return refuse(unit.id, fmt::format("there is no version {}", claim.base), now);
+  if (training_.plan().synchronous && claim.base != version)
+    return refuse(unit.id, "the round it belongs to is over", now, false);
+  history_.note(claim.evidence);
+  for (const auto& validator : validators_) {
+    if (validator->name() != "finite" && insisted(unit, claim.worker, now)) continue;
+    auto why = validator->judge(claim.evidence, history_);
+    if (why.empty()) continue;
+    refused_[{unit.epoch, unit.shard, unit.first_step}].push_back(claim.worker);
+    if (refused_.size() > kMostRefused) refused_.erase(refused_.begin());
+    training_.reject(unit.id, now);
+    return Refusal{std::move(why), validator->name()};
+  }
+  return std::nullopt;
+}
+
+// A unit that two others were refused for is odd, not its workers. One that works alone is believed
+// the third time: else it would never get on.
+bool Session::insisted(const Unit& unit, std::int64_t worker, base::Time now) const {
+  const auto it = refused_.find({unit.epoch, unit.shard, unit.first_step});
+  if (it == refused_.end()) return false;
+  std::set<std::int64_t> others(it->second.begin(), it->second.end());
+  others.erase(worker);
+  const auto there_are = training_.active(now) - 1;
+  if (there_are == 0) return it->second.size() >= 2;
+  return std::ssize(others) >= std::min(there_are, 2);
+}
+
+void Session::accept(const Claim& claim, base::Time now) {
+  history_.accept(claim.evidence);
+  training_.accept(claim.unit.id, claim.evidence.steps, claim.samples, claim.evidence.loss, now);
+}
+
+// An immediate rule takes all; a buffered one its number, or what there is if no more will come.
+std::size_t Session::to_fold(std::size_t waiting) const {
+  const auto arity = training_.plan().arity;
+  if (waiting < arity) return training_.flush() ? waiting : 0;
+  return arity == 1 ? waiting : arity;
+}
+
+void Session::restore(TrainingState state, const std::vector<double>& norms,
+                      const std::vector<double>& losses) {
+  auto plan = training_.plan();  // A copy: what it lies in is replaced.
+  training_ = Training(std::move(plan), std::move(state));
+  history_.restore({norms.begin(), norms.end()}, {losses.begin(), losses.end()});
+}
+
+}  // namespace souk::train

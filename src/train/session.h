@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/result.h"
+#include "train/aggregator.h"
+#include "train/codec.h"
+#include "train/training.h"
+#include "train/validator.h"
+
+namespace souk::train {
+
+// Can what `codec` sends be folded by `rule`?
+[[nodiscard]] base::Result<> check_codec(const Aggregator& rule, const Codec& codec);
+
+// One training as whoever runs it sees it: the work, and which answers to it are believed. The hub
+// and the simulator differ in where parameters lie and what time is; what they accept is decided
+// here. Pure and single-threaded; time comes with each call.
+class Session {
+ public:
+  struct Spec {
+    Plan plan;  // Its `workers`, `arity` and `synchronous` follow from the rule.
+    RuleSpec rule;
+    std::string codec = "fp32";
+    std::vector<std::string> validators;  // Empty: all that suit the rule.
+  };
+  static base::Result<Session> make(Spec spec);
+
+  // What a worker says it did.
+  struct Claim {
+    std::int64_t worker = 0;
+    Unit unit;
+    std::int64_t base = 0;  // The version it began from.
+    std::int64_t samples = 0;
+    Evidence evidence;
+  };
+  struct Refusal {
+    std::string why;
+    std::string_view by;  // The validator, if it was one.
+  };
+  // Nothing: it is believed, and accept() may follow. Else the unit is taken back. `version` is
+  // the newest of the parameters. Requires training().find(worker, unit.id).
+  std::optional<Refusal> judge(const Claim& claim, std::int64_t version, base::Time now);
+  // The unit is taken back.
+  Refusal refuse(std::int64_t unit, std::string why, base::Time now, bool blame = true);
+  void accept(const Claim& claim, base::Time now);
+  // Are `waiting` accepted updates enough to fold, and how many of them go into one fold?
+  [[nodiscard]] std::size_t to_fold(std::size_t waiting) const;
+
+  // Begins again from what was saved.
+  void restore(TrainingState state, const std::vector<double>& norms,
+               const std::vector<double>& losses);
+
+  [[nodiscard]] Training& training() { return training_; }
+  [[nodiscard]] const Training& training() const { return training_; }
+  [[nodiscard]] const Aggregator& rule() const { return *rule_; }
+  [[nodiscard]] const Codec& codec() const { return *codec_; }
+  [[nodiscard]] const History& history() const { return history_; }
+
+ private:
+  Session(std::unique_ptr<Aggregator> rule, std::unique_ptr<Codec> codec, Plan plan)
+      : rule_(std::move(rule)), codec_(std::move(codec)), training_(std::move(plan)) {}
+  [[nodiscard]] bool insisted(const Unit& unit, std::int64_t worker, base::Time now) const;
+
+  std::unique_ptr<Aggregator> rule_;
+  std::unique_ptr<Codec> codec_;
+  std::vector<std::unique_ptr<Validator>> validators_;
+  Training training_;
+  History history_;
+  // Who was refused what, by epoch, shard and step.
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::vector<std::int64_t>>
+      refused_;
+};
+
+}  // namespace souk::train

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "train/validators.h"
+
+namespace souk::train {
+namespace {
+
+constexpr double kSpreads = 6;  // 2.7 deviations: one honest update in some three hundred.
+constexpr double kNoise = 5;    // Deviations of the agreement of noise, which is 1 / sqrt(n).
+constexpr std::size_t kRecordFor = 6;
+constexpr double kSure = 3;  // Deviations of a mean.
+
+// Refuses updates that do not point where the others do: an update turned round, or noise. How far
+// honest ones agree differs from model to model and falls as training goes on, so the bound is what
+// was usual lately. Early on one update tells. Later honest ones agree by less than they spread;
+// then a worker is told by its record: honest work agrees on average, whatever its shard. Noise is
+// told by agreeing with nothing at all, each time. An update of few numbers agrees by chance, and
+// is judged by less. Judges nothing before kEnough updates.
+class Pointing final : public Validator {
+ public:
+  std::string_view name() const override { return "direction"; }
+
+  std::string judge(const Evidence& e, const History& h) const override {
+    const auto agreed = h.agreement(e);
+    const auto& usual = h.agreements();
+    if (!agreed || usual.size() < kEnough) return "";
+    const auto noise = kNoise / std::sqrt(static_cast<double>(e.direction.size()));
+    if (*agreed < std::min(noise, median(usual) - kSpreads * spread(usual)))
+      return fmt::format("it points elsewhere: agreement {:.3f}, usual is {:.3f}", *agreed,
+                         median(usual));
+    const auto record = h.record(e.worker);
+    if (record.size() < kRecordFor) return "";
+    if (against(record)) return "what comes from this machine points the other way";
+    if (is_noise(record, noise) && usual_size(usual) > 2 * noise)
+      return "what comes from this machine points nowhere";
+    return "";
+  }
+
+ private:
+  static bool against(std::span<const double> record) {
+    const auto n = static_cast<double>(record.size());
+    const auto mean = std::accumulate(record.begin(), record.end(), 0.0) / n;
+    double squares = 0;
+    for (const auto a : record) squares += (a - mean) * (a - mean);
+    return mean + kSure * std::sqrt(squares / n / n) < 0;
+  }
+
+  static bool is_noise(std::span<const double> record, double noise) {
+    return std::ranges::all_of(record.last(kRecordFor),
+                               [&](double a) { return std::abs(a) < noise; });
+  }
+
+  static double usual_size(const std::deque<double>& usual) {
+    std::vector<double> sizes;
+    for (const auto a : usual) sizes.push_back(std::abs(a));
+    return median(std::move(sizes));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Validator> make_direction(std::optional<double> /*factor*/) {
+  return std::make_unique<Pointing>();
+}
+
+}  // namespace souk::train
