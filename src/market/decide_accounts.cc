@@ -82,7 +82,8 @@ Result<> Decider::operator()(const SetClass& c) {
     return bad(
         fmt::format("the default price must be more than 0 and at most {}", to_string(kMostPrice)),
         "price");
-  SOUK_TRY(mechanism::make(v.mechanism, {v.params.begin(), v.params.end()}));
+  SOUK_ASSIGN(const auto rule, mechanism::make(v.mechanism, {v.params.begin(), v.params.end()}));
+  SOUK_TRY(rule->fit_for_live());
   if (const auto* old = s.find_class(v.name)) {
     const bool resized = old->cores != v.cores || old->memory_mib != v.memory_mib ||
                          old->gpus != v.gpus || old->gpu_memory_mib != v.gpu_memory_mib;

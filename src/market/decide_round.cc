@@ -155,10 +155,10 @@ void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, Cr
     place.push_back(i);
   }
   for (const auto& w : *group.wishes)
-    book.bids.push_back({w.job->id.value, w.job->terms.limit, w.units, w.gang});
+    book.bids.push_back({w.job->id.value, w.job->terms.limit, w.units, w.gang, w.job->owner.value});
   const auto before = grants.size();
   const auto outcome = rule.clear(book, random);
-  CHECK(mechanism::verify(book, outcome));
+  CHECK(mechanism::verify(book, outcome) && mechanism::fit_to_settle(outcome));
   for (const auto& t : outcome.trades) {
     auto& ask = supply[place[t.ask]];
     ask.free -= t.units;

@@ -24,6 +24,7 @@ struct Bid {
   Credits limit;  // The most it pays per slot-hour.
   std::int32_t units = 1;
   std::int32_t gang = 1;
+  std::uint64_t owner = 0;  // Whose it is, for rules that share among people.
 };
 
 // A lender's free slots of one class.
@@ -34,12 +35,26 @@ struct Ask {
   std::int32_t rank = 0;  // Among equal reserves the lower rank trades first.
 };
 
+enum class Half : std::uint8_t { left, right };
+
+// What rules with a memory (Karma) know of each owner, from one clearing to the next.
+using Standing = std::map<std::uint64_t, std::int64_t>;
+
 // Everything one clearing of one slot class may look at. Ties in price go to the bid that stands
-// earlier in the vector, and to the ask with the lower (rank, position).
+// earlier in the vector, and to the ask with the lower (rank, position). What follows `reference`
+// is empty but for the rules that take it (Mechanism::accepts).
 struct Book {
   std::vector<Bid> bids;
   std::vector<Ask> asks;
   Credits reference;  // The class's suggested price now.
+
+  // A combinatorial book has single-copy goods and no asks. For each bid the goods it wants, all
+  // or none, by position in `items`, ascending; its limit is for all of them.
+  std::vector<std::string> items;
+  std::vector<std::vector<std::uint32_t>> bundles;
+  // A split that is given rather than drawn: for each bid and for each ask.
+  std::vector<Half> bid_halves, ask_halves;
+  Standing standing;
 };
 
 // `units` slots of asks[ask] go to bids[bid]. The buyer pays, the seller gets, per slot-hour.
@@ -53,9 +68,41 @@ struct Trade {
   bool operator==(const Trade&) const = default;
 };
 
+enum class Side : std::uint8_t { buyers, sellers };
+
+// bids[bid] gets its bundle and pays for all of it.
+struct Award {
+  std::uint32_t bid = 0;
+  Credits pays;
+
+  bool operator==(const Award&) const = default;
+};
+
+// A lump sum that a trader pays to the platform on top of its trades.
+struct Fee {
+  Side side = Side::buyers;
+  std::uint32_t index = 0;  // Of the bid or ask.
+  Credits amount;
+
+  bool operator==(const Fee&) const = default;
+};
+
+// A draw that decided who trades: `units` of what `from` (bids or asks, ascending) wanted to trade.
+struct Lottery {
+  Side side = Side::buyers;
+  std::vector<std::uint32_t> from;
+  std::int64_t units = 0;
+
+  bool operator==(const Lottery&) const = default;
+};
+
 struct Outcome {
   std::vector<Trade> trades;     // In order of bid, then ask.
   std::optional<Credits> price;  // The uniform price, where the rule has one and something traded.
+  std::vector<Award> awards;     // Of a combinatorial book, in order of bid.
+  std::vector<Fee> fees;         // In order of (side, index).
+  std::vector<Lottery> lotteries;
+  Standing standing;  // What the next book of the class begins with.
 };
 
 // A rule that decides who gets which slots at what price. Pure: the outcome depends on the book and
@@ -63,7 +110,13 @@ struct Outcome {
 class Mechanism {
  public:
   virtual ~Mechanism() = default;
+  // Requires accepts(book).
   [[nodiscard]] virtual Outcome clear(const Book& book, base::Random& random) const = 0;
+  // Whether this rule can take such a book, and if not why. Any rule takes bids and asks alone,
+  // unless it says otherwise.
+  [[nodiscard]] virtual base::Result<> accepts(const Book& book) const;
+  // Whether a market can run on this rule: its outcomes are then fit_to_settle().
+  [[nodiscard]] virtual base::Result<> fit_for_live() const { return {}; }
 };
 
 using Params = std::map<std::string, std::string, std::less<>>;
@@ -83,9 +136,22 @@ struct Entry {
                                                             const Params& params = {});
 
 // The rules no outcome may break, whoever computed it: indices exist, no bid or ask exceeds its
-// units, gangs are whole, nobody pays above its limit or gets below its reserve, in every trade the
-// buyer pays at least what the seller gets (settlement cannot pay a negative fee), trades are in
-// order.
+// units, gangs are whole, no good is sold twice, nobody pays above its limit or gets below its
+// reserve, fees included, trades are in order.
 [[nodiscard]] base::Result<> verify(const Book& book, const Outcome& outcome);
+
+// What a market can settle: in every trade the buyer pays at least what the seller gets (nobody
+// pays a negative fee), and there are no lump sums and no bundles.
+[[nodiscard]] base::Result<> fit_to_settle(const Outcome& outcome);
+
+// The money of an outcome, for one hour of every slot traded.
+struct Totals {
+  std::int64_t units = 0;
+  Credits buyers_pay, sellers_get;  // Fees included.
+  Credits gain;                     // Limits of the buyers minus reserves of the sellers.
+
+  [[nodiscard]] Credits platform() const { return buyers_pay - sellers_get; }
+};
+[[nodiscard]] Totals totals(const Book& book, const Outcome& outcome);
 
 }  // namespace souk::mechanism
