@@ -1,6 +1,7 @@
 #include "mechanism/params.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -49,6 +50,17 @@ Result<std::optional<Credits>> price_param(const Params& params, std::string_vie
                             to_string(base::kMostCredits)),
                 std::string(name));
   return *read;
+}
+
+Result<std::size_t> choice_param(const Params& params, std::string_view name,
+                                 std::initializer_list<std::string_view> choices) {
+  const auto at = params.find(name);
+  if (at == params.end()) return 0;
+  const auto found = std::ranges::find(choices, std::string_view(at->second));
+  if (found == choices.end())
+    return fail(Code::invalid, fmt::format("{} is '{}'", name, at->second),
+                fmt::format("it can be {}", fmt::join(choices, " or ")), std::string(name));
+  return static_cast<std::size_t>(found - choices.begin());
 }
 
 }  // namespace souk::mechanism

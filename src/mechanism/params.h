@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -23,5 +24,9 @@ namespace souk::mechanism {
 // A price of zero or more credits, if there is such a parameter.
 [[nodiscard]] base::Result<std::optional<Credits>> price_param(const Params& params,
                                                                std::string_view name);
+
+// The place in `choices` of the one that is named; the first, if there is no such parameter.
+[[nodiscard]] base::Result<std::size_t> choice_param(
+    const Params& params, std::string_view name, std::initializer_list<std::string_view> choices);
 
 }  // namespace souk::mechanism

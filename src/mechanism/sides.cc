@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 
@@ -98,6 +99,38 @@ void set_ask_margin(Crossing& c, std::optional<Credits> beyond) {
   }
 }
 
+// How far into each side the common units reach, in orders.
+struct Meeting {
+  std::size_t bids = 0, asks = 0;
+  std::int64_t units = 0;
+  bool even = false;
+};
+
+Meeting meet(std::span<const Lot> bids, std::span<const Lot> asks) {
+  std::size_t b = 0, a = 0;
+  std::int32_t bid_used = 0, ask_used = 0;
+  std::int64_t units = 0;
+  while (b < bids.size() && a < asks.size() && bids[b].price >= asks[a].price) {
+    const auto n = std::min(bids[b].units - bid_used, asks[a].units - ask_used);
+    units += n;
+    bid_used += n;
+    ask_used += n;
+    if (bid_used == bids[b].units) ++b, bid_used = 0;
+    if (ask_used == asks[a].units) ++a, ask_used = 0;
+  }
+  return {b + (bid_used > 0), a + (ask_used > 0), units,
+          units > 0 && bid_used == 0 && ask_used == 0};
+}
+
+// The lots by position of their orders, of which the book has `orders`.
+Lots by_position(std::span<const Lot> lots, std::size_t orders) {
+  Lots dense(orders);
+  for (const auto& lot : lots) dense[lot.index] = lot;
+  std::erase_if(dense, [](const Lot& lot) { return lot.units == 0; });
+  CHECK(dense.size() == lots.size());  // One lot per order.
+  return dense;
+}
+
 }  // namespace
 
 Lots bids_by_limit(const Book& book) {
@@ -165,6 +198,128 @@ Crossing cross(const Book& book) {
   return c;
 }
 
+Margin margin(const Book& book) {
+  const auto wanted = bids_by_limit(book);
+  if (wanted.empty()) return {.next_ask = cheapest_above(book, kLowest)};
+  const auto best = wanted.front().price;
+  Margin m{.bids = wanted, .asks = sorted_asks(book, best, ascending)};
+  m.bids = without_hopeless(book, std::move(m.bids), m.asks);
+  const auto meeting = meet(m.bids, m.asks);
+  m.even = meeting.even;
+  m.next_ask = meeting.asks < m.asks.size() ? std::optional(m.asks[meeting.asks].price)
+                                            : cheapest_above(book, best);
+  if (meeting.bids < m.bids.size()) m.next_bid = m.bids[meeting.bids].price;
+  // Both lists are in the same order, so the first that is not in both is the best left out.
+  const auto left_out = std::ranges::mismatch(wanted, m.bids).in1;
+  if (left_out != wanted.end()) m.hopeless = left_out->price;
+  m.bids.resize(meeting.bids);
+  m.asks.resize(meeting.asks);
+  return m;
+}
+
+Lots without_hopeless(const Book& book, Lots bids, std::span<const Lot> asks) {
+  auto supply = total_units(asks);
+  auto end = asks.size();
+  std::erase_if(bids, [&](const Lot& bid) {
+    while (end > 0 && asks[end - 1].price > bid.price) supply -= asks[--end].units;
+    const auto needed = least(book.bids[bid.index]);
+    return needed > 1 && supply < needed;
+  });
+  return bids;
+}
+
+std::int64_t common_units(std::span<const Lot> bids, std::span<const Lot> asks) {
+  return meet(bids, asks).units;
+}
+
+Cut cut(std::span<const Lot> lots, std::int64_t units) {
+  Cut out;
+  for (const auto& lot : lots) {
+    const auto taken = static_cast<std::int32_t>(std::min<std::int64_t>(lot.units, units));
+    units -= taken;
+    if (taken > 0) out.before.push_back({lot.price, lot.index, taken});
+    if (taken < lot.units) out.after.push_back({lot.price, lot.index, lot.units - taken});
+  }
+  return out;
+}
+
+Lots bids_in_line(const Book& book, std::span<const Lot> bids) {
+  return by_position(bids, book.bids.size());
+}
+
+Lots asks_in_line(const Book& book, std::span<const Lot> asks) {
+  const auto lots = by_position(asks, book.asks.size());
+  Keys keys;
+  keys.reserve(lots.size());
+  for (std::size_t i = 0; i < lots.size(); ++i)
+    keys.push_back(key(0, book.asks[lots[i].index].rank, i));
+  sort(keys);
+  Lots line;
+  line.reserve(lots.size());
+  for (const auto& k : keys) line.push_back(lots[k.index]);
+  return line;
+}
+
+Lots serve(const Book& book, std::span<const Lot> bids, std::int64_t units) {
+  Lots served;
+  for (const auto& bid : bids) {
+    if (units < least(book.bids[bid.index])) continue;
+    const auto got = static_cast<std::int32_t>(std::min<std::int64_t>(units, bid.units));
+    served.push_back({bid.price, bid.index, got});
+    units -= got;
+  }
+  return served;
+}
+
+Lots drawn(Lots lots, base::Random& random) {
+  random.shuffle(lots);
+  return lots;
+}
+
+Lottery lottery(Side side, std::span<const Lot> lots, std::int64_t units) {
+  Lottery out{.side = side, .units = units};
+  out.from.reserve(lots.size());
+  for (const auto& lot : lots) out.from.push_back(lot.index);
+  std::ranges::sort(out.from);
+  return out;
+}
+
+Displaced::Displaced(Lots lots) : lots_(std::move(lots)) {
+  units_before_.reserve(lots_.size() + 1);
+  sum_before_.reserve(lots_.size() + 1);
+  std::int64_t units = 0;
+  __int128 sum = 0;
+  for (const auto& lot : lots_) {
+    units_before_.push_back(units);
+    sum_before_.push_back(sum);
+    units += lot.units;
+    sum += static_cast<__int128>(lot.price.micro) * lot.units;
+  }
+  units_before_.push_back(units);
+  sum_before_.push_back(sum);
+}
+
+__int128 Displaced::sum(std::int64_t units, Credits beyond) const {
+  // The last lot that begins at or before `units`; past the end, the missing ones.
+  const auto at = std::ranges::upper_bound(units_before_, units) - units_before_.begin() - 1;
+  const auto i = static_cast<std::size_t>(at);
+  const auto price = i < lots_.size() ? lots_[i].price : beyond;
+  return sum_before_[i] + static_cast<__int128>(price.micro) * (units - units_before_[i]);
+}
+
+Credits average_down(__int128 sum, std::int64_t units) {
+  const auto toward_zero = sum / units;
+  return Credits(static_cast<std::int64_t>(toward_zero - (sum % units < 0)));
+}
+
+Credits average_up(__int128 sum, std::int64_t units) { return -average_down(-sum, units); }
+
+Lots without(std::span<const Lot> lots, std::uint32_t index) {
+  Lots rest(lots.begin(), lots.end());
+  std::erase_if(rest, [&](const Lot& lot) { return lot.index == index; });
+  return rest;
+}
+
 std::vector<Trade> pair_up(std::span<const Lot> bids, std::span<const Lot> asks, Credits pays,
                            Credits gets) {
   // Each bid's pieces are cut in one run; the runs are then laid out by position of the bid. Pieces
@@ -206,6 +361,21 @@ std::vector<Trade> pair_up(std::span<const Lot> bids, std::span<const Lot> asks,
     std::ranges::sort(own, {}, &Piece::ask);
     for (const auto& piece : own) trades.push_back({run.bid, piece.ask, piece.units, pays, gets});
   }
+  return trades;
+}
+
+std::vector<Trade> pair_up(std::span<const Lot> bids, std::span<const Lot> asks) {
+  const auto prices = [](std::span<const Lot> lots) {
+    std::vector<Credits> of;
+    for (const auto& lot : lots) {
+      if (lot.index >= of.size()) of.resize(lot.index + std::size_t{1});
+      of[lot.index] = lot.price;
+    }
+    return of;
+  };
+  const auto pays = prices(bids), gets = prices(asks);
+  auto trades = pair_up(bids, asks, {}, {});
+  for (auto& t : trades) t.pays = pays[t.bid], t.gets = gets[t.ask];
   return trades;
 }
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "mechanism/mechanism.h"
@@ -50,7 +52,9 @@ Result<> verify_awards(const Book& book, const Outcome& outcome) {
       return broken("bid {} pays {} for a bundle with a limit of {}", bid.id, to_string(award.pays),
                     to_string(bid.limit));
     for (const auto item : book.bundles[award.bid]) {
-      if (sold.at(item)) return broken("'{}' is sold twice", book.items[item]);
+      if (item >= sold.size())
+        return broken("the bundle of bid {} names item {} of {}", bid.id, item, sold.size());
+      if (sold[item]) return broken("'{}' is sold twice", book.items[item]);
       sold[item] = true;
     }
   }
@@ -81,7 +85,12 @@ Result<> verify_fees(const Book& book, const Outcome& outcome) {
   return {};
 }
 
-Credits in_all(__int128 micro) { return Credits(static_cast<std::int64_t>(micro)); }
+// Sums beyond what Credits can hold stay at its end.
+Credits in_all(__int128 micro) {
+  using Range = std::numeric_limits<std::int64_t>;
+  return Credits(
+      static_cast<std::int64_t>(std::clamp<__int128>(micro, Range::min(), Range::max())));
+}
 
 }  // namespace
 
