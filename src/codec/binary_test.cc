@@ -137,7 +137,7 @@ TEST(Binary, ADamagedSnapshotIsRefusedOrReadButNeverCrashes) {
   for (int i = 0; i < 1'500; ++i) ASSERT_EQ(run.step(maker.next(run.state)), "");
   const auto whole = encode_state(run.state);
   ASSERT_TRUE(decode_state(whole));
-  EXPECT_FALSE(decode_state("souk state 2\n" + whole.substr(13)));
+  EXPECT_FALSE(decode_state("souk state 1\n" + whole.substr(13)));
   EXPECT_FALSE(decode_state(whole + "x"));
   base::Random random(1);
   for (int i = 0; i < 1'000; ++i)

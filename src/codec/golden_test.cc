@@ -20,7 +20,7 @@ namespace souk::codec {
 namespace {
 
 constexpr std::string_view kStateHash =
-    "84c6d47a7682f902f74dd22f7257459a1f6155df5a708d8f1741e65a7d98da49";
+    "252e909ca070d1ade684d2c5841744c90ceadd479d8161b13cdcce5aa6cb787c";
 
 std::filesystem::path golden() {
   return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";

@@ -11,6 +11,23 @@ using ledger::Transfer;
 
 constexpr std::ptrdiff_t kMergedLines = 64;  // How far back a lease's line is looked for.
 
+void tally(Tallies& tallies, const RoundCleared& e) {
+  tallies.in_force = e.mechanism;
+  if (e.supply == 0 || e.demand == 0) return;
+  auto& t = tallies.now();
+  ++t.rounds;
+  t.traded += e.traded;
+  t.supply += e.supply;
+  t.demand += e.demand;
+  t.leased += e.leased;
+  t.pays = add_saturating(t.pays, e.pays.micro);
+  t.gets = add_saturating(t.gets, e.gets.micro);
+  if (!e.best) return;
+  ++t.measured;
+  t.gain = add_saturating(t.gain, e.gain->micro);
+  t.best = add_saturating(t.best, e.best->micro);
+}
+
 // What each event does. One overload each; nothing here can fail or look at a clock.
 struct Applier {
   State& s;
@@ -44,6 +61,8 @@ struct Applier {
     if (i == s.classes.size()) {
       s.classes.emplace_back();
       s.prices.emplace_back();
+      s.tallies.emplace_back();
+      s.standings.emplace_back();
     }
     s.classes[i] = e.slot_class;
     s.index.class_set(e.slot_class);
@@ -204,6 +223,8 @@ struct Applier {
     history.sampled(at, e.supply, e.demand, e.leased);
     if (e.price) history.cleared(*e.price);
     history.drop_before(at - s.settings.history);
+    if (!e.standing.empty()) s.standings[e.slot_class.value - 1] = e.standing;
+    tally(s.tallies[e.slot_class.value - 1], e);
   }
 
   void operator()(const LeaseGranted& e) {
@@ -212,6 +233,7 @@ struct Applier {
     offer.leased += l.slots;
     s.index.offer_leased(offer);
     auto& job = s.jobs.at(l.job);
+    if (job.epoch == 0) s.tallies[l.slot_class.value - 1].now().waited(at - job.created);
     job.leases.push_back(l.id);
     job.held += l.slots;
     job.epoch = l.epoch;

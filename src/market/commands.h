@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "market/types.h"
+#include "mechanism/mechanism.h"
 
 // What somebody asks for. A command may be refused (decide.h), and a refused one changes nothing.
 
@@ -165,6 +166,8 @@ struct Clear {  // One round of one class.
   ClassId slot_class;
   std::uint64_t seed = 0;
   std::vector<Near> near;  // In order.
+  // What clears a class whose mechanism is a program; nothing: its fallback.
+  const mechanism::Mechanism* program = nullptr;
 };
 struct JudgeMachine {  // It passed a challenge, or failed it because of `failure`.
   MachineId machine;

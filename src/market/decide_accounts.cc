@@ -82,8 +82,12 @@ Result<> Decider::operator()(const SetClass& c) {
     return bad(
         fmt::format("the default price must be more than 0 and at most {}", to_string(kMostPrice)),
         "price");
-  SOUK_ASSIGN(const auto rule, mechanism::make(v.mechanism, {v.params.begin(), v.params.end()}));
-  SOUK_TRY(rule->fit_for_live());
+  SOUK_TRY(rule_of(v.mechanism, v.params));
+  if (v.trial) {
+    SOUK_TRY(rule_of(v.trial->mechanism, v.trial->params));
+    if (v.trial->slice < base::minutes(1) || v.trial->slice > base::hours(24 * 366))
+      return bad("a slice of a trial must be 1 minute to 366 days", "trial.slice");
+  }
   if (const auto* old = s.find_class(v.name)) {
     const bool resized = old->cores != v.cores || old->memory_mib != v.memory_mib ||
                          old->gpus != v.gpus || old->gpu_memory_mib != v.gpu_memory_mib;
@@ -99,7 +103,9 @@ Result<> Decider::operator()(const SetClass& c) {
       return fail(Code::exhausted, fmt::format("there are {} slot classes already", kClasses));
     v.id = ClassId(s.classes.size() + 1);
   }
-  audit("class", v.name, fmt::format("mechanism {}", v.mechanism));
+  audit("class", v.name,
+        v.trial ? fmt::format("mechanism {} and {} in turn", v.mechanism, v.trial->mechanism)
+                : fmt::format("mechanism {}", v.mechanism));
   out.push_back(ClassSet{std::move(v)});
   return {};
 }

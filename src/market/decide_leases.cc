@@ -234,10 +234,11 @@ bool Decider::still_wanted(const Job& job, const Lease& lease) const {
 // What a new term of this lease costs now.
 Credits Decider::price_in_force(const Lease& l) const {
   const auto& slot_class = s.slot_class(l.slot_class);
-  if (slot_class.mechanism != "posted")
+  if (slot_class.mechanism_at(now) != "posted")
     return s.prices[l.slot_class.value - 1].last().value_or(l.term.pays);
-  const auto fixed = slot_class.params.find("price");
-  if (fixed == slot_class.params.end()) return s.suggested(l.slot_class, now, now);
+  const auto& params = slot_class.params_at(now);
+  const auto fixed = params.find("price");
+  if (fixed == params.end()) return s.suggested(l.slot_class, now, now);
   return base::parse_credits(fixed->second).value_or(l.term.pays);
 }
 

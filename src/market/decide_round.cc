@@ -9,6 +9,7 @@
 #include "market/decider.h"
 #include "market/eligible.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/sides.h"
 
 // One clearing of one slot class.
 //
@@ -139,11 +140,29 @@ void bring_near(const std::vector<Near>& near, std::span<Grant> grants) {
   }
 }
 
+// Larger books are not searched for the best that could have been: it would take as long again.
+constexpr std::size_t kMeasured = 10'000;
+
+// Adds what was declared and what came of it to the round's record.
+void measure(const mechanism::Book& book, const mechanism::Outcome& outcome, RoundCleared& round) {
+  const auto sums = mechanism::totals(book, outcome);
+  round.pays += sums.buyers_pay;
+  round.gets += sums.sellers_get;
+  if (!round.best || book.bids.size() + book.asks.size() > kMeasured) {
+    round.gain = round.best = std::nullopt;
+    return;
+  }
+  const auto crossing = mechanism::cross(book);
+  mechanism::Outcome best{.trades = mechanism::pair_up(crossing.bids, crossing.asks, {}, {})};
+  *round.gain += sums.gain;
+  *round.best += std::max(sums.gain, mechanism::totals(book, best).gain);
+}
+
 // Clears one group's book and takes what it trades from `supply`.
-void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, Credits reference,
-                 const std::vector<Near>& near, base::Random& random, std::vector<Supply>& supply,
-                 std::vector<Grant>& grants) {
-  mechanism::Book book{.reference = reference};
+void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule,
+                 const std::vector<Near>& near, base::Random& random, RoundCleared& round,
+                 std::vector<Supply>& supply, std::vector<Grant>& grants) {
+  mechanism::Book book{.reference = round.reference, .standing = round.standing};
   std::vector<std::uint32_t> place;  // Of each ask in `supply`.
   book.asks.reserve(supply.size());
   place.reserve(supply.size());
@@ -156,9 +175,12 @@ void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, Cr
   }
   for (const auto& w : *group.wishes)
     book.bids.push_back({w.job->id.value, w.job->terms.limit, w.units, w.gang, w.job->owner.value});
+  if (!rule.accepts(book)) return;  // Nothing that it was made for: nobody trades.
   const auto before = grants.size();
   const auto outcome = rule.clear(book, random);
   CHECK(mechanism::verify(book, outcome) && mechanism::fit_to_settle(outcome));
+  measure(book, outcome, round);
+  if (!outcome.standing.empty()) round.standing = outcome.standing;
   for (const auto& t : outcome.trades) {
     auto& ask = supply[place[t.ask]];
     ask.free -= t.units;
@@ -244,6 +266,27 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
 
 }  // namespace
 
+Result<std::unique_ptr<mechanism::Mechanism>> rule_of(
+    const std::string& name, const std::map<std::string, std::string>& params) {
+  mechanism::Params given(params.begin(), params.end());
+  auto rule = name;
+  if (name == kExternal) {
+    const auto program = given.extract("program");
+    const auto fallback = given.extract("fallback");
+    given.erase("timeout_ms");  // For whoever runs it.
+    given.erase("start_ms");
+    if (!program || program.mapped().empty() || program.mapped().contains('/'))
+      return base::fail(base::Code::invalid, "the mechanism 'external' needs a program",
+                        "give the parameter program: a file's name in the folder that the server "
+                        "was started with (--mechanisms)",
+                        "params.program");
+    rule = fallback ? fallback.mapped() : "k-double";
+  }
+  SOUK_ASSIGN(auto made, mechanism::make(rule, given));
+  SOUK_TRY(made->fit_for_live());
+  return made;
+}
+
 Result<> Decider::operator()(const Clear& c) {
   SOUK_TRY(need_operator("clear a round"));
   SOUK_ASSIGN(const auto* found, find_class(c.slot_class));
@@ -253,7 +296,8 @@ Result<> Decider::operator()(const Clear& c) {
 
   Groups groups;
   Pressure pressure{.leased = index.leased};
-  RoundCleared round{.slot_class = c.slot_class, .mechanism = slot_class.mechanism, .seed = c.seed};
+  RoundCleared round{
+      .slot_class = c.slot_class, .mechanism = slot_class.mechanism_at(now), .seed = c.seed};
   for (const auto& [priority, id] : index.wanting) {
     const auto& job = s.jobs.at(id);
     if (job.terms.deadline - now < s.settings.shortest_term) continue;
@@ -274,12 +318,15 @@ Result<> Decider::operator()(const Clear& c) {
 
   std::vector<Grant> grants;
   if (!supply.empty() && !groups.empty()) {
-    SOUK_ASSIGN(const auto rule, mechanism::make(slot_class.mechanism, {slot_class.params.begin(),
-                                                                        slot_class.params.end()}));
+    SOUK_ASSIGN(const auto built_in, rule_of(round.mechanism, slot_class.params_at(now)));
+    const bool runs_program = round.mechanism == kExternal && c.program != nullptr;
+    const auto& rule = runs_program ? *c.program : *built_in;
+    round.standing = s.standings[c.slot_class.value - 1];
+    round.gain = round.best = Credits();
     base::Random random(c.seed);
     draw_groups(groups, random);
     for (const auto& group : fewest_first(s, groups, supply))
-      clear_group(group, *rule, round.reference, c.near, random, supply, grants);
+      clear_group(group, rule, c.near, random, round, supply, grants);
   }
   constexpr auto sample_every = base::minutes(5);
   const bool something = pressure.free + pressure.queued + pressure.leased > 0;

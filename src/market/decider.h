@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +10,10 @@
 #include "market/limits.h"
 
 namespace souk::market {
+
+// The mechanism that a class names, if a market can run it. For kExternal: its fallback.
+[[nodiscard]] Result<std::unique_ptr<mechanism::Mechanism>> rule_of(
+    const std::string& name, const std::map<std::string, std::string>& params);
 
 // One decision in the making: the inside of decide(). Handlers append to `out`; a handler that
 // returns an error has no effect. Spread over decide_*.cc by subject.

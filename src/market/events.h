@@ -134,8 +134,13 @@ struct RoundCleared {
   std::int32_t supply = 0;       // Free slots on offer.
   std::int32_t demand = 0;       // Slots wanted.
   std::int32_t leased = 0;       // Slots under lease before the round.
+  // For an hour of all that was traded: what is paid and got, and the gain from trade as declared,
+  // beside the best there was; absent where the books were too large to look.
+  Credits pays, gets;
+  std::optional<Credits> gain, best;
+  std::map<std::uint64_t, std::int64_t> standing;  // Of accounts, under rules with a memory.
   SOUK_FIELDS(RoundCleared, slot_class, mechanism, seed, reference, price, traded, supply, demand,
-              leased)
+              leased, pays, gets, gain, best, standing)
 };
 struct LeaseGranted {
   Lease lease;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "market/index.h"
 #include "market/prices.h"
 #include "market/table.h"
+#include "market/tally.h"
 #include "market/types.h"
 
 namespace souk::market {
@@ -33,9 +35,12 @@ struct State {
   std::vector<std::deque<StatementLine>> statements;  // By account id - 1, oldest first.
   std::deque<AuditEntry> audit;                       // Oldest first.
   std::deque<Answer> answers;                         // Oldest first.
+  std::vector<Tallies> tallies;                       // By class id - 1.
+  // By class id - 1: what rules with a memory know of accounts.
+  std::vector<std::map<std::uint64_t, std::int64_t>> standings;
 
   SOUK_FIELDS(State, now, events, settings, classes, accounts, tokens, machines, offers, jobs,
-              leases, feedback, ledger, prices, statements, audit, answers)
+              leases, feedback, ledger, prices, statements, audit, answers, tallies, standings)
 
   Index index;  // Derived; see index.h.
 

@@ -62,6 +62,19 @@ struct Token {
   SOUK_FIELDS(Token, id, account, scope, machine, digest, label, created, expires)
 };
 
+// Two mechanisms take turns, a slice of time each, so that their rounds can be compared.
+struct Trial {
+  std::string mechanism;  // In force in every other slice.
+  std::map<std::string, std::string> params;
+  Duration slice;
+
+  SOUK_FIELDS(Trial, mechanism, params, slice)
+};
+
+// The name under which a market runs a program of the operator's as a mechanism: parameter
+// `program` names it, `fallback` what clears when it misbehaves.
+inline constexpr std::string_view kExternal = "external";
+
 // A commodity: what one slot of this class guarantees at least.
 struct SlotClass {
   ClassId id;
@@ -74,9 +87,19 @@ struct SlotClass {
   std::string mechanism = "k-double";
   std::map<std::string, std::string> params;  // The mechanism's parameters.
   bool retired = false;                       // Takes no new offers or jobs.
+  std::optional<Trial> trial;
+
+  // Which of the two is in force.
+  [[nodiscard]] bool on_trial(Time at) const { return trial && at.us / trial->slice.us % 2 == 1; }
+  [[nodiscard]] const std::string& mechanism_at(Time at) const {
+    return on_trial(at) ? trial->mechanism : mechanism;
+  }
+  [[nodiscard]] const std::map<std::string, std::string>& params_at(Time at) const {
+    return on_trial(at) ? trial->params : params;
+  }
 
   SOUK_FIELDS(SlotClass, id, name, cores, memory_mib, gpus, gpu_memory_mib, price, mechanism,
-              params, retired)
+              params, retired, trial)
 };
 
 struct MachineSpec {
