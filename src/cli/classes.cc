@@ -25,7 +25,10 @@ void show_classes(Context& c, const std::vector<wire::SlotClass>& classes) {
                std::to_string(k.cores), to_string(Memory{k.memory_mib}),
                k.gpus > 0 ? std::to_string(k.gpus) : "",
                k.gpus > 0 ? to_string(Memory{k.gpu_memory_mib}) : "", brief(k.suggested),
-               std::to_string(k.leased), std::to_string(k.wanted), k.mechanism});
+               std::to_string(k.leased), std::to_string(k.wanted),
+               k.trial ? fmt::format("{} / {} every {}", k.mechanism, k.trial->mechanism,
+                                     rough(k.trial->slice))
+                       : k.mechanism});
   c.print(table);
 }
 
@@ -49,9 +52,21 @@ struct Set {
   std::optional<base::Credits> price;
   std::optional<std::string> mechanism;
   std::map<std::string, std::string> params;
+  std::optional<std::string> trial;
+  std::map<std::string, std::string> trial_params;
+  std::optional<base::Duration> slice;
+  bool no_trial = false;
   bool retired = false;
   bool unretired = false;
 };
+
+void set_trial(const Set& o, std::optional<wire::Trial>& trial) {
+  if (o.trial) trial = {*o.trial, {}, trial ? trial->slice : base::hours(1)};
+  if (o.no_trial) trial.reset();
+  if (!trial) return;
+  for (const auto& [key, value] : o.trial_params) trial->params[key] = value;
+  if (o.slice) trial->slice = *o.slice;
+}
 
 Result<> set(Context& c, const Set& o) {
   SOUK_ASSIGN(auto* api, c.api());
@@ -59,8 +74,8 @@ Result<> set(Context& c, const Set& o) {
   wire::SlotClassEdit edit;
   const auto it = std::ranges::find(page.items, o.name, &wire::SlotClass::name);
   if (it != page.items.end()) {
-    edit = {it->cores, it->memory_mib, it->gpus,   it->gpu_memory_mib,
-            it->price, it->mechanism,  it->params, it->retired};
+    edit = {it->cores,     it->memory_mib, it->gpus,    it->gpu_memory_mib, it->price,
+            it->mechanism, it->params,     it->retired, it->trial};
   } else if (!o.cores || !o.memory || !o.price) {
     return usage(fmt::format("there is no class '{}' yet", printable(o.name)),
                  "a new one needs --cores, --memory and --price");
@@ -75,6 +90,9 @@ Result<> set(Context& c, const Set& o) {
     edit.params.clear();  // They belong to the other rule.
   }
   for (const auto& [key, value] : o.params) edit.params[key] = value;
+  set_trial(o, edit.trial);
+  if ((o.slice || !o.trial_params.empty()) && !edit.trial)
+    return usage("there is no trial whose slices or parameters these are", "give --trial NAME");
   if (o.retired) edit.retired = true;
   if (o.unretired) edit.retired = false;
   SOUK_ASSIGN(const auto body, api->put(path_of("/v1/classes", o.name), wire::to_json(edit)));
@@ -87,6 +105,7 @@ Command set_command() {
       .name = "set",
       .summary = "add or change a slot class (operators)",
       .examples = {"class set c4 --price 0.9 --mechanism posted",
+                   "class set c4 --trial mcafee --slice 1h",
                    "class set c64 --cores 64 --memory 256G --price 12", "class set c32 --retired"}};
   out.options = {argument("NAME", "the class", o->name),
                  flag("--cores N", "of one slot", o->cores),
@@ -96,9 +115,55 @@ Command set_command() {
                  flag("--price PRICE", "suggested before there is any history", o->price),
                  flag("--mechanism NAME", "the clearing rule (`souk mechanisms`)", o->mechanism),
                  flag("--param KEY=VALUE", "a parameter of the rule", o->params),
+                 flag("--trial NAME", "another rule that takes turns with it", o->trial),
+                 flag("--trial-param KEY=VALUE", "a parameter of that one", o->trial_params),
+                 flag("--slice TIME", "how long a turn is, default 1h", o->slice),
+                 flag("--no-trial", "end it", o->no_trial),
                  flag("--retired", "take no new offers and jobs", o->retired),
                  flag("--unretired", "take them again", o->unretired)};
   out.run = [o](Context& c) { return set(c, *o); };
+  return out;
+}
+
+std::string share_text(std::optional<double> share) {
+  return share ? fmt::format("{:.1f}%", *share * 100) : "";
+}
+
+Command compare_command() {
+  auto name = std::make_shared<std::string>();
+  Command out{.name = "compare",
+              .summary = "what each mechanism did while it was in force",
+              .examples = {"class compare c4", "class compare c4 --json"}};
+  out.options = {argument("NAME", "the class", *name)};
+  out.details =
+      "Efficiency is the gain from trade, limits minus reserves as declared, of the best there "
+      "was: "
+      "under a rule that is not incentive compatible people have reasons to declare less.";
+  out.run = [name](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto body, api->get(path_of("/v1/classes", *name) + "/mechanisms"));
+    return c.show<wire::MechanismRecords>(body, [&](const auto& records) {
+      using enum Column::Align;
+      Table table({{"rule"},
+                   {"rounds", right},
+                   {"slots", right},
+                   {"price", right},
+                   {"efficiency", right},
+                   {"served", right, 0, 1},
+                   {"in use", right, 0, 2},
+                   {"platform", right, 0, 3},
+                   {"wait p50", right, 0, 1},
+                   {"p95", right, 0, 1}});
+      for (const auto& r : records.items)
+        table.add({r.in_force ? Cell(r.mechanism + " (now)", Tone::strong) : Cell(r.mechanism),
+                   std::to_string(r.rounds), std::to_string(r.traded),
+                   r.price ? brief(*r.price) : "", share_text(r.efficiency), share_text(r.served),
+                   share_text(r.utilisation), brief(r.platform),
+                   r.wait_p50 ? rough(*r.wait_p50) : "", r.wait_p95 ? rough(*r.wait_p95) : ""});
+      c.print(table);
+      if (records.items.empty()) c.note("no round of this class had supply and demand yet");
+    });
+  };
   return out;
 }
 
@@ -108,7 +173,7 @@ Command class_command() {
   Command out{.name = "class",
               .summary = "slot classes: what is traded",
               .examples = {"class list", "class set c4 --price 0.9"}};
-  out.commands = {list_command(), set_command()};
+  out.commands = {list_command(), set_command(), compare_command()};
   out.run = out.commands.front().run;
   return out;
 }

@@ -62,6 +62,8 @@ Command serve_command() {
       flag("--plain-http", "no TLS off this computer, behind a proxy of yours", s.plain_http),
       flag("--threads N", "for connections, default 2", s.threads),
       flag("--blobs SIZE", "of files kept for jobs, default 50G", o->blobs),
+      flag("--mechanisms FOLDER", "programs that may clear classes (docs/mechanisms.md)",
+           s.mechanisms),
       flag("--parameters URL", "of trainings: memory (default), redis://..., postgresql://...",
            s.parameters),
       flag("--challenge-every TIME", "machines prove their speed so often, default 6h; 0s: never",

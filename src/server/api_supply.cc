@@ -16,15 +16,19 @@ using base::fail;
 using market::State;
 
 Result<wire::SlotClass> set_class(Context& c, const wire::SlotClassEdit& v) {
-  SOUK_TRY(c.execute(market::SetClass{{.name = c.param(),
-                                       .cores = v.cores,
-                                       .memory_mib = v.memory_mib,
-                                       .gpus = v.gpus,
-                                       .gpu_memory_mib = v.gpu_memory_mib,
-                                       .price = v.price,
-                                       .mechanism = v.mechanism,
-                                       .params = v.params,
-                                       .retired = v.retired}}));
+  SOUK_TRY(c.execute(
+      market::SetClass{{.name = c.param(),
+                        .cores = v.cores,
+                        .memory_mib = v.memory_mib,
+                        .gpus = v.gpus,
+                        .gpu_memory_mib = v.gpu_memory_mib,
+                        .price = v.price,
+                        .mechanism = v.mechanism,
+                        .params = v.params,
+                        .retired = v.retired,
+                        .trial = v.trial ? std::optional(market::Trial{
+                                               v.trial->mechanism, v.trial->params, v.trial->slice})
+                                         : std::nullopt}}));
   return view(c.state(), *c.state().find_class(c.param()), c.now());
 }
 
@@ -218,6 +222,13 @@ void add_supply_routes(Routes& routes) {
   routes.change<wire::SlotClassEdit>("PUT", "/v1/classes/{name}", "setClass",
                                      "Add or edit a slot class, and how it is cleared",
                                      Access::operator_, 200, &set_class);
+  routes.get("/v1/classes/{name}/mechanisms", "compareMechanisms",
+             "What each mechanism did for a class while it was in force", Access::user,
+             [](Context& c) -> Result<wire::MechanismRecords> {
+               const auto* slot_class = c.state().find_class(c.param());
+               if (slot_class == nullptr) return Context::no_such("slot class", c.param());
+               return records_view(c.state(), *slot_class, c.now());
+             });
   routes.get("/v1/mechanisms", "listMechanisms", "The rules by which a class can be cleared",
              Access::user, [](Context&) -> Result<wire::Mechanisms> {
                wire::Mechanisms out;

@@ -54,8 +54,7 @@ void Core::observe(Observer observer) { observer_ = std::move(observer); }
 void Core::on_applied(std::function<void(const market::State&, const Committed&)> fn) {
   on_applied_ = std::move(fn);
 }
-void Core::before_round(
-    std::function<std::vector<market::Near>(const market::State&, market::ClassId)> fn) {
+void Core::before_round(std::function<void(const market::State&, base::Time, market::Clear&)> fn) {
   before_round_ = std::move(fn);
 }
 
@@ -156,10 +155,11 @@ void Core::run_timers(Time now) {
   if (now >= next_round_) {
     next_round_ = now + options_.round;
     base::Random random(seed_);
-    for (const auto& slot_class : state_.classes)
-      execute(market::Clear{
-          slot_class.id, random.next(),
-          before_round_ ? before_round_(state_, slot_class.id) : std::vector<market::Near>{}});
+    for (const auto& slot_class : state_.classes) {
+      market::Clear round{slot_class.id, random.next()};
+      if (before_round_) before_round_(state_, now, round);
+      execute(std::move(round));
+    }
     seed_ = random.next();
   }
   turn.end_task();

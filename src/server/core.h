@@ -91,9 +91,9 @@ class Core {
   void on_applied(std::function<void(const market::State&, const Committed&)> fn);  // Likewise.
   // Called about once a second on the core thread, with its turn. Before start().
   void every_tick(std::function<void(Turn&)> fn);
-  // Called before each round of a class: which machines hold what its jobs need. Before start().
-  void before_round(
-      std::function<std::vector<market::Near>(const market::State&, market::ClassId)> fn);
+  // Called before each round of a class: adds what a round may know of the world, which machines
+  // hold what its jobs need and the program that clears it. Before start().
+  void before_round(std::function<void(const market::State&, base::Time, market::Clear&)> fn);
   void start();
   // Finishes what is queued, commits it, runs the afters, joins the threads.
   void stop();
@@ -126,7 +126,7 @@ class Core {
   Observer observer_;
   std::function<void(const market::State&, const Committed&)> on_applied_;
   std::function<void(Turn&)> every_tick_;
-  std::function<std::vector<market::Near>(const market::State&, market::ClassId)> before_round_;
+  std::function<void(const market::State&, base::Time, market::Clear&)> before_round_;
   base::Time next_tick_, next_round_;
   std::uint64_t seed_;  // Of the next round's draws.
 

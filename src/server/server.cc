@@ -24,6 +24,7 @@
 #include "server/feed.h"
 #include "server/pool.h"
 #include "server/problem.h"
+#include "server/programs.h"
 #include "server/secrets.h"
 
 namespace souk::server {
@@ -145,6 +146,7 @@ struct Server::Impl {
   base::SystemClock clock;
   std::atomic<net::Server*> listening = nullptr;  // `http`, once it is there.
   std::unique_ptr<journal::Journal> journal;
+  std::unique_ptr<Programs> programs;
   std::unique_ptr<Core> core;
   std::unique_ptr<Feed> feed;
   std::unique_ptr<Services> services;
@@ -229,13 +231,15 @@ struct Server::Impl {
     pinner = std::make_unique<Pool>(1, kMostPinning);
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
+    programs = std::make_unique<Programs>(options.mechanisms);
     core = std::make_unique<Core>(std::move(state), *journal, clock,
                                   CoreOptions{.round = options.round});
     core->on_applied([this](const market::State& s, const Committed& c) { on_applied(s, c); });
     core->observe([this](std::span<const Committed> batch) { feed->publish(batch.back().number); });
     core->every_tick([this](Core::Turn& turn) { on_tick(turn); });
-    core->before_round([this](const market::State& s, market::ClassId c) {
-      return services->holdings.near(s, c);
+    core->before_round([this](const market::State& s, base::Time now, market::Clear& round) {
+      round.near = services->holdings.near(s, round.slot_class);
+      round.program = programs->of(s.slot_class(round.slot_class), now);
     });
     core->state().jobs.for_each([this](const market::Job& job) {
       if (market::is_final(job.state)) return;

@@ -29,6 +29,7 @@ struct Options {
   // Of files on disk. When it is full, what nobody used for longest goes.
   std::uint64_t blob_bytes = 50ull << 30;
   std::string parameters = "memory";  // Of trainings: a URL of hub/stores.h.
+  std::string mechanisms;             // A folder with programs that may clear classes.
 };
 
 // A whole market server in this process: journal, core, HTTP. start() returns when it listens.

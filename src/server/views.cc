@@ -122,7 +122,34 @@ wire::SlotClass view(const State& s, const market::SlotClass& c, Time now) {
           .params = c.params,
           .retired = c.retired,
           .leased = index.leased,
-          .wanted = index.wanted};
+          .wanted = index.wanted,
+          .trial = c.trial ? std::optional(
+                                 wire::Trial{c.trial->mechanism, c.trial->params, c.trial->slice})
+                           : std::nullopt,
+          .in_force = c.mechanism_at(now)};
+}
+
+wire::MechanismRecords records_view(const State& s, const market::SlotClass& c, Time now) {
+  const auto part = [](std::int64_t n, std::int64_t of) {
+    return of > 0 ? std::optional(static_cast<double>(n) / static_cast<double>(of)) : std::nullopt;
+  };
+  wire::MechanismRecords out{.class_ = c.name};
+  for (const auto& [name, t] : s.tallies[c.id.value - 1].of)
+    out.items.push_back(
+        {.mechanism = name,
+         .in_force = name == c.mechanism_at(now),
+         .rounds = t.rounds,
+         .traded = t.traded,
+         .efficiency = part(t.gain, t.best),
+         .price = t.traded > 0 ? std::optional(Credits(t.pays / t.traded)) : std::nullopt,
+         .borrowers_pay = Credits(t.pays),
+         .lenders_get = Credits(t.gets),
+         .platform = Credits(t.pays - t.gets),
+         .served = part(t.traded, t.demand),
+         .utilisation = part(t.leased + t.traded, t.leased + t.supply),
+         .wait_p50 = t.wait(0.5),
+         .wait_p95 = t.wait(0.95)});
+  return out;
 }
 
 wire::Machine view(const State& s, const market::Machine& m) {

@@ -122,6 +122,15 @@ struct Freeze {
 
 // --- Slot classes
 
+// Two mechanisms take turns, a slice of time each.
+struct Trial {
+  std::string mechanism;
+  std::map<std::string, std::string> params;
+  Duration slice = base::hours(1);
+  static constexpr auto optional_fields = std::array<std::string_view, 2>{"params", "slice"};
+  SOUK_FIELDS(Trial, mechanism, params, slice)
+};
+
 struct SlotClass {
   std::string name;
   std::int32_t cores = 1;
@@ -135,8 +144,10 @@ struct SlotClass {
   bool retired = false;
   std::int64_t leased = 0;  // Slots in use now,
   std::int64_t wanted = 0;  // and wanted by jobs.
+  std::optional<Trial> trial;
+  std::string in_force;  // The mechanism of this moment.
   SOUK_FIELDS(SlotClass, name, cores, memory_mib, gpus, gpu_memory_mib, price, suggested, mechanism,
-              params, retired, leased, wanted)
+              params, retired, leased, wanted, trial, in_force)
 };
 
 struct SlotClassEdit {
@@ -148,10 +159,34 @@ struct SlotClassEdit {
   std::string mechanism = "k-double";
   std::map<std::string, std::string> params;
   bool retired = false;
+  std::optional<Trial> trial;
   static constexpr auto optional_fields =
       std::array<std::string_view, 3>{"gpus", "gpu_memory_mib", "mechanism"};
   SOUK_FIELDS(SlotClassEdit, cores, memory_mib, gpus, gpu_memory_mib, price, mechanism, params,
-              retired)
+              retired, trial)
+};
+
+// What one mechanism did for a class while it was in force. Money is for an hour of all that was
+// traded; gains are as people declared them.
+struct MechanismRecord {
+  std::string mechanism;
+  bool in_force = false;
+  std::int64_t rounds = 0;           // With supply and demand.
+  std::int64_t traded = 0;           // Slots.
+  std::optional<double> efficiency;  // The gain from trade, of the best there was.
+  std::optional<Credits> price;      // Mean, per slot-hour.
+  Credits borrowers_pay, lenders_get, platform;
+  std::optional<double> served;                // Of the slots wanted in a round.
+  std::optional<double> utilisation;           // Of the slots there were.
+  std::optional<Duration> wait_p50, wait_p95;  // For a job's first lease, to a factor of 2.
+  SOUK_FIELDS(MechanismRecord, mechanism, in_force, rounds, traded, efficiency, price,
+              borrowers_pay, lenders_get, platform, served, utilisation, wait_p50, wait_p95)
+};
+
+struct MechanismRecords {
+  std::string class_;
+  std::vector<MechanismRecord> items;
+  SOUK_FIELDS(MechanismRecords, class_, items)
 };
 
 // --- Machines
