@@ -162,7 +162,8 @@ void measure(const mechanism::Book& book, const mechanism::Outcome& outcome, Rou
 void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule,
                  const std::vector<Near>& near, base::Random& random, RoundCleared& round,
                  std::vector<Supply>& supply, std::vector<Grant>& grants) {
-  mechanism::Book book{.reference = round.reference, .standing = round.standing};
+  mechanism::Book book{.reference = round.reference};
+  for (const auto& known : round.standing) book.standing[known.account.value] = known.karma;
   std::vector<std::uint32_t> place;  // Of each ask in `supply`.
   book.asks.reserve(supply.size());
   place.reserve(supply.size());
@@ -180,7 +181,9 @@ void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule,
   const auto outcome = rule.clear(book, random);
   CHECK(mechanism::verify(book, outcome) && mechanism::fit_to_settle(outcome));
   measure(book, outcome, round);
-  if (!outcome.standing.empty()) round.standing = outcome.standing;
+  if (!outcome.standing.empty()) round.standing.clear();
+  for (const auto& [account, karma] : outcome.standing)
+    round.standing.push_back({AccountId(account), karma});
   for (const auto& t : outcome.trades) {
     auto& ask = supply[place[t.ask]];
     ask.free -= t.units;

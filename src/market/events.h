@@ -138,7 +138,7 @@ struct RoundCleared {
   // beside the best there was; absent where the books were too large to look.
   Credits pays, gets;
   std::optional<Credits> gain, best;
-  std::map<std::uint64_t, std::int64_t> standing;  // Of accounts, under rules with a memory.
+  std::vector<Standing> standing;  // Under rules with a memory; in order.
   SOUK_FIELDS(RoundCleared, slot_class, mechanism, seed, reference, price, traded, supply, demand,
               leased, pays, gets, gain, best, standing)
 };

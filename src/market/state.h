@@ -36,8 +36,7 @@ struct State {
   std::deque<AuditEntry> audit;                       // Oldest first.
   std::deque<Answer> answers;                         // Oldest first.
   std::vector<Tallies> tallies;                       // By class id - 1.
-  // By class id - 1: what rules with a memory know of accounts.
-  std::vector<std::map<std::uint64_t, std::int64_t>> standings;
+  std::vector<std::vector<Standing>> standings;       // By class id - 1.
 
   SOUK_FIELDS(State, now, events, settings, classes, accounts, tokens, machines, offers, jobs,
               leases, feedback, ledger, prices, statements, audit, answers, tallies, standings)

@@ -62,6 +62,14 @@ struct Token {
   SOUK_FIELDS(Token, id, account, scope, machine, digest, label, created, expires)
 };
 
+// What a rule with a memory (Karma) knows of an account.
+struct Standing {
+  AccountId account;
+  std::int64_t karma = 0;
+
+  SOUK_FIELDS(Standing, account, karma)
+};
+
 // Two mechanisms take turns, a slice of time each, so that their rounds can be compared.
 struct Trial {
   std::string mechanism;  // In force in every other slice.
