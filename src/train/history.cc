@@ -55,13 +55,13 @@ Direction direction_of(const Update& update) {
   };
   std::size_t all = 0;
   for (std::size_t i = 0; i < update.count(); ++i) all += chunks(i);
-  const auto stride = std::max<std::size_t>(1, all / (kDirection / kChunk));
+  const auto some = std::min(all, kDirection / kChunk);
   std::vector<float> scratch(kChunk);
   Direction out;
   std::size_t at = 0;
   for (std::size_t i = 0; i < update.count(); ++i)
     for (std::size_t c = 0; c < chunks(i); ++c, ++at) {
-      if (at % stride != 0 || out.size() + kChunk > kDirection) continue;
+      if (at * some % all >= some) continue;  // Not the first of the next 1/some of all.
       const auto values = update.chunk(i, c * kChunk, scratch);
       out.insert(out.end(), values.begin(), values.end());
     }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kSpreads = 6;  // 4 deviations.
 constexpr double kNoise = 5;    // Deviations of the agreement of noise, which is 1 / sqrt(n).
+constexpr double kClear = 0.5;  // What agrees by this is neither, however alike the others are.
 constexpr std::size_t kRecordFor = 6;
 constexpr double kSure = 3;  // Deviations of a mean.
 
@@ -29,7 +30,8 @@ class Pointing final : public Validator {
     const auto agreed = h.agreement(e);
     const auto& usual = h.agreements();
     if (!agreed || usual.size() < kEnough) return "";
-    const auto noise = kNoise / std::sqrt(static_cast<double>(e.direction.size()));
+    const auto noise =
+        std::min(kClear, kNoise / std::sqrt(static_cast<double>(e.direction.size())));
     const auto record = h.record(e.worker);
     const auto before = record.first(record.size() - std::min<std::size_t>(1, record.size()));
     if (*agreed < std::min(noise, median(usual) - kSpreads * spread(usual)) &&
