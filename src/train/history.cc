@@ -79,7 +79,6 @@ void History::accept(const Evidence& e) {
   remember(norms_, norm_per_step(e));
   remember(losses_, e.loss);
   if (e.direction.empty()) return;
-  if (const auto agreed = agreement(e)) remember(agreements_, *agreed);
   heading_.resize(e.direction.size());
   for (std::size_t i = 0; i < heading_.size(); ++i)
     heading_[i] = kKeepHeading * heading_[i] + e.direction[i];
@@ -97,6 +96,8 @@ std::optional<double> History::agreement(const Evidence& e) const {
 void History::note(const Evidence& e) {
   const auto agreed = agreement(e);
   if (!agreed) return;
+  notes_.push_back({e.worker, *agreed});
+  if (notes_.size() > kNotes) notes_.pop_front();
   auto& record = records_[e.worker];
   record.push_back(*agreed);
   if (record.size() > kRecord) record.erase(record.begin());
@@ -106,6 +107,17 @@ void History::note(const Evidence& e) {
 std::span<const double> History::record(std::int64_t worker) const {
   const auto it = records_.find(worker);
   return it == records_.end() ? std::span<const double>() : it->second;
+}
+
+std::deque<double> History::others(std::int64_t worker, std::size_t own) const {
+  std::deque<double> out;
+  for (auto it = notes_.rbegin(); it != notes_.rend() && own > 0; ++it) {
+    if (it->worker == worker)
+      --own;
+    else
+      out.push_front(it->agreed);
+  }
+  return out;
 }
 
 double History::median_norm() const { return median(norms_); }

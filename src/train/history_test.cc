@@ -110,13 +110,11 @@ TEST(History, AgreementIsTheCosineWithWhatWasAcceptedLately) {
   History h;
   EXPECT_EQ(h.agreement(pointing({1, 0})), std::nullopt);
   h.accept(pointing({1, 0}));
-  EXPECT_THAT(h.agreements(), IsEmpty()) << "there was nothing to agree with";
   EXPECT_THAT(h.agreement(pointing({1, 0})), Optional(DoubleNear(1, 1e-6)));
   EXPECT_THAT(h.agreement(pointing({-1, 0})), Optional(DoubleNear(-1, 1e-6)));
   EXPECT_THAT(h.agreement(pointing({0, 1})), Optional(DoubleNear(0, 1e-6)));
   EXPECT_THAT(h.agreement(pointing({0.6F, 0.8F})), Optional(DoubleNear(0.6, 1e-6)));
   h.accept(pointing({0, 1}));
-  EXPECT_THAT(h.agreements(), ElementsAre(DoubleNear(0, 1e-6)));
   // The last one counts for a little more.
   EXPECT_GT(h.agreement(pointing({0, 1})), h.agreement(pointing({1, 0})));
   // What was long ago, hardly.
@@ -136,16 +134,6 @@ TEST(History, WhatPointsNowhereNeitherAgreesNorCounts) {
   EXPECT_THAT(h.record(1), IsEmpty());
 }
 
-TEST(History, AgreementsAreForgottenInTime) {
-  History h;
-  h.accept(pointing({1, 0}));
-  for (int i = 0; i < 3; ++i) h.accept(pointing({-1, 0}));
-  EXPECT_LT(h.agreements().front(), 0);
-  for (int i = 0; i < 200; ++i) h.accept(pointing({-1, 0}));
-  EXPECT_THAT(h.agreements(), SizeIs(kRemembered));
-  EXPECT_THAT(h.agreements(), Each(DoubleNear(1, 1e-5)));
-}
-
 TEST(History, EachWorkerHasARecordOfItsLastUpdates) {
   History h;
   h.note(pointing({1, 0}, 7));
@@ -160,6 +148,23 @@ TEST(History, EachWorkerHasARecordOfItsLastUpdates) {
   for (int i = 0; i < 100; ++i) h.note(pointing({-1, 0}, 7));
   EXPECT_THAT(h.record(7), SizeIs(16));
   EXPECT_THAT(h.record(7), Each(DoubleNear(-1, 1e-6)));
+}
+
+TEST(History, OthersAreThoseWhoWorkedAtTheSameTime) {
+  History h;
+  h.accept(pointing({1, 0}));
+  h.note(pointing({-1, 0}, 1));  // Long ago.
+  for (int i = 0; i < 3; ++i) h.note(pointing({1, 0}, 2));
+  h.note(pointing({0, 1}, 3));
+  h.note(pointing({1, 0}, 2));
+  EXPECT_THAT(h.others(2, 2), ElementsAre(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(2, 3), ElementsAre(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(2, 9), ElementsAre(DoubleNear(-1, 1e-6), DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(3, 1), ElementsAre(DoubleNear(1, 1e-6)));
+  EXPECT_THAT(h.others(4, 1), SizeIs(6)) << "to a newcomer, all";
+  for (int i = 0; i < 1'000; ++i) h.note(pointing({1, 0}, 2));
+  EXPECT_THAT(h.others(4, 1), SizeIs(kNotes));
+  EXPECT_THAT(h.others(2, 6), IsEmpty()) << "it works alone now";
 }
 
 TEST(History, OfManyWorkersTheNewestHaveRecords) {

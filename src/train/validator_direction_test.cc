@@ -58,17 +58,24 @@ struct Judge {
 TEST(Pointing, JudgesNothingBeforeThereIsEnoughToCompareWith) {
   Machines machines(10'000);
   Judge judge;
-  while (judge.history.agreements().size() < kEnough - 1)
+  const auto enough = [&] { return judge.history.others(2, 1).size() >= kEnough; };
+  while (!enough()) {
+    EXPECT_EQ(judge.validator->judge(machines.update(-0.8, 2), judge.history), "");
     ASSERT_EQ(judge(machines.update(0.8)), "");
-  EXPECT_EQ(judge.validator->judge(machines.update(-0.8, 2), judge.history), "");
-  ASSERT_EQ(judge(machines.update(0.8)), "");
+  }
   EXPECT_NE(judge.validator->judge(machines.update(-0.8, 2), judge.history), "");
+}
+
+TEST(Pointing, AMachineThatWorksAloneHasNobodyToDifferFrom) {
+  Machines machines(10'000);
+  Judge judge;
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(judge(machines.update(i < 50 ? 0.8 : -0.8)), "") << i;
 }
 
 TEST(Pointing, OneUpdateTurnedRoundAmongAgreeingOnesIsRefused) {
   Machines machines(10'000);
   Judge judge;
-  for (int i = 0; i < 20; ++i) ASSERT_EQ(judge(machines.update(0.5)), "") << i;
+  for (std::int64_t i = 0; i < 20; ++i) ASSERT_EQ(judge(machines.update(0.5, 10 + i % 4)), "") << i;
   EXPECT_THAT(judge(machines.update(-0.5, 2)), StartsWith("it points elsewhere: agreement -0."));
   EXPECT_THAT(judge(machines.update(0, 3)), StartsWith("it points elsewhere"));
   EXPECT_EQ(judge(machines.update(0.5, 2)), "") << "it is not held against it";
@@ -77,16 +84,17 @@ TEST(Pointing, OneUpdateTurnedRoundAmongAgreeingOnesIsRefused) {
 TEST(Pointing, OneOddUpdateOfAMachineWhoseOthersAgreeIsBelieved) {
   Machines machines(10'000);
   Judge judge;
-  for (int i = 0; i < 20; ++i) ASSERT_EQ(judge(machines.update(0.5, i % 2)), "") << i;
-  EXPECT_EQ(judge(machines.update(-0.5, 1)), "");
+  for (int i = 0; i < 40; ++i) ASSERT_EQ(judge(machines.update(0.5, i % 4)), "") << i;
+  EXPECT_EQ(judge(machines.update(-0.5, 0)), "");
   // But not for long.
   int accepted = 0;
   for (int i = 0; i < 20; ++i) {
-    ASSERT_EQ(judge(machines.update(0.5, 0)), "") << i;
-    if (judge(machines.update(-0.5, 1)).empty()) ++accepted;
+    for (const std::int64_t worker : {1, 2, 3})
+      ASSERT_EQ(judge(machines.update(0.5, worker)), "") << i;
+    if (judge(machines.update(-0.5, 0)).empty()) ++accepted;
   }
-  EXPECT_LT(accepted, 16) << "as many as it had sent before";
-  EXPECT_NE(judge(machines.update(-0.5, 1)), "");
+  EXPECT_LE(accepted, 10) << "as many as it had sent before";
+  EXPECT_NE(judge(machines.update(-0.5, 0)), "");
 }
 
 // Late in training: updates agree by anything from nearly nothing to much.
@@ -126,6 +134,40 @@ TEST(Pointing, AMachineThatTurnsItsUpdatesIsToldByItsRecord) {
       ++(judge(machines.update(-share(), 99)).empty() ? accepted : refused);
   }
   EXPECT_GT(refused, 3 * accepted);
+}
+
+// Honest machines in turn, each one step behind the others, on a bowl whose gradients are noisy;
+// how many updates of them were refused after the bottom was reached, in a hundred.
+double refused_at_the_bottom(std::size_t size, std::int64_t workers, float lr) {
+  constexpr int kUnits = 500, kBottom = 200;
+  base::Random random(7);
+  std::vector<float> w(size, 1);
+  std::vector bases(static_cast<std::size_t>(workers), w);
+  Judge judge;
+  int refused = 0;
+  for (int unit = 0; unit < kUnits; ++unit) {
+    auto& base = bases[static_cast<std::size_t>(unit % workers)];
+    auto change = base;
+    for (int step = 0; step < 8; ++step)
+      for (auto& x : change) x -= lr * (x + testing::normal(random));
+    for (std::size_t i = 0; i < size; ++i) change[i] -= base[i];
+    if (judge({.stats = {.norm = 1},
+               .steps = 8,
+               .direction = direction_of(testing::update(change)),
+               .worker = unit % workers})
+            .empty())
+      for (std::size_t i = 0; i < size; ++i) w[i] += change[i] / static_cast<float>(workers);
+    else if (unit >= kBottom)
+      ++refused;
+    base = w;
+  }
+  return 100.0 * refused / (kUnits - kBottom);
+}
+
+TEST(Pointing, HonestMachinesGoOnOnceEachUndoesWhatOthersDid) {
+  for (const std::int64_t workers : {1, 2, 4, 8})
+    for (const auto lr : {0.02F, 0.2F})
+      EXPECT_LE(refused_at_the_bottom(2'000, workers, lr), 5) << workers << " " << lr;
 }
 
 TEST(Pointing, HonestUpdatesOfASmallModelAreAcceptedHoweverAlikeTheOthersAre) {
