@@ -114,6 +114,37 @@ class Batch(LendTest):
             self.assertIn("hash", done.stderr)
         self.assertEqual(len(self.json("jobs", token=self.bob)["items"]), 1)
 
+    def test_a_share_of_a_cores_time_is_all_that_programs_get(self):
+        program = """
+import sys, time
+best, enough, windows = 0, float(sys.argv[1]), int(sys.argv[2])
+for _ in range(windows):
+    wall, used = time.monotonic(), time.process_time()
+    while time.monotonic() - wall < 1:
+        pass
+    best = max(best, (time.process_time() - used) / (time.monotonic() - wall))
+    if best >= enough:
+        break
+print(best)
+"""
+        if "Processor time is limited" not in self.souk("doctor", "--json", check=False).stdout:
+            self.skipTest("control groups cannot be used here")
+        got = {}
+        # The whole may have to wait for a quiet second of this machine; the share must never get more.
+        for share, enough, windows in (("0.25", 1, 4), ("1", 0.35, 40)):
+            agent = self.agent("box" + share, "--cpu-share", share)
+            job = self.run_job(f"workdir: project\nrun: python3 burn.py {enough} {windows}",
+                               burn_py=program)
+            self.wait_job(job)
+            got[share] = float(self.logs(job))
+            agent.process.terminate()
+            agent.process.wait(DEADLINE_S)
+        self.assertLess(got["0.25"], 0.3)
+        self.assertGreaterEqual(got["1"], 0.35)
+        done = self.souk("lend", "--cpu-share", "0.05", token=self.ann, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("0.1 to 1", done.stderr)
+
     def test_without_a_sandbox_it_says_so_and_still_works(self):
         self.agent("box", "--unsafe-no-sandbox")
         job = self.run_job("inputs: [project/data]\nsetup: echo made > s\n"

@@ -69,12 +69,12 @@ class TrainTest(LendingTest):
             "logs", job, token=self.bob).stdout)
         return found
 
-    def predict(self, job, text):
+    def predict(self, job, text, *flags):
         path = os.path.join(self.folder, "samples")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         with open(path, encoding="utf-8") as file:
-            return self.souk("predict", job, token=self.bob, stdin=file)
+            return self.souk("predict", job, *flags, token=self.bob, stdin=file)
 
     def results(self, job):
         folder = os.path.join(self.folder, "results")

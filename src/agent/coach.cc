@@ -12,6 +12,7 @@
 #include "train/pull.h"
 #include "train/update.h"
 #include "wire/api_json.h"
+#include "wire/problem.h"
 
 namespace souk::agent {
 namespace {
@@ -29,6 +30,10 @@ constexpr auto kLongestUnit = base::hours(6);
 constexpr const char* kBase = "base.safetensors";
 constexpr const char* kChecked = "checked.safetensors";
 constexpr const char* kUpdate = "update.safetensors";
+
+constexpr auto kHubConnect = base::seconds(5);
+constexpr auto kHubPause = std::chrono::seconds(30);  // Until one that failed is tried again.
+constexpr std::size_t kMostHubs = 64;
 
 // Units that this machine cannot do are somebody else's; after so many in a row it leaves.
 constexpr int kMostFailures = 3;
@@ -161,17 +166,52 @@ Result<std::string> Coach::patiently(const Call& call) {
   }
 }
 
-Result<> Coach::pull() {
-  options_.doing("pulling parameters");
+std::optional<std::string> Coach::at_hub(const wire::Unit& unit, std::string_view method,
+                                         const std::string& path, std::string_view body) {
+  if (!unit.hub) return std::nullopt;
+  const auto& [url, update, ticket, pinned] = *unit.hub;
+  if (hubs_.size() >= kMostHubs && !hubs_.contains(url)) hubs_.clear();
+  auto it = hubs_.find(url);
+  if (it == hubs_.end()) {
+    auto client = net::Client::make({.base_url = url,
+                                     .connect_timeout = kHubConnect,
+                                     .total_timeout = options_.link.timeout,
+                                     .ca_file = options_.link.ca_file,
+                                     .pinned_sha256 = pinned.value_or(""),
+                                     .user_agent = "souk-agent"});
+    if (!client) return std::nullopt;
+    it = hubs_.emplace(url, HubLink{*std::move(client)}).first;
+  }
+  auto& hub = it->second;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < hub.not_before) return std::nullopt;
+  auto answer =
+      hub.client.send(method, fmt::format("/v1/hub/{}/{}", to_string(options_.lease.job), path),
+                      {{"Authorization", "Bearer " + ticket}}, body);
+  if (answer && answer->status < 300) return std::move(answer->body);
+  const auto why = answer ? wire::refusal(answer->status, answer->body) : answer.error();
+  options_.say(fmt::format("hub {}: {}; the market is used instead", url, why.message));
+  hub.not_before = std::chrono::steady_clock::now() + kHubPause;
+  return std::nullopt;
+}
+
+Result<std::string> Coach::fetch(const wire::Unit& unit, std::int64_t since) {
+  if (auto bytes = at_hub(unit, "GET", fmt::format("parameters?since={}", since)))
+    return *std::move(bytes);
   auto query = fmt::format("parameters?epoch={}", options_.lease.epoch);
-  if (version_ >= 0) query += fmt::format("&since={}", version_);
-  SOUK_ASSIGN(const auto bytes, patiently([&] { return link_->get(path(query)); }));
+  if (since >= 0) query += fmt::format("&since={}", since);
+  return patiently([&] { return link_->get(path(query)); });
+}
+
+Result<> Coach::pull(const wire::Unit& unit) {
+  options_.doing("pulling parameters");
+  SOUK_ASSIGN(const auto bytes, fetch(unit, version_));
   options_.moved(std::ssize(bytes), 0);
   SOUK_ASSIGN(const auto version, train::unpack_changed(bytes, values_));
   // A hub that lost its latest versions in a crash has gone back: nothing that we have is of use.
   if (version < version_) {
     version_ = -1;
-    return pull();
+    return pull(unit);
   }
   version_ = version;
   return {};
@@ -190,11 +230,28 @@ Result<std::vector<float>> Coach::pull_exactly(std::int64_t version) {
   return values;
 }
 
+// False: the market must have it all.
+bool Coach::push_to_hub(const wire::Unit& unit, std::string_view body) {
+  if (!unit.hub || body.empty()) return false;
+  for (std::size_t at = 0; at < body.size();) {
+    const auto piece = body.substr(at, kPiece);
+    const auto answer =
+        at_hub(unit, "PUT", fmt::format("updates/{}?offset={}", unit.hub->update, at), piece);
+    if (!answer) return false;
+    const auto size = wire::from_json<wire::LogSize>(*answer);
+    if (!size || static_cast<std::size_t>(size->size) <= at) return false;
+    at = static_cast<std::size_t>(size->size);
+    options_.moved(0, std::ssize(piece));
+  }
+  return true;
+}
+
 // True: accepted. What it was refused for is in the log.
 Result<bool> Coach::report(const wire::Unit& unit, wire::UnitDone done, std::string_view body) {
   options_.doing("pushing an update");
   done.epoch = options_.lease.epoch;
   const auto where = path(fmt::format("units/{}", unit.id));
+  if (push_to_hub(unit, body)) body = {};
   for (std::size_t at = 0; at < body.size();) {
     const auto piece = body.substr(at, kPiece);
     SOUK_ASSIGN(const auto answer, patiently([&] {
@@ -231,7 +288,7 @@ Result<> Coach::train(const wire::Unit& unit) {
     SOUK_ASSIGN(const auto values, pull_exactly(base));
     SOUK_TRY(trainer_.write(kBase, values));
   } else {
-    SOUK_TRY(pull());
+    SOUK_TRY(pull(unit));
     base = version_;
     SOUK_TRY(trainer_.write(kBase, values_));
   }
@@ -248,7 +305,7 @@ Result<> Coach::train(const wire::Unit& unit) {
                                              {"seed", std::to_string(unit.seed)}}),
                            kLongestUnit));
   if (answer.steps == 0) return {};  // Told to stop before the first: nothing to hand back.
-  SOUK_ASSIGN(const auto values, trainer_.read(kUpdate));
+  SOUK_ASSIGN(const auto values, trainer_.read_update(kUpdate, unit.state_scale));
   auto residual = residual_;
   const auto body = train::pack(values, *codec_, residual);
   SOUK_ASSIGN(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "agent/trainer.h"
 #include "base/fd.h"
 #include "blob/store.h"
+#include "net/client.h"
 #include "train/codec.h"
 #include "wire/api.h"
 
@@ -30,9 +32,10 @@ struct CoachOptions {
   std::function<void(std::int64_t received, std::int64_t sent)> moved = [](auto, auto) {};
 };
 
-// Between a trainer in its sandbox and the hub: asks for units, fetches shards and parameters, has
-// the trainer compute, encodes the update and pushes it, until the hub has no more or drain() is
-// called. On a thread of its own; then the trainer is told goodbye and exits by itself.
+// Between a trainer in its sandbox and the market: asks for units, fetches shards and parameters,
+// has the trainer compute, encodes the update and pushes it, until there are no more or drain() is
+// called. Where a unit names a hub, parameters come from and updates go to that, and to the market
+// if the hub fails. On a thread of its own; then the trainer is told goodbye and exits by itself.
 class Coach {
  public:
   Coach(CoachOptions options, base::Fd socket);
@@ -52,7 +55,13 @@ class Coach {
   base::Result<> train(const wire::Unit& unit);
   base::Result<> evaluate(const wire::Unit& unit);
   base::Result<std::string> shard(const std::string& name);
-  base::Result<> pull();
+  base::Result<> pull(const wire::Unit& unit);
+  base::Result<std::string> fetch(const wire::Unit& unit, std::int64_t since);
+  // At the unit's hub, with its ticket. Nothing where it has none, or none that works: the market
+  // does the same.
+  std::optional<std::string> at_hub(const wire::Unit& unit, std::string_view method,
+                                    const std::string& path, std::string_view body = {});
+  bool push_to_hub(const wire::Unit& unit, std::string_view body);
   base::Result<std::vector<float>> pull_exactly(std::int64_t version);
   template <class Call>
   base::Result<std::string> patiently(const Call& call);
@@ -62,6 +71,11 @@ class Coach {
   const CoachOptions options_;
   std::atomic<bool> draining_ = false, ended_ = false, finished_ = false;
   std::optional<Link> link_;
+  struct HubLink {
+    net::Client client;
+    std::chrono::steady_clock::time_point not_before = {};  // Since it failed.
+  };
+  std::map<std::string, HubLink> hubs_;  // By URL.
   Trainer trainer_;
   std::vector<float> values_, residual_;
   std::int64_t version_ = -1;

@@ -60,7 +60,9 @@ Result<std::vector<wire::TensorInfo>> tensors_in(const json::object& o) {
     const auto* shape = t == nullptr ? nullptr : t->if_contains("shape");
     if (shape == nullptr || !shape->is_array())
       return fail(Code::invalid, "a tensor without a shape");
-    wire::TensorInfo info{.name = text_in(*t, "name")};
+    const auto* state = t->if_contains("state");
+    wire::TensorInfo info{.name = text_in(*t, "name"),
+                          .state = state != nullptr && state->is_bool() && state->get_bool()};
     std::size_t n = 1;
     for (const auto& d : shape->get_array()) {
       const auto size = d.is_int64() ? d.get_int64() : 0;
@@ -239,6 +241,20 @@ Result<std::vector<float>> Trainer::read(const std::string& name) const {
   if (!same)
     return fail(Code::invalid,
                 fmt::format("{} has other tensors than hello named, or another order", name));
+  return values;
+}
+
+Result<std::vector<float>> Trainer::read_update(const std::string& name, double state_scale) const {
+  SOUK_ASSIGN(auto values, read(name));
+  if (state_scale == 1) return values;
+  std::size_t at = 0;
+  for (const auto& t : tensors_) {
+    std::size_t count = 1;
+    for (const auto d : t.shape) count *= static_cast<std::size_t>(d);
+    if (t.state)
+      for (std::size_t i = at; i < at + count; ++i) values[i] *= static_cast<float>(state_scale);
+    at += count;
+  }
   return values;
 }
 

@@ -43,6 +43,8 @@ class Trainer {
   // The tensors that hello() named, as one run of floats, to and from a file of the working folder.
   base::Result<> write(const std::string& name, std::span<const float> values) const;
   base::Result<std::vector<float>> read(const std::string& name) const;
+  // The change that a unit came to; that of state tensors is multiplied by `state_scale`.
+  base::Result<std::vector<float>> read_update(const std::string& name, double state_scale) const;
   base::Result<> write_bytes(const std::string& name, std::string_view bytes) const;
   void remove(const std::string& name) const;
   [[nodiscard]] const std::vector<wire::TensorInfo>& tensors() const { return tensors_; }

@@ -150,8 +150,8 @@ base::Result<std::vector<float>> TorchLearner::init(std::int64_t seed) {
 }
 
 base::Result<lab::Learner::Trained> TorchLearner::train(std::span<const float> base,
-                                                        const train::Unit& unit,
-                                                        train::Sends send) {
+                                                        const train::Unit& unit, train::Sends send,
+                                                        double state_scale) {
   SOUK_TRY(trainer_->write("base", base));
   const auto answer = trainer_->ask(
       fmt::format(R"({{"op":"train","base":"base","shard":"s{}","out":"update","send":"{}",)"
@@ -163,7 +163,7 @@ base::Result<lab::Learner::Trained> TorchLearner::train(std::span<const float> b
     return Trained{std::vector<float>(base.size(), std::numeric_limits<float>::quiet_NaN()),
                    unit.steps * batch_, kNoNumber};
   if (!answer) return std::unexpected(answer.error());
-  SOUK_ASSIGN(auto values, trainer_->read("update"));
+  SOUK_ASSIGN(auto values, trainer_->read_update("update", state_scale));
   return Trained{std::move(values), answer->samples, answer->loss};
 }
 

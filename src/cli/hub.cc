@@ -9,12 +9,13 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/listen.h"
 
 namespace souk::cli {
 namespace {
 
 struct Hub {
-  std::string listen = "127.0.0.1:7071";
+  Listen listen{"127.0.0.1", 7071};
   std::string secret_file, certificate, key;
   bool plain_http = false;
   std::optional<Memory> most_body;
@@ -28,19 +29,6 @@ base::Result<std::string> read_file(const std::string& flag, const std::string& 
     return usage(fmt::format("{}: '{}' cannot be read", flag, printable(path)),
                  "give a file that this user may read");
   return out.str();
-}
-
-// "127.0.0.1:7071", "[::1]:7071", ":7071" for all addresses.
-base::Result<> read_listen(const std::string& text, hub::ServiceOptions& out) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string::npos || !read_value(text.substr(colon + 1), out.port))
-    return usage(fmt::format("--listen: '{}' is not an address and a port", printable(text)),
-                 "for example 127.0.0.1:7071 or [::]:7071");
-  auto host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host == "localhost") host = "127.0.0.1";
-  out.address = host.empty() ? "0.0.0.0" : host;
-  return {};
 }
 
 base::Result<> read_files(Hub& o) {
@@ -67,7 +55,8 @@ base::Result<> read_files(Hub& o) {
 }
 
 Result<> serve(Context& c, Hub& o) {
-  SOUK_TRY(read_listen(o.listen, o.options));
+  o.options.address = o.listen.address;
+  o.options.port = o.listen.port;
   SOUK_TRY(read_files(o));
   if (o.most_body) o.options.most_body_bytes = static_cast<std::size_t>(o.most_body->mib) << 20;
   if (o.options.workers.most < 1 || o.options.workers.most > 256)
@@ -112,7 +101,8 @@ Command hub_command() {
       flag("--most SIZE", "of one update, default 256M", o->most_body)};
   out.details =
       "Any number of hubs may share one Redis or PostgreSQL: each update is folded once, into the "
-      "newest parameters, and none is lost. Workers come and go with the work. SIGTERM ends it.";
+      "newest parameters, and none is lost. A market that was told of them with `souk serve --hub` "
+      "sends its workers here. SIGTERM ends it.";
   out.run = [o](Context& c) { return serve(c, *o); };
   return out;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/listen.h"
 #include "server/server.h"
 
 namespace souk::cli {
@@ -10,32 +11,17 @@ namespace {
 
 struct Serve {
   std::string data;
-  std::string listen = "127.0.0.1:7070";
+  Listen listen{"127.0.0.1", 7070};
   std::optional<Memory> blobs;
   server::Options options;
 };
-
-// "127.0.0.1:7070", "[::1]:7070", ":7070" for all addresses.
-base::Result<> read_listen(const std::string& text, server::Options& out) {
-  const auto colon = text.rfind(':');
-  const auto bad = [&] {
-    return usage(fmt::format("--listen: '{}' is not an address and a port", printable(text)),
-                 "for example 127.0.0.1:7070 or [::]:7070");
-  };
-  if (colon == std::string::npos) return bad();
-  if (!read_value(text.substr(colon + 1), out.port)) return bad();
-  auto host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host == "localhost") host = "127.0.0.1";
-  out.address = host.empty() ? "0.0.0.0" : host;
-  return {};
-}
 
 Result<> serve(Serve& o) {
   if (o.data.empty() && !o.options.memory)
     return usage("`souk serve` needs --data FOLDER",
                  "the market is kept there; --memory runs one that forgets");
-  SOUK_TRY(read_listen(o.listen, o.options));
+  o.options.address = o.listen.address;
+  o.options.port = o.listen.port;
   o.options.data = o.data;
   if (o.blobs) o.options.blob_bytes = static_cast<std::uint64_t>(o.blobs->mib) << 20;
   SOUK_TRY(server::serve(o.options));
@@ -49,7 +35,9 @@ Command serve_command() {
   Command out{.name = "serve",
               .summary = "run a market",
               .examples = {"serve --data ./market", "serve --data ./market --listen 0.0.0.0:7070",
-                           "serve --data ./market --tls-cert cert.pem --tls-key key.pem"}};
+                           "serve --data ./market --tls-cert cert.pem --tls-key key.pem",
+                           "serve --data ./market --parameters redis://127.0.0.1:6379/0 "
+                           "--hub http://127.0.0.1:7071 --hub-secret-file hub.secret"}};
   auto& s = o->options;
   out.common = Common::none;
   out.options = {
@@ -66,6 +54,9 @@ Command serve_command() {
            s.mechanisms),
       flag("--parameters URL", "of trainings: memory (default), redis://..., postgresql://...",
            s.parameters),
+      flag("--hub URL", "a `souk hub` on the same parameters, for workers to use; may be repeated",
+           s.hubs),
+      flag("--hub-secret-file FILE", "what the hubs were started with", s.hub_secret_file),
       flag("--challenge-every TIME", "machines prove their speed so often, default 6h; 0s: never",
            s.challenge_every),
       flag("--round TIME", "time between clearings, default 5s", s.round),

@@ -4,12 +4,14 @@
 
 namespace souk::hub {
 
-Hub::Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store)
+Hub::Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store,
+         std::unique_ptr<Remote> hubs)
     : blobs_(blobs),
       clock_(clock),
       folder_(std::move(folder)),
       make_store_(make_store ? std::move(make_store)
-                             : [](base::JobId) { return make_memory_store(); }) {}
+                             : [](base::JobId) { return make_memory_store(); }),
+      hubs_(std::move(hubs)) {}
 
 std::string Hub::pointer(base::JobId job) const { return folder_ + "/" + to_string(job); }
 
@@ -27,8 +29,10 @@ base::Result<std::shared_ptr<Run>> Hub::open(base::JobId job, const wire::Train&
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   SOUK_ASSIGN(auto store, make_store_(job));
-  SOUK_ASSIGN(std::shared_ptr<Run> run, Run::open(spec, workers, blobs_, clock_,
-                                                  {.pointer = pointer(job)}, std::move(store)));
+  SOUK_ASSIGN(std::shared_ptr<Run> run,
+              Run::open(spec, workers, blobs_, clock_,
+                        {.pointer = pointer(job), .hubs = hubs_.get(), .job = to_string(job)},
+                        std::move(store)));
   const std::lock_guard lock(mutex_);
   return slot->run = std::move(run);
 }

@@ -16,8 +16,10 @@ class Hub {
  public:
   using MakeStore = std::function<base::Result<std::unique_ptr<ParameterStore>>(base::JobId)>;
 
-  // Snapshots are kept in `blobs`, and their names in `folder`.
-  Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store = {});
+  // Snapshots are kept in `blobs`, and their names in `folder`. `hubs`, if there are any, share
+  // what `make_store` makes.
+  Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store = {},
+      std::unique_ptr<Remote> hubs = {});
 
   // Begun or recovered, if this is the first call.
   base::Result<std::shared_ptr<Run>> open(base::JobId job, const wire::Train& spec,
@@ -38,6 +40,7 @@ class Hub {
   const base::Clock& clock_;
   const std::string folder_;
   const MakeStore make_store_;
+  const std::unique_ptr<Remote> hubs_;
   mutable std::mutex mutex_;
   std::map<base::JobId, std::shared_ptr<Slot>> slots_;
 };

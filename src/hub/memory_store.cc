@@ -1,7 +1,7 @@
 #include <mutex>
 #include <set>
 
-#include "hub/store.h"
+#include "hub/stores.h"
 
 namespace souk::hub {
 namespace {
@@ -17,6 +17,7 @@ class MemoryStore final : public ParameterStore {
     fresh.load(saved.values, saved.planes, saved.version);
     const std::lock_guard lock(mutex_);
     parameters_ = std::move(fresh);
+    generation_ = saved.generation;
     folded_.clear();
     return {};
   }
@@ -37,6 +38,7 @@ class MemoryStore final : public ParameterStore {
   base::Result<std::int64_t> fold(const train::Aggregator& rule,
                                   std::span<Contribution> contributions) override {
     const std::lock_guard lock(mutex_);
+    for (const auto& c : contributions) SOUK_TRY(check_generation(c, generation_));
     std::vector<train::Update> fresh;
     for (auto& c : contributions) {
       if (!folded_.insert(c.id).second) continue;
@@ -50,10 +52,16 @@ class MemoryStore final : public ParameterStore {
     return parameters_.version();
   }
 
+  base::Result<bool> bar(std::int64_t id) override {
+    const std::lock_guard lock(mutex_);
+    return !folded_.insert(id).second;
+  }
+
  private:
   static constexpr std::size_t kRemembered = 100'000;
   mutable std::mutex mutex_;
   train::Parameters parameters_;
+  std::string generation_;
   std::set<std::int64_t> folded_;
 };
 

@@ -158,6 +158,14 @@ class PostgresStore final : public ParameterStore {
     batch.finish();
     return version;
   }
+  // A fold of the same id that is under way is waited for.
+  Result<bool> bar(std::int64_t id) override {
+    const std::lock_guard lock(mutex_);
+    return transaction([&]() -> Result<bool> {
+      SOUK_ASSIGN(const bool added, insert(id));
+      return !added;
+    });
+  }
 
  private:
   template <class Work>
@@ -166,6 +174,14 @@ class PostgresStore final : public ParameterStore {
   Result<std::int64_t> try_fold(const train::Aggregator& rule, Batch& batch,
                                 std::vector<std::size_t>& changed);
   Result<StoreHead> refresh(bool lock) const;
+  // Of an id that was folded or barred; false: it is there already.
+  Result<bool> insert(std::int64_t id) {
+    SOUK_ASSIGN(const auto rows,
+                postgres_.run("INSERT INTO souk_folded VALUES($1, $2) ON CONFLICT DO NOTHING "
+                              "RETURNING id",
+                              {job_, id}));
+    return PQntuples(rows.get()) == 1;
+  }
 
   base::Failure damaged() const {
     return fail(Code::damaged,
@@ -202,8 +218,8 @@ Result<> PostgresStore::try_load(const Saved& saved) {
   SOUK_TRY(postgres_.run(
       "INSERT INTO souk_parameters VALUES($1, $2, $3, $4, $5) ON CONFLICT (job) DO UPDATE SET "
       "generation = $2, version = $3, size = $4, planes = $5",
-      {job_, fresh_name(), saved.version, static_cast<std::int64_t>(size_of(saved)),
-       std::ssize(saved.planes)}));
+      {job_, saved.generation.empty() ? fresh_name() : saved.generation, saved.version,
+       static_cast<std::int64_t>(size_of(saved)), std::ssize(saved.planes)}));
   SOUK_TRY(postgres_.run("DELETE FROM souk_blocks WHERE job = $1", {job_}));
   SOUK_TRY(postgres_.run("DELETE FROM souk_folded WHERE job = $1", {job_}));
   const auto blocks = packed_blocks(saved);
@@ -253,11 +269,8 @@ Result<std::int64_t> PostgresStore::try_fold(const train::Aggregator& rule, Batc
   SOUK_ASSIGN(const auto head, refresh(true));
   std::vector<bool> folded;
   for (const auto id : batch.ids()) {
-    SOUK_ASSIGN(const auto rows,
-                postgres_.run("INSERT INTO souk_folded VALUES($1, $2) ON CONFLICT DO NOTHING "
-                              "RETURNING id",
-                              {job_, id}));
-    folded.push_back(PQntuples(rows.get()) == 0);
+    SOUK_ASSIGN(const bool added, insert(id));
+    folded.push_back(!added);
   }
   batch.leave_out(folded);
   if (batch.empty()) return head.version;

@@ -23,7 +23,8 @@
 //   souk:{JOB}:new:N:I   block I as a fold N is about to write it; expires if the hub dies
 //
 // A hub folds into its own copy, which it first brings up to date, sends the blocks that changed
-// aside, and then a script puts them in place if the version is still the one that was folded into.
+// aside, and then a script puts them in place if the version is still the one that was folded into
+// and none of the contributions was folded, or barred, meanwhile.
 // So the large bytes never pass through the script, and Redis is busy with it for microseconds. A
 // hub that was overtaken reads what changed and folds again.
 
@@ -46,6 +47,9 @@ local head = redis.call('HMGET', KEYS[1], 'generation', 'version')
 local current = head[1] == generation and head[2] == from
 for i = first_block, #ARGV do
   if redis.call('EXISTS', aside .. ARGV[i]) == 0 then current = false end
+end
+for i = 9, first_block - 1 do
+  if redis.call('ZSCORE', KEYS[2], ARGV[i]) then current = false end
 end
 for i = first_block, #ARGV do
   if current then
@@ -96,6 +100,12 @@ class RedisStore final : public ParameterStore {
   }
   Result<std::int64_t> fold(const train::Aggregator& rule,
                             std::span<Contribution> contributions) override;
+  Result<bool> bar(std::int64_t id) override {
+    const std::lock_guard lock(mutex_);
+    SOUK_ASSIGN(const auto added,
+                redis_.call(RedisCommand{"ZADD", key("ids"), "NX"}.add(id).add(id)));
+    return added.number == 0;
+  }
 
  private:
   struct Seen {
@@ -137,6 +147,7 @@ Result<> RedisStore::load(const Saved& saved) {
   const auto before = look({});
   if (!before && before.error().code != Code::not_found) return std::unexpected(before.error());
   const std::vector<std::int64_t> versions(blocks.size(), saved.version);
+  const auto generation = saved.generation.empty() ? fresh_name() : saved.generation;
   std::vector<RedisCommand> commands{{"UNWATCH"}, {"MULTI"}};
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const std::string_view piece = blocks[i];
@@ -145,7 +156,7 @@ Result<> RedisStore::load(const Saved& saved) {
   for (auto i = blocks.size(); before && i < before->versions.size(); ++i)
     commands.push_back({"UNLINK", block_key(i)});
   commands.push_back({"UNLINK", key("ids")});
-  commands.push_back(RedisCommand{"HSET", key("head"), "generation", fresh_name(), "version"}
+  commands.push_back(RedisCommand{"HSET", key("head"), "generation", generation, "version"}
                          .add(saved.version)
                          .add("size")
                          .add(static_cast<std::int64_t>(size_of(saved)))

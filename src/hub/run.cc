@@ -6,11 +6,13 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "blob/files.h"
 #include "blob/folder.h"
 #include "hub/results.h"
+#include "hub/stores.h"
 #include "wire/api_json.h"
 
 namespace souk::hub {
@@ -26,6 +28,11 @@ using train::UnitKind;
 constexpr std::string_view kDefaultRule = "delayed-nesterov";
 constexpr std::int64_t kMostPiece = 8 << 20;
 constexpr std::size_t kRemembered = 10'000;  // Units that were given out.
+// A ticket outlives its unit by what the clocks of a market and its hubs may differ.
+constexpr auto kTicketMargin = base::minutes(5);
+constexpr auto kMissedFor = base::seconds(5);  // Doubled each time,
+constexpr int kMostMissed = 7;                 // so often.
+constexpr auto kAskAgain = base::milliseconds(100);
 
 train::Session::Spec session_of(const wire::Train& spec, std::int32_t workers) {
   train::Session::Spec out{
@@ -68,29 +75,36 @@ struct Run::Snapshot {
   SOUK_FIELDS(Snapshot, training, layout, version, planes, norms, losses)
 };
 
-Run::Run(wire::Train spec, train::Session session, blob::Store& blobs, const base::Clock& clock,
-         RunOptions options, std::unique_ptr<ParameterStore> store)
+Run::Run(wire::Train spec, train::RuleSpec rule, train::Session session, blob::Store& blobs,
+         const base::Clock& clock, RunOptions options, std::unique_ptr<ParameterStore> store)
     : spec_(std::move(spec)),
       blobs_(blobs),
       clock_(clock),
       options_(std::move(options)),
       store_(std::move(store)),
       replication_(spec_.replicate),
+      rule_(std::move(rule)),
+      // Several updates at once, their bases, or the comparison of two need the bytes here.
+      uses_hubs_(options_.hubs != nullptr && session.rule().needs().arity == 1 &&
+                 !session.rule().needs().base && spec_.replicate == 0),
+      generation_(fresh_name()),
       random_(static_cast<std::uint64_t>(spec_.seed)),
       session_(std::move(session)) {}
 
 Result<std::unique_ptr<Run>> Run::open(const wire::Train& spec, std::int32_t workers,
                                        blob::Store& blobs, const base::Clock& clock,
                                        RunOptions options, std::unique_ptr<ParameterStore> store) {
-  SOUK_ASSIGN(auto session, train::Session::make(session_of(spec, workers)));
+  auto asked = session_of(spec, workers);
+  auto by = asked.rule;
+  SOUK_ASSIGN(auto session, train::Session::make(std::move(asked)));
   const auto& rule = session.rule();
   if (spec.replicate > 0 && (rule.needs().synchronous || session.codec().keeps_residual()))
     return fail(Code::invalid,
                 fmt::format("units cannot be done twice with rule {} and codec {}", rule.name(),
                             spec.codec),
                 "use a rule that does not wait, and fp32, fp16 or int8", "replicate");
-  std::unique_ptr<Run> run(
-      new Run(spec, std::move(session), blobs, clock, std::move(options), std::move(store)));
+  std::unique_ptr<Run> run(new Run(spec, std::move(by), std::move(session), blobs, clock,
+                                   std::move(options), std::move(store)));
   run->next_snapshot_ = clock.now() + run->options_.snapshot_every;
   SOUK_TRY(run->recover());
   return run;
@@ -109,7 +123,9 @@ Result<> Run::recover() {
   if (data.size() != size * sizeof(float) * static_cast<std::size_t>(snapshot.planes + 1))
     return fail(Code::damaged, "the snapshot of a training has the wrong length");
   const auto values = floats(data);
-  Saved saved{.values = train::blocks_of(values.first(size)), .version = snapshot.version};
+  Saved saved{.values = train::blocks_of(values.first(size)),
+              .version = snapshot.version,
+              .generation = generation_};
   for (std::size_t p = 1; p <= static_cast<std::size_t>(snapshot.planes); ++p)
     saved.planes.push_back(train::blocks_of(values.subspan(p * size, size)));
   SOUK_TRY(store_->load(saved));
@@ -178,7 +194,11 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
   for (std::size_t i = 0; i < spec_.shards.size(); ++i)
     if (std::ranges::find(holds, spec_.shards[i].blob) != holds.end())
       shards.insert(static_cast<std::int32_t>(i));
-  const auto now = clock_.now();
+  auto now = clock_.now();
+  if (folding_there_) {
+    if (folding_there_->worker == worker) return wire::Unit{.kind = "wait", .wait = kAskAgain};
+    now = std::min(now, folding_there_->deadline - base::microseconds(1));
+  }
   const auto unit = session_.training().next(static_cast<std::int64_t>(worker.value), now, shards);
   wire::Unit out{.kind = std::string(to_string(unit.kind)),
                  .id = unit.id,
@@ -190,16 +210,42 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
                  .lr = unit.lr,
                  .seed = unit.seed,
                  .send = std::string(to_string(session_.rule().needs().sends)),
+                 .state_scale = session_.state_scale(),
                  .codec = spec_.codec,
                  .wait = unit.wait};
   if (unit.id != 0) {
     out.within = unit.deadline - now;
-    given_[unit.id] = now;
+    const auto hub = hub_for(worker, unit);
+    given_[unit.id] = {worker, clock_.now(), hub};
+    if (hub) {
+      const auto name = name_of(unit.id, *hub);
+      out.hub = options_.hubs->pass(*hub, name.job, name.update, unit.deadline + kTicketMargin);
+    }
     if (given_.size() > kRemembered) given_.erase(given_.begin());  // Ids grow: it is long lost.
   }
   if (unit.kind == UnitKind::train || unit.kind == UnitKind::evaluate)
     out.shard = shard_of(unit).blob;
   return out;
+}
+
+std::optional<std::size_t> Run::hub_for(base::LeaseId worker, const train::Unit& unit) const {
+  if (!uses_hubs_ || unit.kind != UnitKind::train) return std::nullopt;
+  const auto it = missed_.find(worker);
+  if (it != missed_.end() && clock_.now() < it->second.until) return std::nullopt;
+  return options_.hubs->choose(unit.id);
+}
+
+// Once may be the hub's fault, which is then left out. Later ones are perhaps the worker's: a hub
+// that it cannot reach, or an update that it never sent.
+void Run::missed(base::LeaseId worker) {
+  auto& m = missed_[worker];
+  if (++m.times > 1)
+    m.until = clock_.now() + kMissedFor * (std::int64_t{1} << std::min(m.times, kMostMissed));
+}
+
+// Units of different lives may have the same id; their updates must not be taken for each other.
+Remote::Name Run::name_of(std::int64_t unit, std::size_t hub) const {
+  return {hub, options_.job, fmt::format("{}-{}", unit, generation_)};
 }
 
 Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
@@ -227,41 +273,32 @@ Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::
   return std::ssize(body);
 }
 
-wire::UnitVerdict Run::rejected(std::int64_t unit, std::string why) {
-  return {false, session_.refuse(unit, std::move(why), clock_.now()).why};
-}
-
 Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
                                   const wire::UnitDone& done) {
   std::string body;
   train::Unit asked;
   Judged out;
   Duration worked;
+  std::optional<std::size_t> hub;
+  if (auto late = too_late(worker, unit)) return *std::move(late);
   {
     const std::lock_guard lock(mutex_);
     const auto* found = session_.training().find(static_cast<std::int64_t>(worker.value), unit);
-    if (found == nullptr) {
-      arrived_.erase(unit);
-      out.verdict = {false, "the unit was given to somebody else, or was done already"};
-      return out;
-    }
+    if (found == nullptr) return Judged{.verdict = {false, "the unit was taken back meanwhile"}};
+    if (folding_there_ && folding_there_->worker == worker)
+      return fail(Code::unavailable, "its update is being folded", "ask again");
     asked = *found;
     if (auto node = arrived_.extract(unit)) body = std::move(node.mapped());
     if (const auto it = given_.find(unit); it != given_.end()) {
-      worked = clock_.now() - it->second;
-      given_.erase(it);
+      worked = clock_.now() - it->second.at;
+      hub = it->second.hub;
     }
-    if (done.error) {
-      out.verdict = rejected(unit, *done.error);
-      return out;
-    }
+    if (done.error) return refuse(unit, *done.error);
     if (asked.kind == UnitKind::evaluate) {
       const auto accuracy = done.metrics.find("accuracy");
       const auto right = accuracy == done.metrics.end() ? 0 : accuracy->second;
-      if (done.samples <= 0 || !(right >= 0 && right <= 1)) {
-        out.verdict = rejected(unit, "a check needs samples, and an accuracy of 0 to 1");
-        return out;
-      }
+      if (done.samples <= 0 || !(right >= 0 && right <= 1))
+        return refuse(unit, "a check needs samples, and an accuracy of 0 to 1");
       session_.training().evaluated(unit, done.samples, done.loss, right, clock_.now());
       out.verdict.accepted = true;
     }
@@ -269,13 +306,19 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
   if (asked.kind == UnitKind::init) {
     SOUK_ASSIGN(out.verdict, begin(worker, unit, done, std::move(body)));
   } else if (asked.kind == UnitKind::train) {
-    SOUK_ASSIGN(out, contribute(worker, asked, done, std::move(body), worked));
+    if (hub && body.empty()) {
+      SOUK_ASSIGN(out, contribute_there(worker, asked, done, *hub, worked));
+    } else {
+      if (hub) bypassed(worker, unit, *hub);
+      SOUK_ASSIGN(out, contribute(worker, asked, done, std::move(body), worked));
+    }
   }
   if (asked.kind != UnitKind::train && out.verdict.accepted)
     out.paid.push_back({worker, done.epoch, worked});
   bool finished = false;
   {
     const std::lock_guard lock(mutex_);
+    given_.erase(unit);
     const auto kept = session_.training().kept();
     std::erase_if(kept_, [&](const auto& k) { return !kept.contains(k.first); });
     finished = session_.training().state().finished;
@@ -283,6 +326,23 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
   const std::lock_guard lock(folding_);
   SOUK_TRY(save_if_due(finished));
   return out;
+}
+
+// What was sent for a unit that does not count any more is not kept.
+std::optional<Run::Judged> Run::too_late(base::LeaseId worker, std::int64_t unit) {
+  std::optional<std::size_t> hub;
+  {
+    const std::lock_guard lock(mutex_);
+    if (session_.training().find(static_cast<std::int64_t>(worker.value), unit) != nullptr)
+      return std::nullopt;
+    if (const auto it = given_.find(unit); it != given_.end() && it->second.worker == worker) {
+      hub = it->second.hub;
+      arrived_.erase(unit);
+      given_.erase(it);
+    }
+  }
+  if (hub) (void)options_.hubs->drop(name_of(unit, *hub));
+  return Judged{.verdict = {false, "the unit was given to somebody else, or was done already"}};
 }
 
 // The first parameters, by whoever came first.
@@ -293,11 +353,12 @@ Result<wire::UnitVerdict> Run::begin(base::LeaseId /*worker*/, std::int64_t unit
   const std::lock_guard folding(folding_);
   const std::lock_guard lock(mutex_);
   if (const auto good = check_layout(layout, options_.most_floats); !good)
-    return rejected(unit, good.error().message);
+    return refuse(unit, good.error().message).verdict;
   SOUK_ASSIGN(const auto fp32, train::make_codec("fp32"));
   const auto first = train::Update::read(std::move(body), *fp32, layout.size());
-  if (!first) return rejected(unit, first.error().message);
-  if (!train::stats_of(*first).finite) return rejected(unit, "the first parameters are not finite");
+  if (!first) return refuse(unit, first.error().message).verdict;
+  if (!train::stats_of(*first).finite)
+    return refuse(unit, "the first parameters are not finite").verdict;
   Saved saved;
   train::Block scratch(train::kBlock);
   for (std::size_t i = 0; i < first->count(); ++i) {
@@ -306,6 +367,7 @@ Result<wire::UnitVerdict> Run::begin(base::LeaseId /*worker*/, std::int64_t unit
   }
   for (std::size_t p = 0; p < session_.rule().needs().planes; ++p)
     saved.planes.push_back(train::blocks_of(std::vector<float>(layout.size())));
+  saved.generation = generation_;
   SOUK_TRY(store_->load(saved));
   layout_ = std::move(layout);
   session_.training().initialised(unit, clock_.now());
@@ -325,6 +387,9 @@ Result<Run::Judged> Run::contribute(base::LeaseId worker, const train::Unit& uni
   }
   Judged out{.verdict = {true, ""}};
   bool fold = false;
+  // While an update is folded at a hub, nothing is accepted here.
+  std::unique_lock folding(folding_, std::defer_lock);
+  if (uses_hubs_) folding.lock();
   {
     const std::lock_guard lock(mutex_);
     const auto now = clock_.now();
@@ -334,18 +399,15 @@ Result<Run::Judged> Run::contribute(base::LeaseId worker, const train::Unit& uni
                                       .base = done.base,
                                       .samples = done.samples,
                                       .evidence = std::move(evidence)};
-    const auto refuse = [&](std::string why, bool blame = true) {
-      return Judged{.verdict = {false, session_.refuse(unit.id, std::move(why), now, blame).why}};
-    };
     if (training.find(claim.worker, unit.id) == nullptr)
       return Judged{.verdict = {false, "the unit was given to somebody else meanwhile"}};
-    if (!update) return refuse(update.error().message);
+    if (!update) return refuse(unit.id, update.error().message);
     if (auto refusal = session_.judge(claim, version_, now))
       return Judged{.verdict = {false, std::move(refusal->why)}};
     const auto pulled = pulled_.find(worker);
     const bool base_known = pulled != pulled_.end() && pulled->second.version == done.base;
     if (session_.rule().needs().base) {
-      if (!base_known) return refuse("its base is not known any more");
+      if (!base_known) return refuse(unit.id, "its base is not known any more");
       update->base = pulled->second.blocks;
     }
     update->norm = claim.evidence.stats.norm;
@@ -355,7 +417,7 @@ Result<Run::Judged> Run::contribute(base::LeaseId worker, const train::Unit& uni
         {unit.id, done.base, *std::move(update)}, claim, {worker, done.epoch, worked}};
     if (const auto original = training.original(unit.id)) {
       if (done.steps != unit.steps || done.base != unit.version)
-        return refuse("a part, or another base, proves nothing", false);
+        return refuse(unit.id, "a part, or another base, proves nothing", false);
       compare(original, unit.id, std::move(believed), out);
     } else if (spec_.replicate > 0 && base_known && done.base > 0 && done.steps == unit.steps &&
                training.active(now) > 1 &&
@@ -376,8 +438,119 @@ Result<Run::Judged> Run::contribute(base::LeaseId worker, const train::Unit& uni
       }
     fold = session_.to_fold(waiting_.size()) > 0;
   }
-  if (fold) SOUK_TRY(fold_waiting());
+  if (!fold) return out;
+  if (!folding) folding.lock();
+  SOUK_TRY(fold_waiting());
   return out;
+}
+
+// The worker sent to the market what was meant for a hub.
+void Run::bypassed(base::LeaseId worker, std::int64_t unit, std::size_t hub) {
+  (void)options_.hubs->drop(name_of(unit, hub));  // A hub that is gone is noticed by this.
+  const std::lock_guard lock(mutex_);
+  missed(worker);
+}
+
+// Folded before it is accepted, because a hub may be gone at any time: what is not in the
+// parameters does not count as done.
+Result<Run::Judged> Run::contribute_there(base::LeaseId worker, const train::Unit& unit,
+                                          const wire::UnitDone& done, std::size_t hub,
+                                          Duration worked) {
+  const auto name = name_of(unit.id, hub);
+  auto claim = unsettled(unit.id);
+  // Without a lock: this is where the time goes.
+  auto measured = claim ? Measured{} : options_.hubs->measure(name, spec_.codec, layout_.size());
+  const std::lock_guard folding(folding_);
+  SOUK_TRY(fold_waiting());
+  std::optional<Judged> refused;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto who = static_cast<std::int64_t>(worker.value);
+    if (session_.training().find(who, unit.id) == nullptr) {
+      refused = {.verdict = {false, "the unit was given to somebody else meanwhile"}};
+    } else if (!measured) {
+      const auto code = measured.error().code;
+      if (code == Code::not_found) missed(worker);
+      refused = refuse(unit.id, measured.error().message, code == Code::invalid);
+    } else if (!claim) {
+      claim = {.worker = who,
+               .unit = unit,
+               .base = done.base,
+               .samples = done.samples,
+               .evidence = {.stats = measured->stats,
+                            .steps = done.steps,
+                            .loss = done.loss,
+                            .direction = std::move(measured->direction),
+                            .worker = who}};
+      if (auto refusal = session_.judge(*claim, version_, clock_.now()))
+        refused = {.verdict = {false, std::move(refusal->why)}};
+    }
+    if (!refused) folding_there_ = {worker, unit.deadline};
+  }
+  if (refused) {
+    (void)options_.hubs->drop(name);
+    return *std::move(refused);
+  }
+  auto version = fold_there(name, *claim);
+  const std::lock_guard lock(mutex_);
+  auto out = folded_there(*std::move(claim), version, {worker, done.epoch, worked});
+  if (std::exchange(folding_there_, std::nullopt)->gone) leave(worker);
+  return out;
+}
+
+// The new version; nothing: it is not folded, and never will be.
+Result<std::optional<std::int64_t>> Run::fold_there(const Remote::Name& name,
+                                                    const train::Session::Claim& claim) {
+  auto version = options_.hubs->fold(name, {.id = claim.unit.id,
+                                            .base = claim.base,
+                                            .epoch = claim.unit.epoch,
+                                            .weight = static_cast<double>(claim.samples),
+                                            .codec = spec_.codec,
+                                            .generation = generation_,
+                                            .rule = rule_});
+  if (version) return *version;
+  SOUK_ASSIGN(const bool folded, store_->bar(claim.unit.id));
+  if (!folded) return std::nullopt;
+  SOUK_ASSIGN(const auto taken, store_->take());
+  return taken.version;
+}
+
+Result<Run::Judged> Run::folded_there(train::Session::Claim claim,
+                                      const Result<std::optional<std::int64_t>>& version,
+                                      Paid paid) {
+  const auto& training = session_.training();
+  const auto id = claim.unit.id;
+  if (!version) {  // Its worker asks again.
+    std::erase_if(unsettled_, [&](const auto& u) {
+      return training.find(u.second.worker, u.first) == nullptr;
+    });
+    unsettled_.insert_or_assign(id, std::move(claim));
+    return std::unexpected(version.error());
+  }
+  unsettled_.erase(id);
+  const bool counts = training.find(claim.worker, id) != nullptr;
+  if (!*version && counts) return refuse(id, "its hub was lost before it was folded", false);
+  const Judged too_late{.verdict = {false, "the training ended meanwhile"}};
+  if (!*version) return too_late;
+  if (counts) {
+    session_.accept(claim, clock_.now());
+    ++since_snapshot_;
+  }
+  missed_.erase(paid.lease);
+  SOUK_TRY(folded(**version));
+  if (!counts) return too_late;
+  return Judged{.verdict = {true, ""}, .paid = {paid}};
+}
+
+std::optional<train::Session::Claim> Run::unsettled(std::int64_t unit) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = unsettled_.find(unit);
+  return it == unsettled_.end() ? std::nullopt : std::optional(it->second);
+}
+
+Run::Judged Run::refuse(std::int64_t unit, std::string why, bool blame) {
+  given_.erase(unit);
+  return {.verdict = {false, session_.refuse(unit, std::move(why), clock_.now(), blame).why}};
 }
 
 void Run::accept(Believed update) {
@@ -405,7 +578,6 @@ void Run::compare(std::int64_t original, std::int64_t replica, Believed second, 
 
 // Whoever comes first folds for all who wait behind.
 Result<> Run::fold_waiting() {
-  const std::lock_guard folding(folding_);
   std::vector<Contribution> batch;
   {
     const std::lock_guard lock(mutex_);
@@ -422,10 +594,14 @@ Result<> Run::fold_waiting() {
                     std::move_iterator(batch.end()));
     return std::unexpected(version.error());
   }
-  version_ = *version;
+  return folded(*version);
+}
+
+Result<> Run::folded(std::int64_t version) {
+  version_ = version;
   session_.training().folded();
-  if (session_.training().begin_check(*version, clock_.now())) {
-    SOUK_ASSIGN(kept_[*version], store_->take());
+  if (session_.training().begin_check(version, clock_.now())) {
+    SOUK_ASSIGN(kept_[version], store_->take());
   }
   return {};
 }
@@ -454,8 +630,16 @@ Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
 
 void Run::gone(base::LeaseId worker) {
   const std::lock_guard lock(mutex_);
+  if (folding_there_ && folding_there_->worker == worker)
+    folding_there_->gone = true;
+  else
+    leave(worker);
+}
+
+void Run::leave(base::LeaseId worker) {
   session_.training().gone(static_cast<std::int64_t>(worker.value), clock_.now());
   pulled_.erase(worker);
+  missed_.erase(worker);
 }
 
 wire::Training Run::view() const {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "blob/folder.h"
+#include "hub/testing/runs.h"
 #include "train/pull.h"
 #include "wire/safetensors.h"
 
@@ -16,92 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::LeaseId;
 
-// A hub with one job of two tensors (eleven floats), 40 steps an epoch, and workers played by hand.
-class HubRun : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("souk-hub-" + std::to_string(::getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    auto store = blob::Store::open((folder_ / "blobs").string());
-    ASSERT_TRUE(store);
-    blobs_ = *std::move(store);
-    spec_.rule = "downpour";
-    spec_.rule_params = {{"eta", 1}};
-    spec_.epochs = 2;
-    spec_.batch = 10;
-    spec_.local_steps = 20;
-    spec_.shards = {{"a", 200}, {"b", 200}};
-    spec_.validation = {{"v", 100}};
-    open();
-  }
-  void TearDown() override {
-    run_.reset();
-    blobs_.reset();
-    fs::remove_all(folder_);
-  }
-
-  // As after a crash: everything but the disk is gone.
-  void open() {
-    run_.reset();
-    auto opened = hub::Run::open(spec_, 2, *blobs_, clock_,
-                                 {.pointer = (folder_ / "pointer").string(), .snapshot_updates = 2},
-                                 make_memory_store());
-    ASSERT_TRUE(opened) << opened.error().message;
-    run_ = *std::move(opened);
-  }
-  wire::Unit ask(LeaseId worker) {
-    auto unit = run_->next(worker, {});
-    EXPECT_TRUE(unit);
-    return *unit;
-  }
-  wire::UnitVerdict tell(LeaseId worker, const wire::Unit& unit, wire::UnitDone done,
-                         const std::vector<float>& values) {
-    clock_.advance(base::seconds(1));
-    if (!values.empty()) {
-      const auto codec = train::make_codec("fp32");
-      const auto body = train::pack(values, **codec, {});
-      // In two pieces, the first of them twice.
-      const auto half = body.size() / 2;
-      EXPECT_TRUE(run_->receive(worker, unit.id, 0, std::string_view(body).substr(0, half)));
-      EXPECT_TRUE(run_->receive(worker, unit.id, 0, std::string_view(body).substr(0, half)));
-      EXPECT_TRUE(run_->receive(worker, unit.id, static_cast<std::int64_t>(half),
-                                std::string_view(body).substr(half)));
-    }
-    auto judged = run_->complete(worker, unit.id, done);
-    EXPECT_TRUE(judged) << judged.error().message;
-    return judged->verdict;
-  }
-  void begin() {
-    const auto unit = ask(ann_);
-    ASSERT_EQ(unit.kind, "init");
-    const wire::UnitDone done{.tensors = {{"w", {2, 5}}, {"b", {1}}}};
-    EXPECT_TRUE(tell(ann_, unit, done, std::vector<float>(11, 1.0f)).accepted);
-  }
-  wire::UnitVerdict train(LeaseId worker, float delta) {
-    const auto unit = ask(worker);
-    EXPECT_EQ(unit.kind, "train");
-    return tell(worker, unit, done_of(unit), std::vector<float>(11, delta));
-  }
-  wire::UnitDone done_of(const wire::Unit& unit) const {
-    return {
-        .base = run_->view().version, .steps = unit.steps, .samples = unit.steps * 10, .loss = 0.5};
-  }
-  std::vector<float> values() {
-    std::vector<float> out(11);
-    const auto bytes = run_->pull(ann_, -1, std::nullopt);
-    EXPECT_TRUE(bytes);
-    EXPECT_TRUE(train::unpack_changed(*bytes, out));
-    return out;
-  }
-
-  const LeaseId ann_{7}, bob_{8};
-  fs::path folder_;
-  base::FakeClock clock_{base::Time(1'000'000'000)};
-  std::unique_ptr<blob::Store> blobs_;
-  wire::Train spec_;
-  std::unique_ptr<hub::Run> run_;
-};
+using HubRun = testing::RunTest;
 
 TEST_F(HubRun, AnUpdateChangesTheParametersOnce) {
   begin();

@@ -2,17 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <atomic>
 #include <charconv>
-#include <cmath>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
+#include "base/clock.h"
 #include "base/text.h"
+#include "hub/measured.h"
 #include "hub/stores.h"
+#include "hub/ticket.h"
 #include "train/codec.h"
 #include "train/session.h"
 #include "wire/json.h"
@@ -26,60 +31,62 @@ using base::fail;
 using base::Result;
 
 constexpr std::size_t kMostJobs = 1'024;
+constexpr std::size_t kMostName = 64;  // Of an update.
+constexpr auto kIdle = base::minutes(30);
 constexpr std::string_view kPrefix = "/v1/hub/";
 constexpr std::string_view kBearer = "Bearer ";
 
-std::chrono::microseconds chrono(base::Duration d) { return std::chrono::microseconds(d.us); }
-
-// Digests are compared, all of their bytes: how long it takes says nothing about the secret.
-bool same_secret(std::string_view given, const base::Digest& digest) {
-  const auto other = base::blake2b(given);
-  unsigned differs = 0;
-  for (std::size_t i = 0; i < digest.bytes.size(); ++i)
-    differs |= static_cast<unsigned>(digest.bytes[i] ^ other.bytes[i]);
-  return differs == 0;
-}
-
-int status_of(Code code) {
-  switch (code) {
-    case Code::invalid:
-      return 400;
-    case Code::unauthenticated:
-      return 401;
-    case Code::forbidden:
-      return 403;
-    case Code::not_found:
-      return 404;
-    case Code::conflict:
-      return 409;
-    case Code::too_large:
-      return 413;
-    case Code::exhausted:
-      return 429;
-    case Code::unavailable:
-      return 503;
-    case Code::damaged:
-    case Code::internal:
-      return 500;
-  }
-  return 500;
-}
-
 net::Response problem(const base::Error& error) {
-  const auto status = status_of(error.code);
-  const auto given = [](const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional(text);
+  const auto body = wire::problem_of(error);
+  net::Response out{.status = body.status, .content_type = "application/problem+json"};
+  if (out.status == 401) out.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (out.status == 429 || out.status == 503) out.headers.emplace_back("Retry-After", "1");
+  out.body = wire::to_json(body);
+  return out;
+}
+
+// What a path means.
+enum class Route { pull, begin, fold, piece, judge, drop, stats };
+struct Asked {
+  Route route = Route::pull;
+  std::string job, update;
+};
+
+Result<Asked> route_of(const net::Request& http) {
+  const auto& method = http.method;
+  const auto none = [&] {
+    return fail(Code::not_found, fmt::format("there is no {} {}", method, http.path),
+                "GET or PUT /v1/hub/{job}/parameters, POST /v1/hub/{job}/fold, PUT, GET or DELETE "
+                "/v1/hub/{job}/updates/{update}, GET /v1/hub/stats");
   };
-  net::Response out{.status = status, .content_type = "application/problem+json"};
-  if (status == 401) out.headers.emplace_back("WWW-Authenticate", "Bearer");
-  if (status == 429 || status == 503) out.headers.emplace_back("Retry-After", "1");
-  out.body = wire::to_json(wire::Problem{.type = "about:blank",
-                                         .title = std::string(net::reason_phrase(status)),
-                                         .status = status,
-                                         .code = std::string(to_string(error.code)),
-                                         .detail = error.message,
-                                         .field = given(error.field),
-                                         .hint = given(error.hint)});
+  if (!http.path.starts_with(kPrefix)) return none();
+  const auto parts = base::split(std::string_view(http.path).substr(kPrefix.size()), '/');
+  Asked out{.job = std::string(parts[0])};
+  if (parts.size() == 1 && parts[0] == "stats" && method == "GET") {
+    out.route = Route::stats;
+    return out;
+  }
+  const auto is = [&](std::string_view what, std::size_t size, std::string_view verb) {
+    return parts.size() == size && parts[1] == what && method == verb;
+  };
+  if (is("parameters", 2, "GET")) {
+    out.route = Route::pull;
+  } else if (is("parameters", 2, "PUT")) {
+    out.route = Route::begin;
+  } else if (is("fold", 2, "POST")) {
+    out.route = Route::fold;
+  } else {
+    if (is("updates", 3, "PUT"))
+      out.route = Route::piece;
+    else if (is("updates", 3, "GET"))
+      out.route = Route::judge;
+    else if (is("updates", 3, "DELETE"))
+      out.route = Route::drop;
+    else
+      return none();
+    out.update = parts[2];
+    if (out.update.empty() || out.update.size() > kMostName) return none();
+  }
   return out;
 }
 
@@ -129,6 +136,7 @@ Result<NamedRule> rule_of(const net::Request& http) {
 struct Shape {
   std::size_t size = 0, planes = 0;
   std::int64_t version = 0;
+  std::string generation = {};  // That was asked about, if any.
 };
 
 // An update on its way, and who waits for it.
@@ -136,7 +144,7 @@ struct Waiting {
   Contribution contribution;
   NamedRule rule;
   std::shared_ptr<const train::Codec> codec;  // The update reads through it.
-  net::Reply reply;
+  std::function<void(const Result<std::int64_t>& version)> answer;
 };
 
 // The parameters of one job. Thread-safe.
@@ -163,16 +171,19 @@ class Job {
     return {};
   }
 
-  // What updates must fit; asks the store when it is not known, or older than `base`.
-  Result<Shape> shape(std::int64_t base) {
+  // What updates must fit; asks the store when it is not known, older than `base`, or perhaps of
+  // another generation.
+  Result<Shape> shape(std::int64_t base, const std::string& generation) {
     {
       const std::lock_guard lock(mutex_);
-      if (shape_.size > 0 && base <= shape_.version) return shape_;
+      if (shape_.size > 0 && base <= shape_.version &&
+          (generation.empty() || generation == shape_.generation))
+        return shape_;
     }
     SOUK_ASSIGN(const auto saved, store_->save());
     if (saved.values.empty()) return not_begun();
     const std::lock_guard lock(mutex_);
-    shape_ = {size_of(saved), saved.planes.size(), saved.version};
+    shape_ = {size_of(saved), saved.planes.size(), saved.version, generation};
     return shape_;
   }
 
@@ -198,9 +209,7 @@ class Job {
         else
           shape_ = {};  // Perhaps another hub has begun anew.
       }
-      for (auto& w : batch)
-        w.reply.send(version ? net::Response{.body = fmt::format("{{\"version\":{}}}", *version)}
-                             : problem(version.error()));
+      for (const auto& w : batch) w.answer(version);
     }
   }
 
@@ -221,7 +230,7 @@ class Job {
                                next.rule.rule->needs().planes == shape_.planes))
         out.push_back(std::move(next));
       else
-        next.reply.send(problem({Code::conflict, "the parameters have begun anew meanwhile"}));
+        next.answer(fail(Code::conflict, "the parameters have begun anew meanwhile"));
     }
     return out;
   }
@@ -235,157 +244,148 @@ class Job {
 
 }  // namespace
 
-Workers::Workers(WorkerLimits limits) : limits_(limits) {
-  CHECK(limits.least >= 1 && limits.most >= limits.least);
-  const std::lock_guard lock(mutex_);
-  for (int i = 0; i < limits.least; ++i) add();
-  watcher_ = std::thread([this] { watch(); });
-}
-
-Workers::~Workers() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    queue_.clear();
-  }
-  ready_.notify_all();
-  changed_.notify_all();
-  watcher_.join();
-  for (auto& t : threads_) t.join();
-  for (auto& t : left_) t.join();
-}
-
-bool Workers::post(std::move_only_function<void()> work, std::size_t bytes) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopping_ || queue_.size() >= limits_.most_queued ||
-        queued_bytes_ + bytes > limits_.most_queued_bytes)
-      return false;
-    queued_bytes_ += bytes;
-    queue_.push_back({std::move(work), bytes, Clock::now()});
-  }
-  ready_.notify_one();
-  changed_.notify_one();
-  return true;
-}
-
-int Workers::running() const {
-  const std::lock_guard lock(mutex_);
-  return static_cast<int>(threads_.size());
-}
-
-// Requires mutex_.
-void Workers::add() {
-  const auto self = threads_.emplace(threads_.end());
-  *self = std::thread([this, self] { serve(self); });
-}
-
-void Workers::watch() {
-  std::unique_lock lock(mutex_);
-  Clock::time_point last_added;
-  while (!stopping_) {
-    for (; !left_.empty(); left_.pop_front()) left_.front().join();
-    if (queue_.empty() || std::ssize(threads_) >= limits_.most) {
-      changed_.wait(lock);
-      continue;
-    }
-    // One at a time: the last one added gets a chance to take what waits.
-    const auto due = std::max(queue_.front().since, last_added) + chrono(limits_.wait);
-    if (Clock::now() < due) {
-      changed_.wait_until(lock, due);
-      continue;
-    }
-    add();
-    last_added = Clock::now();
-  }
-}
-
-void Workers::serve(std::list<std::thread>::iterator self) {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    const bool called =
-        ready_.wait_for(lock, chrono(limits_.idle), [&] { return stopping_ || !queue_.empty(); });
-    if (stopping_) return;
-    if (!called) {
-      if (std::ssize(threads_) <= limits_.least) continue;
-      left_.splice(left_.end(), threads_, self);
-      changed_.notify_one();
-      return;
-    }
-    auto piece = std::move(queue_.front());
-    queue_.pop_front();
-    queued_bytes_ -= piece.bytes;
-    lock.unlock();
-    piece.work();
-    piece.work = {};
-    lock.lock();
-    changed_.notify_one();
-  }
-}
-
 struct Service::Impl {
   ServiceOptions options;
-  base::Digest secret;
+  base::Digest key;  // Of the secret.
+  base::SystemClock clock;
   std::mutex mutex;  // Guards jobs.
-  std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs;
+  struct Open {
+    std::shared_ptr<Job> job;
+    base::Time used;
+  };
+  std::map<std::string, Open, std::less<>> jobs;
+  std::optional<Staging> staging;
+  std::atomic<std::int64_t> pulls = 0, pulled_bytes = 0, pieces = 0, pushed_bytes = 0, folds = 0;
   std::optional<Workers> workers;
   std::unique_ptr<net::Server> server;  // Gone first: it calls what is above.
 
   void handle(net::Request http, net::Reply reply);
+  Result<> admit(const net::Request& http, const Asked& asked) const;
   Result<std::shared_ptr<Job>> job(std::string_view name);
-  Result<net::Response> parameters(const net::Request& http, Job& job);
+  void forget_idle();
+  Result<net::Response> answer(net::Request& http, const Asked& asked);
+  Result<net::Response> pull(const net::Request& http, const Job& job);
+  static Result<net::Response> begin(const net::Request& http, Job& job);
+  Result<net::Response> piece(const net::Request& http, const Asked& asked);
+  Result<net::Response> judge(const net::Request& http, const Asked& asked);
   // Replies by itself, now or when it is folded.
-  void fold(net::Request http, net::Reply reply, Job& job);
-  Result<std::pair<Contribution, std::shared_ptr<const train::Codec>>> read(net::Request& http,
-                                                                            const NamedRule& rule,
-                                                                            Job& job);
+  void fold(net::Request http, const Asked& asked, net::Reply reply);
+  Result<Waiting> read(net::Request& http, const Asked& asked, Job& job);
+  [[nodiscard]] ServiceStats stats() const;
 };
 
+// Two jobs may have updates of the same name.
+static std::string staged_name(std::string_view job, std::string_view update) {
+  return fmt::format("{}/{}", job, update);
+}
+
+Result<> Service::Impl::admit(const net::Request& http, const Asked& asked) const {
+  const auto header = http.header("Authorization");
+  const auto given = header.starts_with(kBearer) ? header.substr(kBearer.size()) : "";
+  if (same(key_of(given), key)) return {};
+  if (!given.contains('/'))
+    return fail(Code::unauthenticated, "the secret of this service is missing or wrong",
+                "send the header Authorization: Bearer SECRET");
+  SOUK_ASSIGN(const auto ticket, read_ticket(given, key, clock.now()));
+  const bool pulls_its_job = asked.route == Route::pull && asked.job == ticket.job;
+  const bool sends_its_update =
+      asked.route == Route::piece && asked.job == ticket.job && asked.update == ticket.update;
+  if (pulls_its_job || sends_its_update) return {};
+  return fail(Code::forbidden,
+              fmt::format("the ticket does not allow {} {}", http.method, http.path),
+              fmt::format("it is for the parameters of {} and for sending its update {}",
+                          ticket.job, ticket.update));
+}
+
 void Service::Impl::handle(net::Request http, net::Reply reply) {
-  const auto refuse = [&](base::Error error) { reply.send(problem(error)); };
-  const auto given = http.header("Authorization");
-  if (!given.starts_with(kBearer) || !same_secret(given.substr(kBearer.size()), secret))
-    return refuse({Code::unauthenticated, "the secret of this service is missing or wrong",
-                   "send the header Authorization: Bearer SECRET"});
-  const auto rest = std::string_view(http.path).substr(
-      http.path.starts_with(kPrefix) ? kPrefix.size() : http.path.size());
-  const auto slash = rest.find('/');
-  const auto what = slash == rest.npos ? std::string_view() : rest.substr(slash + 1);
-  const bool folds = what == "fold" && http.method == "POST";
-  if (!folds && !(what == "parameters" && (http.method == "GET" || http.method == "PUT")))
-    return refuse({Code::not_found, fmt::format("there is no {} {}", http.method, http.path),
-                   "GET or PUT /v1/hub/{job}/parameters, POST /v1/hub/{job}/fold"});
-  auto found = job(rest.substr(0, slash));
-  if (!found) return refuse(found.error());
+  auto asked = route_of(http);
+  // Strangers do not learn what there is.
+  if (const auto admitted = admit(http, asked.value_or(Asked{.route = Route::stats})); !admitted)
+    return reply.send(problem(admitted.error()));
+  if (!asked) return reply.send(problem(asked.error()));
   const auto bytes = http.body.size();
   // Shared, so that it can be answered when the queue is full.
-  auto answer = std::make_shared<net::Reply>(std::move(reply));
+  auto to = std::make_shared<net::Reply>(std::move(reply));
   const bool posted = workers->post(
-      [this, folds, answer, request = std::move(http), at = *std::move(found)]() mutable {
-        if (folds) return fold(std::move(request), std::move(*answer), *at);
-        auto response = parameters(request, *at);
-        answer->send(response ? *std::move(response) : problem(response.error()));
+      [this, to, request = std::move(http), what = *std::move(asked)]() mutable {
+        if (what.route == Route::fold) return fold(std::move(request), what, std::move(*to));
+        auto response = answer(request, what);
+        to->send(response ? *std::move(response) : problem(response.error()));
       },
       bytes);
   if (!posted)
-    answer->send(problem({Code::exhausted, "too many requests are waiting", "try again later"}));
+    to->send(problem({Code::exhausted, "too many requests are waiting", "try again later"}));
+}
+
+Result<net::Response> Service::Impl::answer(net::Request& http, const Asked& asked) {
+  switch (asked.route) {
+    case Route::pull: {
+      SOUK_ASSIGN(const auto at, job(asked.job));
+      return pull(http, *at);
+    }
+    case Route::begin: {
+      SOUK_ASSIGN(const auto at, job(asked.job));
+      return begin(http, *at);
+    }
+    case Route::piece:
+      return piece(http, asked);
+    case Route::judge:
+      return judge(http, asked);
+    case Route::drop:
+      staging->drop(staged_name(asked.job, asked.update));
+      return net::Response{.body = "{}"};
+    case Route::stats:
+      return net::Response{.body = wire::to_json(stats())};
+    case Route::fold:
+      break;
+  }
+  CHECK(false);
+}
+
+ServiceStats Service::Impl::stats() const {
+  const auto held = staging->held();
+  return {.pulls = pulls,
+          .pulled_bytes = pulled_bytes,
+          .pieces = pieces,
+          .pushed_bytes = pushed_bytes,
+          .folds = folds,
+          .staged = held.updates,
+          .staged_bytes = held.bytes};
 }
 
 Result<std::shared_ptr<Job>> Service::Impl::job(std::string_view name) {
   const std::lock_guard lock(mutex);
-  if (const auto it = jobs.find(name); it != jobs.end()) return it->second;
+  const auto now = clock.now();
+  if (const auto it = jobs.find(name); it != jobs.end()) {
+    it->second.used = now;
+    return it->second.job;
+  }
+  forget_idle();
   if (jobs.size() >= kMostJobs)
     return fail(Code::exhausted, fmt::format("{} jobs are open", jobs.size()), "start another hub");
   SOUK_ASSIGN(auto store, make_store(options.store, name));
-  return jobs.emplace(name, std::make_shared<Job>(std::move(store))).first->second;
+  const Open open{std::make_shared<Job>(std::move(store)), now};
+  return jobs.emplace(name, open).first->second.job;
 }
 
-Result<net::Response> Service::Impl::parameters(const net::Request& http, Job& job) {
-  if (http.method == "GET") {
-    SOUK_ASSIGN(const auto since, number<std::int64_t>(http, "since", -1, -1, kMost));
-    SOUK_ASSIGN(auto body, job.pull(since));
-    return net::Response{.content_type = "application/octet-stream", .body = std::move(body)};
-  }
+// A copy of parameters that lie elsewhere is not kept for a job that has ended. Requires mutex.
+void Service::Impl::forget_idle() {
+  if (options.store == "memory") return;
+  const auto now = clock.now();
+  std::erase_if(jobs, [&](const auto& j) {
+    return j.second.job.use_count() == 1 && now - j.second.used > kIdle;
+  });
+}
+
+Result<net::Response> Service::Impl::pull(const net::Request& http, const Job& job) {
+  SOUK_ASSIGN(const auto since, number<std::int64_t>(http, "since", -1, -1, kMost));
+  SOUK_ASSIGN(auto body, job.pull(since));
+  ++pulls;
+  pulled_bytes += std::ssize(body);
+  return net::Response{.content_type = "application/octet-stream", .body = std::move(body)};
+}
+
+Result<net::Response> Service::Impl::begin(const net::Request& http, Job& job) {
   SOUK_ASSIGN(const auto rule, rule_of(http));
   if (http.body.empty() || http.body.size() % sizeof(float) != 0)
     return fail(Code::invalid, fmt::format("a body of {} bytes", http.body.size()),
@@ -394,43 +394,76 @@ Result<net::Response> Service::Impl::parameters(const net::Request& http, Job& j
   return net::Response{.body = R"({"version":0})"};
 }
 
-void Service::Impl::fold(net::Request http, net::Reply reply, Job& job) {
-  auto rule = rule_of(http);
-  if (!rule) return reply.send(problem(rule.error()));
-  auto update = read(http, *rule, job);
-  if (!update) return reply.send(problem(update.error()));
-  job.enter(
-      {std::move(update->first), *std::move(rule), std::move(update->second), std::move(reply)});
-  job.fold_waiting();
+Result<net::Response> Service::Impl::piece(const net::Request& http, const Asked& asked) {
+  SOUK_ASSIGN(const auto offset, number<std::int64_t>(http, "offset", 0, 0, kMost));
+  SOUK_ASSIGN(const auto size,
+              staging->put(staged_name(asked.job, asked.update), offset, http.body, clock.now()));
+  ++pieces;
+  pushed_bytes += std::ssize(http.body);
+  return net::Response{.body = fmt::format("{{\"size\":{}}}", size)};
 }
 
-Result<std::pair<Contribution, std::shared_ptr<const train::Codec>>> Service::Impl::read(
-    net::Request& http, const NamedRule& rule, Job& job) {
-  Contribution out;
-  SOUK_ASSIGN(out.id, number<std::int64_t>(http, "id", std::nullopt, 1, kMost));
-  SOUK_ASSIGN(out.base, number<std::int64_t>(http, "base", std::nullopt, 0, kMost));
+Result<net::Response> Service::Impl::judge(const net::Request& http, const Asked& asked) {
+  SOUK_ASSIGN(const auto size,
+              number<std::int64_t>(http, "size", std::nullopt, 1, std::int64_t{1} << 40));
+  SOUK_ASSIGN(const auto codec, train::make_codec(http.param("codec").value_or("fp32")));
+  SOUK_ASSIGN(const auto bytes, staging->take(staged_name(asked.job, asked.update)));
+  SOUK_ASSIGN(const auto update,
+              train::Update::read(std::string(*bytes), *codec, static_cast<std::size_t>(size)));
+  return net::Response{.content_type = "application/octet-stream", .body = pack(measure(update))};
+}
+
+void Service::Impl::fold(net::Request http, const Asked& asked, net::Reply reply) {
+  auto at = job(asked.job);
+  if (!at) return reply.send(problem(at.error()));
+  auto waiting = read(http, asked, **at);
+  if (!waiting) return reply.send(problem(waiting.error()));
+  const auto staged = http.param("staged");
+  waiting->answer = [this, to = std::make_shared<net::Reply>(std::move(reply)),
+                     name = staged ? staged_name(asked.job, *staged)
+                                   : std::string()](const Result<std::int64_t>& version) {
+    if (!version) return to->send(problem(version.error()));
+    ++folds;
+    if (!name.empty()) staging->drop(name);
+    to->send({.body = fmt::format("{{\"version\":{}}}", *version)});
+  };
+  (*at)->enter(*std::move(waiting));
+  (*at)->fold_waiting();
+}
+
+Result<Waiting> Service::Impl::read(net::Request& http, const Asked& asked, Job& job) {
+  Waiting out;
+  auto& contribution = out.contribution;
+  SOUK_ASSIGN(out.rule, rule_of(http));
+  SOUK_ASSIGN(contribution.id, number<std::int64_t>(http, "id", std::nullopt, 1, kMost));
+  SOUK_ASSIGN(contribution.base, number<std::int64_t>(http, "base", std::nullopt, 0, kMost));
   SOUK_ASSIGN(const auto epoch, number<std::int32_t>(http, "epoch", 1, 1, 1'000'000'000));
   SOUK_ASSIGN(const auto weight, number<double>(http, "weight", 1, 1e-9, 1e15));
-  SOUK_ASSIGN(std::shared_ptr<const train::Codec> codec,
-              train::make_codec(http.param("codec").value_or("fp32")));
-  SOUK_ASSIGN(const auto shape, job.shape(out.base));
-  if (out.base > shape.version)
-    return fail(Code::conflict, fmt::format("there is no version {}", out.base),
+  SOUK_ASSIGN(out.codec, train::make_codec(http.param("codec").value_or("fp32")));
+  contribution.generation = http.param("generation").value_or("");
+  SOUK_ASSIGN(const auto shape, job.shape(contribution.base, contribution.generation));
+  if (contribution.base > shape.version)
+    return fail(Code::conflict, fmt::format("there is no version {}", contribution.base),
                 fmt::format("the newest is {}", shape.version), "base");
-  const auto needs = rule.rule->needs();
-  if (needs.planes != shape.planes)
+  const auto& rule = *out.rule.rule;
+  if (rule.needs().planes != shape.planes)
     return fail(Code::conflict,
-                fmt::format("the rule {} does not fit the parameters' {} planes", rule.rule->name(),
+                fmt::format("the rule {} does not fit the parameters' {} planes", rule.name(),
                             shape.planes),
                 "use the rule that the job began with", "rule");
-  SOUK_TRY(train::check_codec(*rule.rule, *codec));
-  SOUK_ASSIGN(out.update, train::Update::read(std::move(http.body), *codec, shape.size));
-  const auto stats = train::stats_of(out.update);
+  SOUK_TRY(train::check_codec(rule, *out.codec));
+  auto body = std::move(http.body);
+  if (const auto staged = http.param("staged")) {
+    SOUK_ASSIGN(const auto bytes, staging->take(staged_name(asked.job, *staged)));
+    body = *bytes;
+  }
+  SOUK_ASSIGN(contribution.update, train::Update::read(std::move(body), *out.codec, shape.size));
+  const auto stats = train::stats_of(contribution.update);
   if (!stats.finite) return fail(Code::invalid, "the update has numbers that are not finite");
-  out.update.norm = stats.norm;
-  out.update.epoch = epoch;
-  out.update.weight = weight;
-  return std::pair{std::move(out), std::move(codec)};
+  contribution.update.norm = stats.norm;
+  contribution.update.epoch = epoch;
+  contribution.update.weight = weight;
+  return out;
 }
 
 Service::Service(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -448,9 +481,11 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   if (const auto there = store->take(); !there && there.error().code == Code::unavailable)
     return std::unexpected(there.error());
   auto impl = std::make_unique<Impl>();
-  impl->secret = base::blake2b(options.secret);
+  impl->key = key_of(options.secret);
   impl->options = options;
   impl->options.secret.clear();
+  options.staging.most_bytes = options.most_body_bytes;
+  impl->staging.emplace(options.staging);
   impl->workers.emplace(options.workers);
   net::ServerOptions http{.address = options.address,
                           .port = options.port,
@@ -469,5 +504,6 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
 
 std::uint16_t Service::port() const { return impl_->server->port(); }
 int Service::workers() const { return impl_->workers->running(); }
+ServiceStats Service::stats() const { return impl_->stats(); }
 
 }  // namespace souk::hub

@@ -1,20 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <list>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "base/fields.h"
 #include "base/result.h"
-#include "base/time.h"
-#include "hub/store.h"
+#include "hub/staging.h"
+#include "hub/workers.h"
 #include "net/server.h"
 
 // A parameter service: folds updates and hands out parameters over HTTP, as a process of its own.
@@ -22,55 +16,27 @@
 //
 //   GET  /v1/hub/{job}/parameters?since=VERSION      what changed since (train/pull.h)
 //   PUT  /v1/hub/{job}/parameters?rule=NAME          begins: the body is the model's floats
-//   POST /v1/hub/{job}/fold?id=&base=&epoch=&weight=&rule=&codec=
+//   POST /v1/hub/{job}/fold?id=&base=&epoch=&weight=&rule=&workers=&codec=&generation=
 //        the body is an update (train/update.h). Params of the rule are given as rule.NAME=VALUE.
-//        An id is folded once, however often it is sent. Answers {"version": N}.
+//        An id is folded once, however often it is sent. Answers {"version": N}. With a generation
+//        it is folded only into parameters that were loaded under it.
 //
-// All need "Authorization: Bearer SECRET".
+// An update may also be sent ahead, in pieces, judged, and then folded or dropped:
+//
+//   PUT    /v1/hub/{job}/updates/{update}?offset=N   a piece; answers {"size": N}, what has arrived
+//   GET    /v1/hub/{job}/updates/{update}?codec=&size=FLOATS
+//          what there is to know of it (hub/measured.h); from then on it takes no more pieces
+//   POST   /v1/hub/{job}/fold?...&staged={update}    folds it instead of a body, and forgets it
+//   DELETE /v1/hub/{job}/updates/{update}
+//
+// Such updates are kept in memory, so many and so long as StagingLimits says.
+//
+//   GET    /v1/hub/stats                             what this process has carried: ServiceStats
+//
+// All need "Authorization: Bearer SECRET". With a ticket (hub/ticket.h) instead of the secret, a
+// worker may GET the parameters of its job and PUT pieces of its update, and nothing else.
 
 namespace souk::hub {
-
-struct WorkerLimits {
-  int least = 1, most = 8;
-  base::Duration wait = base::milliseconds(20);  // Work that waits longer calls for one more.
-  base::Duration idle = base::seconds(10);       // One that had nothing to do for so long leaves.
-  std::size_t most_queued = 256;
-  std::size_t most_queued_bytes = std::size_t{1} << 30;
-};
-
-// Threads that grow in number while work waits too long, and shrink when it does not come.
-// Thread-safe. What still waits when it is destroyed is dropped; what is running is waited for.
-class Workers {
- public:
-  explicit Workers(WorkerLimits limits);
-  ~Workers();
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
-
-  // False when too much is waiting. `bytes` is the memory that the work holds.
-  bool post(std::move_only_function<void()> work, std::size_t bytes = 0);
-  [[nodiscard]] int running() const;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  struct Piece {
-    std::move_only_function<void()> work;
-    std::size_t bytes = 0;
-    Clock::time_point since;
-  };
-  void add();
-  void watch();
-  void serve(std::list<std::thread>::iterator self);
-
-  const WorkerLimits limits_;
-  mutable std::mutex mutex_;  // Guards what follows.
-  std::condition_variable ready_, changed_;
-  std::deque<Piece> queue_;
-  std::size_t queued_bytes_ = 0;
-  bool stopping_ = false;
-  std::list<std::thread> threads_, left_;
-  std::thread watcher_;  // Adds workers, and joins those that left.
-};
 
 struct ServiceOptions {
   std::string store;   // As make_store() reads it.
@@ -81,6 +47,16 @@ struct ServiceOptions {
   std::optional<net::ServerTls> tls = {};
   std::size_t most_body_bytes = std::size_t{256} << 20;
   WorkerLimits workers = {};
+  StagingLimits staging = {};  // Its most_bytes is most_body_bytes.
+};
+
+// Since the process began; `staged` and `staged_bytes` are of this moment.
+struct ServiceStats {
+  std::int64_t pulls = 0, pulled_bytes = 0;
+  std::int64_t pieces = 0, pushed_bytes = 0;
+  std::int64_t folds = 0;  // That were asked for and answered, repeated ones included.
+  std::int64_t staged = 0, staged_bytes = 0;
+  SOUK_FIELDS(ServiceStats, pulls, pulled_bytes, pieces, pushed_bytes, folds, staged, staged_bytes)
 };
 
 inline constexpr std::size_t kLeastSecret = 16;
@@ -94,6 +70,7 @@ class Service {
 
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] int workers() const;
+  [[nodiscard]] ServiceStats stats() const;
 
  private:
   struct Impl;

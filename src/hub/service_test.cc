@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <latch>
 #include <limits>
 #include <thread>
 
+#include "base/clock.h"
+#include "hub/measured.h"
 #include "hub/testing/servers.h"
+#include "hub/ticket.h"
 #include "net/client.h"
 #include "train/pull.h"
 #include "train/testing/updates.h"
@@ -17,7 +18,6 @@ namespace souk::hub {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::wait_for;
 
 const std::string kSecret = "a secret of the test's own";
 
@@ -131,6 +131,87 @@ TEST(Service, LosesNothingOfSeveralClients) {
   EXPECT_THAT(pulled(client, "j1", 2), ::testing::ElementsAre(200, 400));
 }
 
+std::string ticket(std::string_view job, std::string_view update,
+                   base::Duration left = base::minutes(1)) {
+  return sign({std::string(job), std::string(update), base::SystemClock().now() + left},
+              key_of(kSecret));
+}
+
+TEST(Service, FoldsAnUpdateThatCameInPiecesOnce) {
+  const Hub hub;
+  auto client = hub.client();
+  begin(client, "j1", {0, 0});
+  const auto body = packed({3, 4});
+  const auto mine = ticket("j1", "u7");
+  const std::string update = "/v1/hub/j1/updates/u7";
+  EXPECT_EQ(call(client, "PUT", update + "?offset=0", body.substr(0, 5), mine).body,
+            R"({"size":5})");
+  EXPECT_EQ(call(client, "PUT", update + "?offset=5", body.substr(5), mine).body,
+            fmt::format("{{\"size\":{}}}", body.size()));
+  const auto measured = unpack_measured(call(client, "GET", update + "?codec=fp32&size=2").body);
+  ASSERT_TRUE(measured);
+  EXPECT_NEAR(measured->stats.norm, 5, 1e-4);
+  EXPECT_EQ(call(client, "POST", fold_path(7, "&staged=u7")).body, R"({"version":1})");
+  EXPECT_THAT(pulled(client, "j1", 2), ::testing::ElementsAre(3, 4));
+  // It is forgotten with that; and what is sent again under its id changes nothing.
+  EXPECT_EQ(call(client, "POST", fold_path(7, "&staged=u7")).status, 404);
+  EXPECT_EQ(call(client, "POST", fold_path(7), body).body, R"({"version":1})");
+  const auto stats = hub.service->stats();
+  EXPECT_EQ(stats.pieces, 2);
+  EXPECT_EQ(stats.pushed_bytes, std::ssize(body));
+  EXPECT_EQ(stats.staged, 0);
+  EXPECT_THAT(call(client, "GET", "/v1/hub/stats").body, HasSubstr(R"("pieces":2)"));
+}
+
+TEST(Service, ATicketIsGoodForOneJobAndOneUpdateAndNothingElse) {
+  const Hub hub;
+  auto client = hub.client();
+  begin(client, "j1", {1, 2});
+  begin(client, "j2", {1, 2});
+  const auto mine = ticket("j1", "u7");
+  EXPECT_EQ(call(client, "GET", "/v1/hub/j1/parameters", {}, mine).status, 200);
+  EXPECT_EQ(call(client, "PUT", "/v1/hub/j1/updates/u7", "x", mine).status, 200);
+  struct Case {
+    std::string method, path;
+  };
+  for (const auto& [method, path] :
+       {Case{"GET", "/v1/hub/j2/parameters"}, Case{"PUT", "/v1/hub/j1/parameters?rule=downpour"},
+        Case{"PUT", "/v1/hub/j1/updates/u8"}, Case{"PUT", "/v1/hub/j2/updates/u7"},
+        Case{"GET", "/v1/hub/j1/updates/u7?size=2"}, Case{"DELETE", "/v1/hub/j1/updates/u7"},
+        Case{"POST", fold_path(1)}, Case{"POST", fold_path(1, "&staged=u7")},
+        Case{"GET", "/v1/hub/stats"}, Case{"GET", "/v1/hub/j1/elsewhere"}})
+    EXPECT_EQ(call(client, method, path, packed({1, 1}), mine).status, 403) << method << path;
+  const auto late = ticket("j1", "u7", base::seconds(-1));
+  EXPECT_EQ(call(client, "GET", "/v1/hub/j1/parameters", {}, late).status, 401);
+  auto forged = mine;
+  forged.replace(0, 2, "j2");
+  EXPECT_EQ(call(client, "GET", "/v1/hub/j2/parameters", {}, forged).status, 401);
+  EXPECT_THAT(pulled(client, "j1", 2), ::testing::ElementsAre(1, 2));
+}
+
+TEST(Service, SaysWhatIsWrongWithAnUpdateThatWasSentAhead) {
+  const Hub hub({.most_body_bytes = 100, .staging = {.most_in_all = 150, .most = 2}});
+  auto client = hub.client();
+  begin(client, "j1", {0, 0});
+  const auto put = [&](std::string_view name, std::string_view query, const std::string& body) {
+    return call(client, "PUT", fmt::format("/v1/hub/j1/updates/{}?{}", name, query), body).status;
+  };
+  EXPECT_EQ(put("a", "offset=1", "gap"), 409);
+  EXPECT_EQ(put("a", "offset=x", "x"), 400);
+  EXPECT_EQ(put(std::string(65, 'a'), "", "x"), 404);
+  EXPECT_EQ(put("a", "", std::string(60, 'x')), 200);
+  EXPECT_EQ(put("a", "offset=60", std::string(60, 'x')), 413);  // Of one.
+  EXPECT_EQ(put("b", "", std::string(95, 'x')), 429);           // Of all.
+  EXPECT_EQ(put("b", "", "x"), 200);
+  EXPECT_EQ(put("c", "", "x"), 429);                                          // Too many.
+  EXPECT_EQ(call(client, "GET", "/v1/hub/j1/updates/a?size=2").status, 400);  // Not an update.
+  EXPECT_EQ(call(client, "GET", "/v1/hub/j1/updates/a").status, 400);         // Of what size?
+  EXPECT_EQ(call(client, "GET", "/v1/hub/j1/updates/d?size=2").status, 404);
+  EXPECT_EQ(call(client, "DELETE", "/v1/hub/j1/updates/a").status, 200);
+  EXPECT_EQ(put("c", "", "x"), 200);
+  EXPECT_EQ(call(client, "POST", fold_path(1, "&generation=other"), packed({1, 1})).status, 409);
+}
+
 TEST(Service, SharesOneStoreWithAnother) {
   const auto redis = testing::start_redis();
   if (!redis) GTEST_SKIP() << "no redis-server on this computer";
@@ -153,41 +234,6 @@ TEST(Service, NamesAStoreThatIsNotThere) {
 TEST(Service, RefusesAShortSecretAndAnUnknownStore) {
   EXPECT_FALSE(Service::start({.store = "memory", .secret = "short"}));
   EXPECT_FALSE(Service::start({.store = "nowhere", .secret = kSecret}));
-}
-
-TEST(Workers, GrowWhileWorkWaitsAndShrinkWhenItDoesNot) {
-  std::latch gate(1);  // Outlives those who wait at it.
-  std::atomic<int> done = 0;
-  Workers workers({.least = 1,
-                   .most = 3,
-                   .wait = base::milliseconds(1),
-                   .idle = base::milliseconds(1),
-                   .most_queued = 10});
-  EXPECT_EQ(workers.running(), 1);
-  for (int i = 0; i < 6; ++i)
-    EXPECT_TRUE(workers.post([&] {
-      gate.wait();
-      ++done;
-    }));
-  EXPECT_TRUE(wait_for([&] { return workers.running() == 3; }));
-  gate.count_down();
-  EXPECT_TRUE(wait_for([&] { return done == 6; }));
-  EXPECT_TRUE(wait_for([&] { return workers.running() == 1; }));
-}
-
-TEST(Workers, RefuseMoreThanMayWait) {
-  std::latch gate(1), begun(1);  // Outlive those who wait at them.
-  Workers workers({.least = 1, .most = 1, .most_queued = 2, .most_queued_bytes = 100});
-  EXPECT_TRUE(workers.post([&] {
-    begun.count_down();
-    gate.wait();
-  }));
-  begun.wait();
-  EXPECT_FALSE(workers.post([] {}, 101));
-  EXPECT_TRUE(workers.post([] {}, 100));
-  EXPECT_TRUE(workers.post([] {}));
-  EXPECT_FALSE(workers.post([] {}));
-  gate.count_down();
 }
 
 }  // namespace

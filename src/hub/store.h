@@ -20,6 +20,7 @@ struct Contribution {
   std::int64_t id = 0;    // Of the attempt it came from: it is folded at most once.
   std::int64_t base = 0;  // The version that its worker began from.
   train::Update update;
+  std::string generation = {};  // Unless empty: it is for parameters that were loaded under it.
 };
 
 // Everything about the parameters, to keep and to begin anew from.
@@ -27,6 +28,7 @@ struct Saved {
   train::Blocks values;
   std::vector<train::Blocks> planes;
   std::int64_t version = 0;
+  std::string generation = {};  // For load(): what to know these parameters by; empty: a new name.
 };
 
 // Where the parameters of one job live. Thread-safe. Several hubs may share one store, if it is one
@@ -44,6 +46,9 @@ class ParameterStore {
   // before.
   virtual base::Result<std::int64_t> fold(const train::Aggregator& rule,
                                           std::span<Contribution> contributions) = 0;
+  // From now on `id` counts as folded. Gives whether it was: when not, it never will be, not even
+  // by a fold that another hub has under way. For who asked for a fold and got no answer.
+  virtual base::Result<bool> bar(std::int64_t id) = 0;
 };
 
 // In this process: for one hub. Folds in place.

@@ -152,6 +152,7 @@ Result<> Batch::check(const train::Aggregator& rule, const StoreHead& head) cons
   if (rule.needs().planes != head.planes)
     return fail(Code::conflict, fmt::format("the rule {} keeps {} planes; the parameters have {}",
                                             rule.name(), rule.needs().planes, head.planes));
+  for (const auto at : at_) SOUK_TRY(check_generation(from_[at], head.generation));
   for (const auto& u : updates_)
     if (u.size() != head.size)
       return fail(Code::conflict, fmt::format("an update has {} numbers; the parameters have {}",
@@ -190,6 +191,12 @@ std::size_t size_of(const Saved& saved) {
   std::size_t size = 0;
   for (const auto& block : saved.values) size += block->size();
   return size;
+}
+
+Result<> check_generation(const Contribution& contribution, std::string_view generation) {
+  if (contribution.generation.empty() || contribution.generation == generation) return {};
+  return fail(Code::conflict, "the parameters have begun anew meanwhile",
+              "the update belongs to those before");
 }
 
 base::Failure no_parameters(std::string_view job, std::string_view store) {

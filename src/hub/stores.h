@@ -88,7 +88,7 @@ class Batch {
   [[nodiscard]] bool empty() const { return ids_.empty(); }
   // Leaves out those for which `folded` (as long as ids()) is set.
   void leave_out(const std::vector<bool>& folded);
-  // Refuses what cannot be folded into parameters of this shape.
+  // Refuses what cannot be folded into these parameters.
   [[nodiscard]] base::Result<> check(const train::Aggregator& rule, const StoreHead& head) const;
   // Tells each how stale it is, when folded into `version`.
   void stamp(const train::Aggregator& rule, std::int64_t version);
@@ -115,6 +115,10 @@ class Batch {
 // floats, the last one aside.
 [[nodiscard]] std::vector<std::string> packed_blocks(const Saved& saved);
 [[nodiscard]] std::size_t size_of(const Saved& saved);  // Floats.
+
+// Refuses what is meant for other parameters than those that are there.
+[[nodiscard]] base::Result<> check_generation(const Contribution& contribution,
+                                              std::string_view generation);
 
 // "job j17 has no parameters in redis://..."
 [[nodiscard]] base::Failure no_parameters(std::string_view job, std::string_view store);

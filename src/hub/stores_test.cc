@@ -153,6 +153,43 @@ void expect_round_trip(std::string_view url) {
   EXPECT_EQ(reader->take()->versions, std::vector<std::int64_t>(2, 41));
 }
 
+// Whoever bars an id while hubs fold learns what became of it, for good.
+void expect_barred_or_folded(std::string_view url, std::int64_t count) {
+  const std::size_t size = 100;
+  const auto rule = train::testing::rule("downpour", {{"eta", 1}});
+  const auto mine = store(url, "bar");
+  ASSERT_TRUE(mine->load({.values = train::blocks_of(std::vector<float>(size))}));
+  std::int64_t folded = 0;
+  {
+    const std::jthread hub([&] {
+      const auto other = store(url, "bar");
+      for (std::int64_t id = 1; id <= count; ++id) {
+        std::vector<Contribution> one;
+        one.push_back(contribution(id, std::vector<float>(size, 1)));
+        EXPECT_TRUE(other->fold(*rule, one));
+      }
+    });
+    for (std::int64_t id = count; id >= 1; --id) folded += *mine->bar(id) ? 1 : 0;
+  }
+  const auto taken = *mine->take();
+  EXPECT_EQ(taken.version, folded);
+  EXPECT_EQ(values_of(taken.blocks).front(), static_cast<float>(folded));
+  EXPECT_TRUE(*mine->bar(1));  // Once barred it stays so.
+}
+
+void expect_only_its_generation(ParameterStore& hub) {
+  const auto rule = train::testing::rule("downpour", {{"eta", 1}});
+  ASSERT_TRUE(hub.load({.values = train::blocks_of(std::vector<float>(4)), .generation = "old"}));
+  std::vector<Contribution> one;
+  one.push_back(contribution(1, std::vector<float>(4, 1)));
+  one[0].generation = "old";
+  ASSERT_TRUE(hub.load({.values = train::blocks_of(std::vector<float>(4)), .generation = "new"}));
+  EXPECT_EQ(hub.fold(*rule, one).error().code, base::Code::conflict);
+  EXPECT_EQ(hub.take()->version, 0);
+  one[0].generation = "new";
+  EXPECT_EQ(hub.fold(*rule, one), 1);
+}
+
 TEST(MemoryStore, FoldsAContributionOnce) {
   const auto rule = train::testing::rule("downpour", {{"eta", 1}});
   const auto memory = store("memory", "j1");
@@ -162,6 +199,17 @@ TEST(MemoryStore, FoldsAContributionOnce) {
     one.push_back(contribution(7, std::vector<float>(10, 1)));
     EXPECT_EQ(*memory->fold(*rule, one), 1);
   }
+}
+
+TEST(MemoryStore, BarsAContributionAndKeepsGenerationsApart) {
+  const auto memory = store("memory", "j1");
+  expect_only_its_generation(*memory);
+  EXPECT_TRUE(*memory->bar(1));
+  EXPECT_FALSE(*memory->bar(2));
+  std::vector<Contribution> late;
+  late.push_back(contribution(2, std::vector<float>(4, 1)));
+  EXPECT_EQ(memory->fold(*train::testing::rule("downpour"), late), 1);
+  EXPECT_EQ(values_of(memory->take()->blocks).front(), 1);
 }
 
 TEST(RedisStore, ComesToTheSameParametersAsMemoryByEveryRule) {
@@ -181,6 +229,14 @@ TEST(RedisStore, EventualModeIsTheControlThatMayLose) {
 TEST(RedisStore, FoldsAContributionOnceWhicheverHubBringsIt) {
   NEEDS(redis());
   expect_folds_once(redis()->url);
+}
+TEST(RedisStore, AContributionIsFoldedOrBarredNeverBoth) {
+  NEEDS(redis());
+  expect_barred_or_folded(redis()->url, 200);
+}
+TEST(RedisStore, AFoldThatComesTooLateDoesNotReachTheParametersThatCameAfter) {
+  NEEDS(redis());
+  expect_only_its_generation(*store(redis()->url, "anew"));
 }
 TEST(RedisStore, GivesBackWhatWasSaved) {
   NEEDS(redis());
@@ -246,6 +302,14 @@ TEST(PostgresStore, LosesNoIncrementOfSeveralHubs) {
 TEST(PostgresStore, FoldsAContributionOnceWhicheverHubBringsIt) {
   NEEDS(postgres());
   expect_folds_once(postgres()->url);
+}
+TEST(PostgresStore, AContributionIsFoldedOrBarredNeverBoth) {
+  NEEDS(postgres());
+  expect_barred_or_folded(postgres()->url, 60);
+}
+TEST(PostgresStore, AFoldThatComesTooLateDoesNotReachTheParametersThatCameAfter) {
+  NEEDS(postgres());
+  expect_only_its_generation(*store(postgres()->url, "anew"));
 }
 TEST(PostgresStore, GivesBackWhatWasSaved) {
   NEEDS(postgres());

@@ -64,6 +64,7 @@ class Hub {
   [[nodiscard]] const train::Training& training() const { return session_.training(); }
   [[nodiscard]] const train::Codec& codec() const { return session_.codec(); }
   [[nodiscard]] Sends sends() const { return session_.rule().needs().sends; }
+  [[nodiscard]] double state_scale() const { return session_.state_scale(); }
   [[nodiscard]] std::string hash() const;
 
  private:
@@ -290,7 +291,7 @@ Result<> Simulation::computed(std::int64_t id) {
     out_.computed += (now_ - m.computes_from).seconds();
     std::vector<float> base(m.base.size());
     train::copy_out(m.base.blocks, base);
-    SOUK_ASSIGN(auto trained, learner_.train(base, m.unit, hub_.sends()));
+    SOUK_ASSIGN(auto trained, learner_.train(base, m.unit, hub_.sends(), hub_.state_scale()));
     if (m.adversary) attack(m, trained.values);
     if (hub_.codec().keeps_residual()) m.residual.resize(trained.values.size());
     m.sent.body = train::pack(trained.values, hub_.codec(), m.residual);

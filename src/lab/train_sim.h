@@ -39,7 +39,7 @@ class Learner {
   virtual ~Learner() = default;
   virtual base::Result<std::vector<float>> init(std::int64_t seed) = 0;
   virtual base::Result<Trained> train(std::span<const float> base, const train::Unit& unit,
-                                      train::Sends send) = 0;
+                                      train::Sends send, double state_scale) = 0;
   virtual base::Result<Evaluated> evaluate(std::span<const float> values, std::int32_t shard) = 0;
 };
 

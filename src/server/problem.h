@@ -7,7 +7,6 @@
 
 namespace souk::server {
 
-[[nodiscard]] int status_of(base::Code code);
 // The answer to a request that cannot be served: application/problem+json (wire/problem.h).
 [[nodiscard]] net::Response problem(const base::Error& error);
 // The same for what the HTTP layer itself refuses.

@@ -12,7 +12,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/text.h"
 #include "codec/snapshot.h"
+#include "hub/remote.h"
 #include "hub/stores.h"
 #include "journal/memory.h"
 #include "journal/snapshot.h"
@@ -35,6 +37,7 @@ using base::Code;
 using base::fail;
 
 constexpr int kFileThreads = 2;
+constexpr int kFileThreadsWithHubs = 8;  // Most of which wait for a hub.
 constexpr std::size_t kMostPinning = 65'536;
 
 std::string journal_path(const std::string& data) { return data + "/journal.db"; }
@@ -92,6 +95,28 @@ Result<std::optional<net::ServerTls>> tls_for(const Options& o) {
   if (!wanted) return std::nullopt;
   SOUK_ASSIGN(auto own, own_certificate(o));
   return own;
+}
+
+// Nothing without hubs. One that is down may come up later: it is only reported.
+Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock& clock) {
+  if (o.hubs.empty() && o.hub_secret_file.empty()) return nullptr;
+  if (o.hubs.empty())
+    return fail(Code::invalid, "a secret for hubs, and no hubs", "give each with --hub URL");
+  if (o.parameters == "memory")
+    return fail(Code::invalid, "hubs cannot see parameters in this server's memory",
+                "give --parameters redis://... or postgresql://..., the same as the hubs' --store");
+  if (o.hub_secret_file.empty())
+    return fail(Code::invalid, "hubs let nobody in without their secret",
+                "give --hub-secret-file, the same as the hubs' --secret-file");
+  SOUK_ASSIGN(const auto secret, read_file(o.hub_secret_file));
+  std::vector<hub::HubAddress> addresses;
+  for (const auto& text : o.hubs) {
+    SOUK_ASSIGN(auto address, hub::parse_hub(text));
+    addresses.push_back(std::move(address));
+  }
+  SOUK_ASSIGN(auto hubs, hub::Remote::make(addresses, std::string(base::trim(secret)), clock));
+  for (const auto& error : hubs->check()) spdlog::warn("{}", error.message);
+  return hubs;
 }
 
 struct Recovered {
@@ -227,7 +252,7 @@ struct Server::Impl {
     if (state.accounts.size() == 0) bootstrap = new_token();
     feed = std::make_unique<Feed>(state.events, state.now);
     hashers = std::make_unique<Pool>();
-    files = std::make_unique<Pool>(kFileThreads);
+    files = std::make_unique<Pool>(options.hubs.empty() ? kFileThreads : kFileThreadsWithHubs);
     pinner = std::make_unique<Pool>(1, kMostPinning);
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
@@ -313,11 +338,13 @@ struct Server::Impl {
     SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
                                                                   .sync = !options.memory}));
     SOUK_TRY(hub::make_store(options.parameters, "j0"));  // A URL that cannot be right is an error.
-    services = std::make_unique<Services>(std::move(blobs), folder, clock, options.challenge_every,
-                                          base::short_hash(new_token()),
-                                          [url = options.parameters](base::JobId job) {
-                                            return hub::make_store(url, to_string(job));
-                                          });
+    SOUK_ASSIGN(auto hubs, hubs_of(options, clock));
+    services = std::make_unique<Services>(
+        std::move(blobs), folder, clock, options.challenge_every, base::short_hash(new_token()),
+        [url = options.parameters](base::JobId job) {
+          return hub::make_store(url, to_string(job));
+        },
+        std::move(hubs));
     return {};
   }
 };

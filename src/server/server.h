@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -29,7 +30,11 @@ struct Options {
   // Of files on disk. When it is full, what nobody used for longest goes.
   std::uint64_t blob_bytes = 50ull << 30;
   std::string parameters = "memory";  // Of trainings: a URL of hub/stores.h.
-  std::string mechanisms;             // A folder with programs that may clear classes.
+  std::string mechanisms = {};        // A folder with programs that may clear classes.
+  // Addresses of hubs (hub/remote.h) on the same parameters, which workers use instead of this
+  // server, and the file with the secret that they were started with.
+  std::vector<std::string> hubs = {};
+  std::string hub_secret_file = {};
 };
 
 // A whole market server in this process: journal, core, HTTP. start() returns when it listens.

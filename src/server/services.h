@@ -23,11 +23,11 @@ class Services {
   // Keeps logs and the names of snapshots below `folder`.
   Services(std::unique_ptr<blob::Store> store, const std::string& folder, const base::Clock& clock,
            base::Duration challenge_every = {}, std::uint64_t seed = 0,
-           hub::Hub::MakeStore parameters = {})
+           hub::Hub::MakeStore parameters = {}, std::unique_ptr<hub::Remote> hubs = {})
       : blobs(std::move(store)),
         logs(folder + "/logs"),
         pins(*blobs),
-        hub(*blobs, clock, folder + "/hub", std::move(parameters)),
+        hub(*blobs, clock, folder + "/hub", std::move(parameters), std::move(hubs)),
         challenges(challenge_every, seed) {}
 
   [[nodiscard]] bool has_blob(std::string_view name) const {

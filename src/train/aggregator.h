@@ -25,6 +25,9 @@ struct Needs {
   bool base = false;       // Updates must bring Update::base.
   // All updates of a fold must come from the version before it, so workers wait for each other.
   bool synchronous = false;
+  // How far one update moves the parameters in the end, in its own lengths; 0: by its share of the
+  // mean, 1 / arity.
+  double gain = 0;
 };
 
 // A rule: how updates change the parameters. One file each, registered in rule_table.cc. Pure and

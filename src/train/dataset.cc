@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <map>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -24,6 +24,7 @@ using base::Result;
 
 constexpr std::size_t kCifarImage = 3'072;
 constexpr std::int64_t kMostClasses = 100'000;
+constexpr std::size_t kMostShown = 40;  // Of a cell, in errors.
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   std::uint32_t out = 0;
@@ -45,7 +46,7 @@ Result<std::vector<std::int64_t>> idx_head(std::string_view bytes, std::string_v
   for (std::size_t i = 0; i < dimensions; ++i) {
     shape.push_back(big_endian(bytes, 4 + 4 * i));
     total *= static_cast<std::size_t>(shape.back());
-    if (total > bytes.size()) return bad();
+    if (total == 0 || total > bytes.size()) return bad();
   }
   if (bytes.size() != 4 + 4 * dimensions + total) return bad();
   return shape;
@@ -54,6 +55,12 @@ Result<std::vector<std::int64_t>> idx_head(std::string_view bytes, std::string_v
 struct Table {
   std::vector<std::string> header;
   std::vector<std::vector<std::string_view>> rows;
+  std::vector<std::size_t> lines;  // Of the file, from 1: where each row stands.
+
+  // The column's name, or its number where there are no names.
+  [[nodiscard]] std::string column(std::size_t c) const {
+    return header.empty() ? std::to_string(c) : fmt::format("'{}'", header[c]);
+  }
 };
 
 std::optional<double> number(std::string_view text) {
@@ -81,8 +88,10 @@ Result<Table> read_table(std::string_view text) {
     if (out.rows.empty() && out.header.empty() &&
         std::ranges::none_of(cells, [](auto c) { return number(c).has_value(); }))
       out.header.assign(cells.begin(), cells.end());
-    else
+    else {
       out.rows.push_back(std::move(cells));
+      out.lines.push_back(line);
+    }
   }
   if (out.rows.empty()) return fail(Code::invalid, "the file has no rows");
   if (out.rows.front().size() < 2)
@@ -95,7 +104,8 @@ Result<std::size_t> label_column(const Table& table, std::string_view label) {
   if (label.empty()) return width - 1;
   const auto it = std::ranges::find(table.header, label);
   if (it != table.header.end()) return static_cast<std::size_t>(it - table.header.begin());
-  if (const auto n = number(label); n && *n >= 0 && *n < static_cast<double>(width))
+  if (const auto n = number(label);
+      n && *n >= 0 && *n < static_cast<double>(width) && *n == std::floor(*n))
     return static_cast<std::size_t>(*n);
   return fail(Code::invalid, fmt::format("there is no column '{}'", label),
               table.header.empty() ? fmt::format("use 0 to {}", width - 1)
@@ -122,11 +132,13 @@ Result<std::vector<std::int64_t>> labels_of(const Table& table, std::size_t colu
     for (const auto& row : table.rows) words.emplace(row[column]);
     names.assign(words.begin(), words.end());
   }
-  for (const auto& row : table.rows) {
-    const auto it = std::ranges::find(names, row[column]);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const auto word = table.rows[r][column];
+    const auto it = std::ranges::find(names, word);
     if (it == names.end())
       return fail(Code::invalid,
-                  fmt::format("label '{}' does not occur in the training data", row[column]));
+                  fmt::format("line {}: label '{}' does not occur in the training data",
+                              table.lines[r], word.substr(0, kMostShown)));
     out.push_back(it - names.begin());
   }
   return out;
@@ -163,7 +175,12 @@ Dataset Dataset::pick(const std::vector<std::int64_t>& which) const {
 Result<Dataset> parse_idx(std::string_view images, std::string_view labels) {
   SOUK_ASSIGN(auto shape, idx_head(images, "images"));
   SOUK_ASSIGN(const auto count, idx_head(labels, "labels"));
-  if (count.size() != 1 || shape.size() < 2 || count[0] != shape[0] || count[0] == 0)
+  if (count.size() != 1 || shape.size() < 2)
+    return fail(
+        Code::invalid,
+        fmt::format("the images have {} dimensions and the labels {}", shape.size(), count.size()),
+        "give the images first, then the labels, which have one");
+  if (count[0] != shape[0])
     return fail(Code::invalid, fmt::format("{} images and {} labels", shape[0], count[0]),
                 "there is one label for each image");
   Dataset out;
@@ -205,9 +222,11 @@ Result<Dataset> parse_csv(std::string_view text, std::string_view label,
     for (std::size_t c = 0; c <= width; ++c) {
       if (c == column) continue;
       const auto n = number(table.rows[r][c]);
-      if (!n)
-        return fail(Code::invalid, fmt::format("row {}, column {}: '{}' is not a number", r + 1, c,
-                                               table.rows[r][c].substr(0, 40)));
+      if (!n || std::abs(*n) > std::numeric_limits<float>::max())
+        return fail(Code::invalid,
+                    fmt::format("line {}, column {}: '{}' is not a number", table.lines[r],
+                                table.column(c), table.rows[r][c].substr(0, kMostShown)),
+                    "a number is at most 3.4e38; leave out rows with empty cells");
       const auto value = static_cast<float>(*n);
       out.x.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
@@ -221,11 +240,17 @@ Scaling scaling_of(const Dataset& data) {
   std::vector<float> values(data.x.size() / sizeof(float));
   std::memcpy(values.data(), data.x.data(), data.x.size());
   Scaling out{std::vector<double>(width), std::vector<double>(width)};
-  for (std::size_t i = 0; i < values.size(); ++i) out.mean[i % width] += values[i] / rows;
+  std::vector<bool> changes(width);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out.mean[i % width] += values[i] / rows;
+    if (values[i] != values[i % width]) changes[i % width] = true;
+  }
   for (std::size_t i = 0; i < values.size(); ++i)
     out.deviation[i % width] += std::pow(values[i] - out.mean[i % width], 2) / rows;
-  // A feature that never changes says nothing, however it is scaled.
-  for (auto& d : out.deviation) d = d > 0 ? std::sqrt(d) : 1;
+  // A feature that never changes says nothing. Its mean is rounded, so its deviation would be tiny
+  // rather than 0, and the first sample that differs would come out huge.
+  for (std::size_t f = 0; f < width; ++f)
+    out.deviation[f] = changes[f] ? std::sqrt(out.deviation[f]) : 1;
   return out;
 }
 

@@ -55,13 +55,13 @@ Direction direction_of(const Update& update) {
   };
   std::size_t all = 0;
   for (std::size_t i = 0; i < update.count(); ++i) all += chunks(i);
-  const auto stride = std::max<std::size_t>(1, all / (kDirection / kChunk));
+  const auto some = std::min(all, kDirection / kChunk);
   std::vector<float> scratch(kChunk);
   Direction out;
   std::size_t at = 0;
   for (std::size_t i = 0; i < update.count(); ++i)
     for (std::size_t c = 0; c < chunks(i); ++c, ++at) {
-      if (at % stride != 0 || out.size() + kChunk > kDirection) continue;
+      if (at * some % all >= some) continue;  // Not the first of the next 1/some of all.
       const auto values = update.chunk(i, c * kChunk, scratch);
       out.insert(out.end(), values.begin(), values.end());
     }
@@ -79,7 +79,6 @@ void History::accept(const Evidence& e) {
   remember(norms_, norm_per_step(e));
   remember(losses_, e.loss);
   if (e.direction.empty()) return;
-  if (const auto agreed = agreement(e)) remember(agreements_, *agreed);
   heading_.resize(e.direction.size());
   for (std::size_t i = 0; i < heading_.size(); ++i)
     heading_[i] = kKeepHeading * heading_[i] + e.direction[i];
@@ -97,6 +96,8 @@ std::optional<double> History::agreement(const Evidence& e) const {
 void History::note(const Evidence& e) {
   const auto agreed = agreement(e);
   if (!agreed) return;
+  notes_.push_back({e.worker, *agreed});
+  if (notes_.size() > kNotes) notes_.pop_front();
   auto& record = records_[e.worker];
   record.push_back(*agreed);
   if (record.size() > kRecord) record.erase(record.begin());
@@ -106,6 +107,17 @@ void History::note(const Evidence& e) {
 std::span<const double> History::record(std::int64_t worker) const {
   const auto it = records_.find(worker);
   return it == records_.end() ? std::span<const double>() : it->second;
+}
+
+std::deque<double> History::others(std::int64_t worker, std::size_t own) const {
+  std::deque<double> out;
+  for (auto it = notes_.rbegin(); it != notes_.rend() && own > 0; ++it) {
+    if (it->worker == worker)
+      --own;
+    else
+      out.push_front(it->agreed);
+  }
+  return out;
 }
 
 double History::median_norm() const { return median(norms_); }

@@ -1,13 +1,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "train/testing/updates.h"
 #include "train/validator.h"
 
 namespace souk::train {
 namespace {
+
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+using ::testing::SizeIs;
 
 TEST(Stats, TheNormIsThatOfAllBlocksWhateverTheirScale) {
   EXPECT_EQ(stats_of(testing::update({3, 4})).norm, 5);
@@ -19,6 +28,152 @@ TEST(Stats, TheNormIsThatOfAllBlocksWhateverTheirScale) {
     EXPECT_TRUE(stats.finite);
     EXPECT_NEAR(stats.norm / std::sqrt(sum), 1, 1e-5) << scale;
   }
+}
+
+double length_of(const Direction& d) {
+  double sum = 0;
+  for (const auto v : d) sum += static_cast<double>(v) * static_cast<double>(v);
+  return std::sqrt(sum);
+}
+
+TEST(DirectionOf, ASmallUpdateIsAllOfItAtLengthOne) {
+  EXPECT_THAT(direction_of(testing::update({3, 0, -4})), ElementsAre(0.6F, 0, -0.8F));
+  for (const auto scale : {1e-38F, 1e-6F, 1.F, 1e37F}) {
+    const auto d = direction_of(testing::update(testing::noise(5'000, 1, scale)));
+    EXPECT_THAT(d, SizeIs(5'000));
+    EXPECT_NEAR(length_of(d), 1, 1e-5) << scale;
+  }
+}
+
+TEST(DirectionOf, NothingPointsNowhere) {
+  EXPECT_THAT(direction_of(testing::update(std::vector<float>(5'000))), IsEmpty());
+  for (const auto bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> values(5'000, 1);
+    values[4'321] = bad;
+    EXPECT_THAT(direction_of(testing::update(values)), IsEmpty());
+  }
+}
+
+// The chunks that are looked at, told by values that name their chunk.
+std::vector<std::size_t> chunks_seen(std::size_t size) {
+  std::vector<float> values(size);
+  for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(i / kChunk + 1);
+  const auto d = direction_of(testing::update(values));
+  EXPECT_LE(d.size(), kDirection);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < d.size(); i += kChunk)
+    out.push_back(static_cast<std::size_t>(std::lround(d[i] / d[0])) - 1);
+  return out;
+}
+
+TEST(DirectionOf, ALargeUpdateIsSeenFromEndToEnd) {
+  const auto most = kDirection / kChunk;
+  for (const std::size_t chunks : {1, 15, 16, 17, 24, 31, 32, 33, 47, 65, 100, 200}) {
+    const auto seen = chunks_seen(chunks * kChunk - 5);
+    EXPECT_EQ(seen.size(), std::min(most, chunks)) << chunks;
+    EXPECT_TRUE(std::ranges::is_sorted(seen));
+    // No stretch is passed over, at the end no more than in the middle.
+    const auto apart = (chunks + most - 1) / most;
+    auto next = std::size_t{0};
+    for (const auto c : seen) {
+      EXPECT_LT(c, next + apart) << chunks;
+      next = c + 1;
+    }
+    EXPECT_LE(chunks - next, apart) << chunks;
+  }
+}
+
+TEST(DirectionOf, IsTheSamePlacesForEveryCodec) {
+  const auto values = testing::noise(3 * kBlock + 4099, 1, 0.01F);
+  const auto plain = direction_of(testing::update(values));
+  for (const auto name : codec_names()) {
+    const auto codec = *make_codec(name);
+    std::vector<float> residual(codec->keeps_residual() ? values.size() : 0);
+    const auto update = *Update::read(pack(values, *codec, residual), *codec, values.size());
+    const auto d = direction_of(update);
+    ASSERT_EQ(d.size(), plain.size()) << name;
+    EXPECT_NEAR(length_of(d), 1, 1e-5) << name;
+    double agreed = 0;
+    for (std::size_t i = 0; i < d.size(); ++i)
+      agreed += static_cast<double>(d[i]) * static_cast<double>(plain[i]);
+    // What top-k leaves out is missing; what it sends is in its place.
+    EXPECT_GT(agreed, codec->keeps_residual() ? 0.2 : 0.99) << name;
+  }
+}
+
+Evidence pointing(Direction direction, std::int64_t worker = 1) {
+  return {.stats = {.norm = 1}, .steps = 1, .direction = std::move(direction), .worker = worker};
+}
+
+TEST(History, AgreementIsTheCosineWithWhatWasAcceptedLately) {
+  History h;
+  EXPECT_EQ(h.agreement(pointing({1, 0})), std::nullopt);
+  h.accept(pointing({1, 0}));
+  EXPECT_THAT(h.agreement(pointing({1, 0})), Optional(DoubleNear(1, 1e-6)));
+  EXPECT_THAT(h.agreement(pointing({-1, 0})), Optional(DoubleNear(-1, 1e-6)));
+  EXPECT_THAT(h.agreement(pointing({0, 1})), Optional(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.agreement(pointing({0.6F, 0.8F})), Optional(DoubleNear(0.6, 1e-6)));
+  h.accept(pointing({0, 1}));
+  // The last one counts for a little more.
+  EXPECT_GT(h.agreement(pointing({0, 1})), h.agreement(pointing({1, 0})));
+  // What was long ago, hardly.
+  for (int i = 0; i < 60; ++i) h.accept(pointing({0, 1}));
+  EXPECT_THAT(h.agreement(pointing({1, 0})), Optional(DoubleNear(0, 1e-2)));
+}
+
+TEST(History, WhatPointsNowhereNeitherAgreesNorCounts) {
+  History h;
+  h.accept(pointing({1, 0}));
+  h.accept(pointing({}));
+  EXPECT_EQ(h.size(), 2u);
+  EXPECT_EQ(h.agreement(pointing({})), std::nullopt);
+  EXPECT_THAT(h.agreement(pointing({1, 0})), Optional(DoubleNear(1, 1e-6)));
+  EXPECT_EQ(h.agreement(pointing({1, 0, 0})), std::nullopt) << "of another model";
+  h.note(pointing({}));
+  EXPECT_THAT(h.record(1), IsEmpty());
+}
+
+TEST(History, EachWorkerHasARecordOfItsLastUpdates) {
+  History h;
+  h.note(pointing({1, 0}, 7));
+  EXPECT_THAT(h.record(7), IsEmpty()) << "there was nothing to agree with";
+  h.accept(pointing({1, 0}));
+  h.note(pointing({1, 0}, 7));
+  h.note(pointing({-1, 0}, 8));
+  h.note(pointing({0, 1}, 7));
+  EXPECT_THAT(h.record(7), ElementsAre(DoubleNear(1, 1e-6), DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.record(8), ElementsAre(DoubleNear(-1, 1e-6)));
+  EXPECT_THAT(h.record(9), IsEmpty());
+  for (int i = 0; i < 100; ++i) h.note(pointing({-1, 0}, 7));
+  EXPECT_THAT(h.record(7), SizeIs(16));
+  EXPECT_THAT(h.record(7), Each(DoubleNear(-1, 1e-6)));
+}
+
+TEST(History, OthersAreThoseWhoWorkedAtTheSameTime) {
+  History h;
+  h.accept(pointing({1, 0}));
+  h.note(pointing({-1, 0}, 1));  // Long ago.
+  for (int i = 0; i < 3; ++i) h.note(pointing({1, 0}, 2));
+  h.note(pointing({0, 1}, 3));
+  h.note(pointing({1, 0}, 2));
+  EXPECT_THAT(h.others(2, 2), ElementsAre(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(2, 3), ElementsAre(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(2, 9), ElementsAre(DoubleNear(-1, 1e-6), DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(3, 1), ElementsAre(DoubleNear(1, 1e-6)));
+  EXPECT_THAT(h.others(4, 1), SizeIs(6)) << "to a newcomer, all";
+  for (int i = 0; i < 1'000; ++i) h.note(pointing({1, 0}, 2));
+  EXPECT_THAT(h.others(4, 1), SizeIs(kNotes));
+  EXPECT_THAT(h.others(2, 6), IsEmpty()) << "it works alone now";
+}
+
+TEST(History, OfManyWorkersTheNewestHaveRecords) {
+  History h;
+  h.accept(pointing({1, 0}));
+  for (std::int64_t worker = 1; worker <= 3'000; ++worker) h.note(pointing({1, 0}, worker));
+  EXPECT_THAT(h.record(1), IsEmpty());
+  EXPECT_THAT(h.record(2'500), SizeIs(1));
+  EXPECT_THAT(h.record(3'000), SizeIs(1));
 }
 
 TEST(History, RemembersTheLastAndTheirMedians) {

@@ -56,16 +56,18 @@ base::Result<std::int64_t> unpack_changed(std::string_view bytes, std::span<floa
   const auto damaged = [] { return fail(Code::damaged, "the parameters arrived damaged"); };
   if (bytes.size() < sizeof head) return damaged();
   std::memcpy(head, bytes.data(), sizeof head);
+  const auto version = static_cast<std::int64_t>(head[0]);
   const auto blocks = (values.size() + kBlock - 1) / kBlock;
-  if (head[1] != values.size() || head[2] > blocks) return damaged();
+  if (version < 0 || head[1] != values.size() || head[2] > blocks) return damaged();
   const auto count = static_cast<std::size_t>(head[2]);
   if (bytes.size() < kHead + indices_bytes(count)) return damaged();
   std::vector<std::uint32_t> changed(count);
   std::memcpy(changed.data(), bytes.data() + kHead, count * sizeof(std::uint32_t));
   bytes.remove_prefix(kHead + indices_bytes(count));
-  std::size_t floats = 0;
+  std::size_t floats = 0, next = 0;
   for (const auto i : changed) {
-    if (i >= blocks) return damaged();
+    if (i < next || i >= blocks) return damaged();
+    next = i + 1;
     floats += length_of(i, values.size());
   }
   if (bytes.size() != floats * sizeof(float)) return damaged();
@@ -74,7 +76,7 @@ base::Result<std::int64_t> unpack_changed(std::string_view bytes, std::span<floa
     std::memcpy(values.data() + i * kBlock, bytes.data(), n);
     bytes.remove_prefix(n);
   }
-  return static_cast<std::int64_t>(head[0]);
+  return version;
 }
 
 }  // namespace souk::train

@@ -13,7 +13,7 @@
 // version it has.
 //
 //   version, size, count   64 bits each, little endian: of the parameters, of all floats, of blocks
-//   indices                32 bits each, padded to a multiple of 8 bytes
+//   indices                32 bits each, ascending, padded to a multiple of 8 bytes
 //   blocks                 their floats, in the order of the indices
 
 namespace souk::train {

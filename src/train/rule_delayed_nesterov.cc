@@ -26,7 +26,9 @@ class DelayedNesterov final : public Aggregator {
         each_(static_cast<float>(eta / static_cast<double>(period))),
         momentum_(static_cast<float>(momentum)) {}
   std::string_view name() const override { return "delayed-nesterov"; }
-  Needs needs() const override { return {.planes = 1}; }
+  Needs needs() const override {
+    return {.planes = 1, .gain = static_cast<double>(each_) / (1 - static_cast<double>(momentum_))};
+  }
 
   void fold(Parameters& p, std::span<const Update> updates) const override {
     const auto before = p.version();

@@ -16,7 +16,13 @@ class Diloco final : public Aggregator {
   Diloco(std::size_t quorum, double eta, double momentum)
       : quorum_(quorum), eta_(static_cast<float>(eta)), momentum_(static_cast<float>(momentum)) {}
   std::string_view name() const override { return "diloco"; }
-  Needs needs() const override { return {.planes = 1, .arity = quorum_, .synchronous = true}; }
+  Needs needs() const override {
+    const auto gain = static_cast<double>(eta_) / (1 - static_cast<double>(momentum_));
+    return {.planes = 1,
+            .arity = quorum_,
+            .synchronous = true,
+            .gain = gain / static_cast<double>(quorum_)};
+  }
 
   void fold(Parameters& p, std::span<const Update> updates) const override {
     const auto first = p.version() == 0;

@@ -101,6 +101,13 @@ std::size_t Session::to_fold(std::size_t waiting) const {
   return arity == 1 ? waiting : arity;
 }
 
+double Session::state_scale() const {
+  const auto needs = rule_->needs();
+  if (needs.sends == Sends::weights) return 1;  // They are averaged as they are.
+  const auto gain = needs.gain > 0 ? needs.gain : 1 / static_cast<double>(needs.arity);
+  return std::min(1.0, 1 / (gain * training_.plan().workers));
+}
+
 void Session::restore(TrainingState state, const std::vector<double>& norms,
                       const std::vector<double>& losses) {
   auto plan = training_.plan();  // A copy: what it lies in is replaced.

@@ -53,6 +53,11 @@ class Session {
   // Are `waiting` accepted updates enough to fold, and how many of them go into one fold?
   [[nodiscard]] std::size_t to_fold(std::size_t waiting) const;
 
+  // What workers multiply the changes of a model's state by (running means and variances, which are
+  // measured rather than trained). Each worker moves them most of the way to what it sees; added up
+  // over all who work at a time, and with momentum, that would go too far and swing.
+  [[nodiscard]] double state_scale() const;
+
   // Begins again from what was saved.
   void restore(TrainingState state, const std::vector<double>& norms,
                const std::vector<double>& losses);

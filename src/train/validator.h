@@ -47,6 +47,7 @@ struct Evidence {
 
 // How many updates a History remembers, and how many make medians worth judging by.
 inline constexpr std::size_t kRemembered = 64, kEnough = 8;
+inline constexpr std::size_t kNotes = 256;
 
 // What was accepted lately: enough for medians. Copyable, small.
 class History {
@@ -60,11 +61,13 @@ class History {
   // How far `e` points where those accepted lately do: from 1, the same way, to -1. Nothing where
   // it cannot be said.
   [[nodiscard]] std::optional<double> agreement(const Evidence& e) const;
-  // What was usual among those accepted. These are not in snapshots: they come back by themselves.
-  [[nodiscard]] const std::deque<double>& agreements() const { return agreements_; }
-  // Every update is noted before it is judged: what a worker's last ones came to, refused or not.
+  // Every update is noted before it is judged: what a worker's last ones agreed by, refused or not.
+  // Notes are not in snapshots: they come back by themselves.
   void note(const Evidence& e);
   [[nodiscard]] std::span<const double> record(std::int64_t worker) const;
+  // What those of others agreed by while `worker` made its last `own`; the last kNotes, if it has
+  // not made so many among them.
+  [[nodiscard]] std::deque<double> others(std::int64_t worker, std::size_t own) const;
 
   // For snapshots. What is too much for kRemembered is forgotten, the oldest first.
   [[nodiscard]] const std::deque<double>& norms() const { return norms_; }
@@ -72,9 +75,14 @@ class History {
   void restore(std::deque<double> norms, std::deque<double> losses);
 
  private:
-  std::deque<double> norms_, losses_, agreements_;  // The last kRemembered, in order of arrival.
-  Direction heading_;  // Where updates point, the latest the most. Of any length.
+  struct Note {
+    std::int64_t worker = 0;
+    double agreed = 0;
+  };
+  std::deque<double> norms_, losses_;  // The last kRemembered, in order of arrival.
+  Direction heading_;                  // Where updates point, the latest the most. Of any length.
   std::map<std::int64_t, std::vector<double>> records_;  // Of workers.
+  std::deque<Note> notes_;
 };
 
 // An update's norm per square root of its steps: local steps with independent noise add up so.

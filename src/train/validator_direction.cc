@@ -9,44 +9,56 @@
 namespace souk::train {
 namespace {
 
-constexpr double kSpreads = 6;  // 2.7 deviations: one honest update in some three hundred.
+constexpr double kSpreads = 6;  // 4 deviations.
 constexpr double kNoise = 5;    // Deviations of the agreement of noise, which is 1 / sqrt(n).
+constexpr double kClear = 0.5;  // What agrees by this is neither, however alike the others are.
 constexpr std::size_t kRecordFor = 6;
 constexpr double kSure = 3;  // Deviations of a mean.
 
 // Refuses updates that do not point where the others do: an update turned round, or noise. How far
-// honest ones agree differs from model to model and falls as training goes on, so the bound is what
-// was usual lately. Early on one update tells. Later honest ones agree by less than they spread;
-// then a worker is told by its record: honest work agrees on average, whatever its shard. Noise is
-// told by agreeing with nothing at all, each time. An update of few numbers agrees by chance, and
-// is judged by less. Judges nothing before kEnough updates.
+// honest ones agree differs from model to model and falls as training goes on: near its end each
+// undoes some of the one before, and all disagree. So a machine is compared with what others send
+// at the same time, refused or not: by what was accepted alone, all would be refused once they
+// agree less than before. Early on one update tells. Later honest ones agree by less than they
+// spread; then a machine is told by its record: honest work agrees on average, whatever its shard,
+// and one odd update of a machine whose others agree is believed. Noise is told by agreeing with
+// nothing at all, each time. An update of few numbers agrees by chance, and is judged by less.
+// Judges nothing without kEnough updates of others.
 class Pointing final : public Validator {
  public:
   std::string_view name() const override { return "direction"; }
 
   std::string judge(const Evidence& e, const History& h) const override {
     const auto agreed = h.agreement(e);
-    const auto& usual = h.agreements();
-    if (!agreed || usual.size() < kEnough) return "";
-    const auto noise = kNoise / std::sqrt(static_cast<double>(e.direction.size()));
-    if (*agreed < std::min(noise, median(usual) - kSpreads * spread(usual)))
-      return fmt::format("it points elsewhere: agreement {:.3f}, usual is {:.3f}", *agreed,
-                         median(usual));
+    const auto others = h.others(e.worker, kRecordFor);
+    if (!agreed || others.size() < kEnough) return "";
+    const auto noise =
+        std::min(kClear, kNoise / std::sqrt(static_cast<double>(e.direction.size())));
+    const auto usual = median(others);
     const auto record = h.record(e.worker);
+    const auto before = record.first(record.size() - std::min<std::size_t>(1, record.size()));
+    if (*agreed < std::min(noise, usual - kSpreads * spread(others)) && !(mean(before) > noise))
+      return fmt::format("it points elsewhere: agreement {:.3f}, usual is {:.3f}", *agreed, usual);
     if (record.size() < kRecordFor) return "";
-    if (against(record)) return "what comes from this machine points the other way";
-    if (is_noise(record, noise) && usual_size(usual) > 2 * noise)
+    if (usual > noise && against(record))
+      return "what comes from this machine points the other way";
+    if (is_noise(record, noise) && usual_size(others) > 2 * noise)
       return "what comes from this machine points nowhere";
     return "";
   }
 
  private:
+  static double mean(std::span<const double> values) {
+    const auto sum = std::accumulate(values.begin(), values.end(), 0.0);
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+  }
+
   static bool against(std::span<const double> record) {
     const auto n = static_cast<double>(record.size());
-    const auto mean = std::accumulate(record.begin(), record.end(), 0.0) / n;
+    const auto middle = mean(record);
     double squares = 0;
-    for (const auto a : record) squares += (a - mean) * (a - mean);
-    return mean + kSure * std::sqrt(squares / n / n) < 0;
+    for (const auto a : record) squares += (a - middle) * (a - middle);
+    return middle + kSure * std::sqrt(squares / n / n) < 0;
   }
 
   static bool is_noise(std::span<const double> record, double noise) {
@@ -54,9 +66,9 @@ class Pointing final : public Validator {
                                [&](double a) { return std::abs(a) < noise; });
   }
 
-  static double usual_size(const std::deque<double>& usual) {
+  static double usual_size(const std::deque<double>& agreements) {
     std::vector<double> sizes;
-    for (const auto a : usual) sizes.push_back(std::abs(a));
+    for (const auto a : agreements) sizes.push_back(std::abs(a));
     return median(std::move(sizes));
   }
 };

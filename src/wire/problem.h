@@ -24,6 +24,11 @@ struct Problem {
   SOUK_FIELDS(Problem, type, title, status, code, detail, field, hint)
 };
 
+// How an error is answered: the status and the title follow from its code.
+[[nodiscard]] Problem problem_of(const base::Error& error);
+// The same for what the HTTP layer itself refuses; `title` is the status's own phrase.
+[[nodiscard]] Problem problem_of(int status, std::string_view title, std::string_view message);
+
 // The error that an answer with a status of 300 or more stands for.
 [[nodiscard]] base::Error refusal(int status, std::string_view body);
 

@@ -63,6 +63,15 @@ struct UnitAsk {
   SOUK_FIELDS(UnitAsk, epoch, holds)
 };
 
+// A parameter service (hub/service.h) that carries a unit's bytes instead of the market.
+struct UnitHub {
+  std::string url;
+  std::string update;                 // The name under which the unit's update is sent there.
+  std::string ticket;                 // For the header Authorization: Bearer.
+  std::optional<std::string> pinned;  // Its certificate's fingerprint, if that is to be trusted.
+  SOUK_FIELDS(UnitHub, url, update, ticket, pinned)
+};
+
 // init: make the first parameters. train, evaluate: as in the worker protocol. wait: ask again
 // after `wait`. finish: there is no more.
 struct Unit {
@@ -77,17 +86,21 @@ struct Unit {
   double lr = 0;
   std::int64_t seed = 0;
   std::string send = "delta";
+  double state_scale = 1;  // Changes of the model's state are multiplied by this.
   std::string codec = "fp32";
   Duration within;  // Then it is given to somebody else.
   Duration wait;
-  SOUK_FIELDS(Unit, kind, id, shard, version, pass, first_step, steps, batch, lr, seed, send, codec,
-              within, wait)
+  std::optional<UnitHub> hub;  // train: where to pull and push; the market takes both as well.
+  SOUK_FIELDS(Unit, kind, id, shard, version, pass, first_step, steps, batch, lr, seed, send,
+              state_scale, codec, within, wait, hub)
 };
 
 struct TensorInfo {
   std::string name;
   std::vector<std::int64_t> shape;
-  SOUK_FIELDS(TensorInfo, name, shape)
+  bool state = false;  // Measured rather than trained: running means and the like.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"state"};
+  SOUK_FIELDS(TensorInfo, name, shape, state)
 };
 
 // What became of a unit. The update's bytes were sent before.

@@ -56,7 +56,9 @@ struct BatchNorm {
         variance(parameters.state(name + ".running_var", {channels}, 1)) {}
 
   at::Tensor operator()(const at::Tensor& x, bool training) const {
-    return at::batch_norm(x, weight, bias, mean, variance, training, 0.1, 1e-5, false);
+    // Folded from many machines, a variance may come out a little below zero.
+    return at::batch_norm(x, weight, bias, mean, training ? variance : variance.clamp_min(0),
+                          training, 0.1, 1e-5, false);
   }
 
   at::Tensor weight, bias, mean, variance;

@@ -112,6 +112,7 @@ Learner::~Learner() = default;
 std::string Learner::framework() { return "libtorch " TORCH_VERSION; }
 
 const std::vector<NamedShape>& Learner::tensors() const { return state_->parameters.shapes(); }
+std::size_t Learner::trained_count() const { return state_->parameters.trained_count(); }
 
 const Config& Learner::config() const { return state_->config; }
 

@@ -53,7 +53,9 @@ class Learner {
 
   // "libtorch 1.13.0"
   static std::string framework();
+  // Those that are trained, then those that are state.
   const std::vector<NamedShape>& tensors() const;
+  std::size_t trained_count() const;
   const Config& config() const;
   bool is_text() const;
 

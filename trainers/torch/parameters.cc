@@ -26,6 +26,7 @@ void Parameters::allocate() {
   for (const Entry& entry : entries_) total += count(entry.shape);
   const std::int64_t trained_count = total;
   for (const Entry& entry : states_) total += count(entry.shape);
+  trained_count_ = entries_.size();
   entries_.insert(entries_.end(), states_.begin(), states_.end());
   states_.clear();
 

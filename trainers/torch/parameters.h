@@ -29,8 +29,9 @@ class Parameters {
 
   // The rest is for after allocate().
 
-  // In the order of memory.
+  // In the order of memory, and how many of them, from the front, are trained.
   const std::vector<NamedShape>& shapes() const { return shapes_; }
+  std::size_t trained_count() const { return trained_count_; }
   // The same values for the same seed.
   void initialise(std::uint64_t seed);
   // Takes all tensors from the file, which must hold exactly these. Throws Error and changes
@@ -55,6 +56,7 @@ class Parameters {
   std::vector<Entry> entries_;  // What is trained; after allocate() state follows.
   std::vector<Entry> states_;
   std::vector<NamedShape> shapes_;
+  std::size_t trained_count_ = 0;
   std::string header_;
   at::Tensor all_, trained_, gradient_;
 };

@@ -120,8 +120,10 @@ class Worker {
     learner_.reset();  // Before the next one takes memory.
     learner_ = std::make_unique<Learner>(parse_config(request.value("config", Json())));
     Json tensors = Json::array();
-    for (const auto& [name, shape] : learner_->tensors())
+    for (const auto& [name, shape] : learner_->tensors()) {
       tensors.push_back({{"name", name}, {"shape", shape}});
+      if (tensors.size() > learner_->trained_count()) tensors.back()["state"] = true;
+    }
     return {{"protocol", 1},
             {"name", "souk-torch"},
             {"version", SOUK_TORCH_VERSION},

@@ -54,10 +54,13 @@ class KerasTrainer:
         if hasattr(optimizer, "build"):
             optimizer.build(self._model.trainable_variables)
         self._first_optimizer = [_array(v) for v in _variables(optimizer)]
+        trained = {id(v) for v in self._model.trainable_weights}
         return Description(
             tensors=[
-                TensorSpec(name, tuple(np.shape(weight)))
-                for name, weight in zip(self._names, self._first, strict=True)
+                TensorSpec(name, tuple(np.shape(first)), state=id(weight) not in trained)
+                for name, first, weight in zip(
+                    self._names, self._first, self._model.weights, strict=True
+                )
                 if name is not None
             ],
             framework=_framework(self._model),

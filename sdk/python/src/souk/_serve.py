@@ -98,7 +98,10 @@ class Session:
             "version": self._version,
             "framework": description.framework,
             "device": description.device,
-            "tensors": [{"name": t.name, "shape": list(t.shape)} for t in self._tensors],
+            "tensors": [
+                {"name": t.name, "shape": list(t.shape)} | ({"state": True} if t.state else {})
+                for t in self._tensors
+            ],
         }
 
     def _init(self, request: Mapping[str, Any], _stopped: Stopped) -> Answer:

@@ -71,7 +71,10 @@ class TorchTrainer:
             sum(t.numel() for t in tensors.values()), pin_memory=self._device.type == "cuda"
         )
         return Description(
-            tensors=[TensorSpec(name, tuple(t.shape)) for name, t in tensors.items()],
+            tensors=[
+                TensorSpec(name, tuple(t.shape), state=name in self._buffers)
+                for name, t in tensors.items()
+            ],
             framework=f"pytorch {torch.__version__}",
             device=_describe(self._device),
         )
@@ -141,6 +144,9 @@ class TorchTrainer:
             for name, first in self._buffers.items():
                 if not first.is_floating_point():
                     buffers[name].copy_(first)
+                elif name.endswith("running_var"):
+                    # Folded from many machines, it may come out a little below zero.
+                    buffers[name].clamp_(min=0)
 
     def _to_arrays(self, model: Any) -> Parameters:
         """In 32-bit floats; good until the next request."""

@@ -28,10 +28,12 @@ Stopped = Callable[[], bool]
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """One tensor of the parameters: a 32-bit float array."""
+    """One tensor of the parameters: a 32-bit float array. `state` is measured rather than trained,
+    such as running means; workers' changes of it are averaged, whatever the job's rule."""
 
     name: str
     shape: tuple[int, ...]
+    state: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,199 @@
+"""What bounds a training, with the real binary: seeds, budgets, deadlines; and other kinds of data."""
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import unittest
+
+import test_train
+from lending import Agent, LendingTest, needs_sandbox
+from souk import DEADLINE_S, SOUK, wait_for
+from test_train import JOB, needs_torch
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples")
+MNIST = os.path.join(
+    os.environ.get("SOUK_DATASETS") or os.path.expanduser("~/.cache/souk/datasets"), "mnist")
+
+
+def run_souk(*args):
+    done = subprocess.run([SOUK, *args, "--json"], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise AssertionError(f"souk {' '.join(args)}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+@needs_torch
+@unittest.skipUnless(os.path.isdir(MNIST), "MNIST is not here: `souk datasets mnist` fetches it")
+class SimulationTest(unittest.TestCase):
+    def simulate(self, rule, seed):
+        return run_souk("train-sim", "--rule", rule, "--workers", "8", "--speeds", "1,0.5,0.25",
+                        "--preempt", "0.2", "--seed", str(seed), "--model", "logistic",
+                        "--samples", "1200", "--checked", "200", "--epochs", "2")
+
+    def test_a_simulation_is_its_seed(self):
+        for rule in ("delayed-nesterov", "fedbuff", "fedavg"):
+            first, again, other = (self.simulate(rule, seed) for seed in (1, 1, 2))
+            self.assertEqual(first, again, rule)
+            self.assertNotEqual(first["hash"], other["hash"], rule)
+            self.assertGreater(first["lost"], 0, "nobody was preempted")
+
+
+class FoldBenchTest(unittest.TestCase):
+    def test_the_bench_of_folds_compares_with_a_baseline(self):
+        rows = run_souk("bench", "fold", "--floats", "300000", "--budget", "2s", "--rules",
+                        "downpour,fedbuff", "--codecs", "fp32,int8")["items"]
+        names = [row["name"] for row in rows]
+        for rule in ("downpour", "fedbuff"):
+            for codec in ("fp32", "int8"):
+                self.assertTrue([n for n in names if n.startswith(f"{rule}, {codec}")], names)
+        for row in rows:
+            self.assertEqual((row["bench"], row["unit"]), ("B1", "us"))
+            self.assertGreater(row["result"], 0)
+            self.assertGreater(row["baseline"], 0)
+            self.assertLessEqual(row["low"], row["ratio"])
+            self.assertLessEqual(row["ratio"], row["high"])
+            # 1 is as fast as its baseline, and more is better; it is a median of pairs.
+            of_medians = row["baseline"] / row["result"]
+            self.assertLess(row["ratio"], 3 * of_medians)
+            self.assertGreater(3 * row["ratio"], of_medians)
+
+
+PER_HOUR = 36.0  # Of a slot: a hundredth of a credit a second.
+FRUIT = {"apple": (1, 0, 0), "fig": (0, 1, 0), "plum": (0, 0, 1)}
+
+
+def endless(epochs):
+    """As in test_train, without a target that can be reached."""
+    return JOB.replace("target: {accuracy: 0.9}\n", "").replace("epochs: 30", f"epochs: {epochs}")
+
+
+def fruit(n, seed):
+    """Three measures on scales far apart, the greatest of which tells what it is."""
+    rng = random.Random(seed)
+    lines = ["weight,width,colour,kind"]
+    for _ in range(n):
+        kind = rng.choice(sorted(FRUIT))
+        mean = FRUIT[kind]
+        lines.append(f"{1000 + 50 * rng.gauss(3 * mean[0], 1):.3f},"
+                     f"{rng.gauss(3 * mean[1], 1) / 100:.6f},{rng.gauss(3 * mean[2], 1):.4f},{kind}")
+    return "\n".join(lines) + "\n"
+
+
+@needs_sandbox
+@needs_torch
+class LimitsTest(LendingTest):
+    Train = test_train.TrainTest  # Its helpers; its tests run there.
+    points, results, wait = Train.points, Train.results, Train.wait
+    predict, training, assert_ledger_sums = Train.predict, Train.training, Train.assert_ledger_sums
+
+    def lend(self, name="one"):
+        return Agent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price",
+                     str(PER_HOUR))
+
+    def submit(self, text, budget, **files):
+        """A job whose files lie beside it. What it pays is the lender's price."""
+        for name, content in files.items():
+            with open(os.path.join(self.folder, name.replace("_", ".")), "w",
+                      encoding="utf-8") as out:
+                out.write(content)
+        path = self.job_file(text + f"\nprice: {{limit: {PER_HOUR}, budget: {budget}}}\n")
+        return self.json("run", path, "--yes", token=self.bob)["id"]
+
+    def job(self, job):
+        return self.good("GET", f"/v1/jobs/{job}", None, self.bob)
+
+    def paid(self, job):
+        leases = self.good("GET", f"/v1/jobs/{job}/leases", None, self.bob)["items"]
+        return sum(lease["paid"] for lease in leases)
+
+    def balances(self):
+        return {row["name"]: row for row in self.json("ledger", token=self.ann)["accounts"]}
+
+    def test_a_budget_bounds_what_is_paid_and_a_larger_one_goes_on(self):
+        # Less than this is not worth starting a program for: 0.03 credits.
+        self.good("PATCH", "/v1/settings", {"shortest_term": "3s"}, self.ann)
+        self.lend()
+        cap = 0.07
+        job = self.submit(endless(100), cap, **self.points())
+
+        def paused():
+            now = self.job(job)
+            self.assertLessEqual(now["spent"], cap)
+            self.assertNotIn(now["state"], ("succeeded", "failed"), now["reason"])
+            return now["state"] == "paused" and now
+        stopped = wait_for(paused, "the pause", 2 * DEADLINE_S)
+        self.assertIn("budget", stopped["reason"])
+        self.assertGreater(stopped["spent"], 0)
+        self.assertAlmostEqual(self.paid(job), stopped["spent"], places=6)
+        self.assertAlmostEqual(self.balances()["bob"]["available"], 100 - cap, places=6)
+        before = self.training(job)
+        self.assertEqual(before["state"], "training")
+        self.souk("job", "edit", job, "--budget", "5", token=self.bob)
+        ended = self.wait(job)
+        self.assertEqual(ended["reason"], "all epochs are done")
+        self.assertLessEqual(ended["spent"], 5)
+        self.assertAlmostEqual(self.paid(job), ended["spent"], places=6)
+        after = self.training(job)
+        self.assertGreater(after["useful_steps"], before["useful_steps"])
+        self.assertEqual(len(after["rows"]), 100)
+        # What was not spent is bob's again.
+        self.assertAlmostEqual(self.balances()["bob"]["available"], 100 - ended["spent"], places=6)
+        self.assert_ledger_sums()
+
+    def test_a_deadline_ends_a_training_with_what_there_is(self):
+        self.lend()
+        job = self.submit(endless(100000) + "deadline: 8s\n", 5, **self.points())
+        ended = self.wait(job, "expired")
+        self.assertEqual(ended["reason"], "its deadline passed")
+        self.assertEqual(ended["escrow"], 0)
+        found = wait_for(lambda: (t := self.training(job))["state"] == "finished" and t, "its end")
+        self.assertGreater(found["useful_steps"], 0)
+        wait_for(lambda: self.job(job).get("result"), "the result")
+        with open(os.path.join(self.results(job), "metrics.json"), encoding="utf-8") as file:
+            metrics = json.load(file)
+        self.assertEqual(metrics["reason"], "its deadline passed")
+        self.assertGreater(metrics["accuracy"], 0.9)
+        sample = json.dumps([4.0 if i % 3 == 2 else -1.0 for i in range(8)]) + "\n"
+        self.assertEqual(json.loads(self.predict(job, sample).stdout)["label"], 2)
+        # Paid is the time of units that were accepted: less than there was.
+        spent = self.job(job)["spent"]
+        self.assertGreater(spent, 0)
+        self.assertLess(spent, 8 * PER_HOUR / 3600)
+        self.assertAlmostEqual(self.paid(job), spent, places=6)
+        self.assertAlmostEqual(self.balances()["bob"]["available"], 100 - spent, places=6)
+        self.assert_ledger_sums()
+
+    def test_words_as_labels_come_back_as_words(self):
+        self.lend()
+        job = self.submit("kind: train\nname: fruit\nmodel: {name: mlp, hidden: 16}\n"
+                          "data: {format: csv, train: train.csv, test: test.csv, label: kind}\n"
+                          "epochs: 20\ntarget: {accuracy: 0.85}\nbatch: 16\nlr: 0.1\nworkers: 1\n",
+                          5, train_csv=fruit(900, 1), test_csv=fruit(300, 2))
+        self.assertEqual(self.wait(job)["reason"], "the target was reached")
+        samples = {"apple": [1250, 0, 0], "fig": [1000, 0.05, 0], "plum": [1000, 0, 5]}
+        said = self.predict(job, "".join(json.dumps(s) + "\n" for s in samples.values())).stdout
+        self.assertEqual([json.loads(line)["name"] for line in said.splitlines()], list(samples))
+
+    def test_the_example_with_text_learns_to_write(self):
+        self.lend()
+        with open(os.path.join(EXAMPLES, "text.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        whole = re.search("train: (/.*?)}", text).group(1)
+        with open(whole, encoding="utf-8") as file:
+            some = file.read(3000)
+        for key, value in (("epochs", "2"), ("price", None)):
+            self.assertRegex(text, f"(?m)^{key}:")
+            text = re.sub(f"(?m)^{key}:.*$", f"{key}: {value}" if value else "", text)
+        job = self.submit(text.replace(whole, "some.txt"), 5, some_txt=some)
+        self.wait(job)
+        rows = self.training(job)["rows"]
+        self.assertEqual(len(rows), 2)
+        self.assertLess(rows[-1]["validation_loss"], math.log(256))  # Better than any byte alike.
+        said = self.predict(job, "This program is ", "--length", "80").stdout
+        self.assertGreaterEqual(len(said.strip("\n").encode()), 40, repr(said))
+
+
+if __name__ == "__main__":
+    unittest.main()
