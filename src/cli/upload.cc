@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -80,6 +81,21 @@ std::map<blob::Digest, std::uint64_t> chunks_of(const blob::Manifest& manifest) 
   return out;
 }
 
+std::optional<std::int64_t> number_in(const std::string& json) {
+  std::int64_t out = 0;
+  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), out);
+  return error == std::errc{} ? std::optional(out) : std::nullopt;
+}
+
+// As the trainer counts them: text is read in windows of the model's context, 64 unless given.
+std::int64_t samples_of(const train::Dataset& shard, const wire::Train& train) {
+  if (!shard.shape.empty()) return shard.samples();
+  std::int64_t context = 64;
+  if (const auto it = train.config.find("context"); it != train.config.end())
+    if (const auto given = number_in(it->second); given && *given > 0) context = *given;
+  return std::max<std::int64_t>(1, (shard.samples() - 1) / context);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<blob::Store>> user_store(const Context& c) {
@@ -123,7 +139,8 @@ Result<> JobFiles::add_training(Context& c, JobFile& job) {
                  static_cast<std::uint64_t>(count), c.err());
     for (const auto& shard : train::split(set, count, static_cast<std::uint64_t>(train.seed))) {
       SOUK_ASSIGN(auto packed, blob::pack_files({{"shard", shard_file(shard)}}, *store_));
-      out.push_back({keep(fmt::format("{} data", what), std::move(packed)), shard.samples()});
+      out.push_back(
+          {keep(fmt::format("{} data", what), std::move(packed)), samples_of(shard, train)});
       bar.update(out.size());
     }
     return {};

@@ -56,7 +56,10 @@ std::string curve_svg(const wire::Training& training) {
     low = std::min(low, r.low);
     high = std::max(high, r.high);
   }
-  if (training.target) high = std::max(high, *training.target);
+  if (training.target) {
+    low = std::min(low, *training.target);
+    high = std::max(high, *training.target);
+  }
   if (rows.empty()) low = 0, high = 1;
   // Down to the next tenth, or, near the top, the next hundredth.
   const auto grid = high - low < 0.1 ? 0.01 : 0.1;

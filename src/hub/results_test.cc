@@ -237,5 +237,14 @@ TEST(Curve, WithoutATargetThereIsNoLineForIt) {
   EXPECT_THAT(of_class(parse_xml(curve_svg(t)), "target"), SizeIs(0));
 }
 
+TEST(Curve, ATargetThatWasPassedIsStillInThePicture) {
+  auto t = training(40);
+  t.rows.erase(t.rows.begin(), t.rows.end() - 5);
+  t.target = 0.5;
+  const auto target = of_class(parse_xml(curve_svg(t)), "target");
+  ASSERT_THAT(target, SizeIs(1));
+  EXPECT_THAT(std::stod(target[0].attributes.at("y1")), AllOf(Ge(40), Le(320)));
+}
+
 }  // namespace
 }  // namespace souk::hub
