@@ -15,7 +15,6 @@ using testing::asks;
 using testing::bids;
 using testing::clear;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using testing::random_book;
 using namespace base::literals;
 

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <queue>
+#include <limits>
 
 #include "base/check.h"
 #include "mechanism/own_reserve.h"
@@ -14,67 +13,55 @@
 namespace souk::mechanism {
 namespace {
 
-constexpr std::int64_t kTurns = std::int64_t{1} << 22;
 constexpr int kSharings = 4;
 
-// A user in one of the queues of a step; the one in front is served next.
-struct Waiting {
-  std::int64_t karma = 0;
-  std::uint32_t user = 0;
+// Many users who each have something to hand in, one piece after the other: the next piece of a
+// user is always worth a slot's karma less than the one before.
+struct Pieces {
+  std::vector<std::int64_t> worth;  // Of each user's first piece.
+  std::vector<std::int64_t> count;  // How many it has.
 };
-struct RicherFirst {
-  bool operator()(const Waiting& a, const Waiting& b) const {
-    return a.karma != b.karma ? a.karma < b.karma : a.user > b.user;
-  }
-};
-struct PoorerFirst {
-  bool operator()(const Waiting& a, const Waiting& b) const {
-    return a.karma != b.karma ? a.karma > b.karma : a.user > b.user;
-  }
-};
-template <class Order>
-using Queue = std::priority_queue<Waiting, std::vector<Waiting>, Order>;
 
-// The slots of one step that are not anybody's own: lent ones, then common ones.
-class Pool {
- public:
-  Pool(std::int64_t common, std::vector<std::int64_t> lent, std::span<std::int64_t> karma)
-      : common_(common), lent_(std::move(lent)), karma_(karma) {
-    std::vector<Waiting> lenders;
-    for (std::uint32_t i = 0; i < lent_.size(); ++i) {
-      if (lent_[i] > 0) lenders.push_back({karma[i], i});
-      left_ += lent_[i];
+// How many pieces worth more than `level` a user has.
+std::int64_t above(const Pieces& pieces, std::size_t user, std::int64_t level) {
+  const auto over = pieces.worth[user] - level;
+  if (over <= 0) return 0;
+  return std::min(pieces.count[user], (over - 1) / kKarmaPerSlot + 1);
+}
+
+// Takes the `n` pieces that are worth most, ties in order of users, and says how many of each. What
+// picking them one by one would give, but in time that does not depend on `n`.
+std::vector<std::int64_t> best_pieces(const Pieces& pieces, std::int64_t n) {
+  __int128 total = 0;
+  for (const auto count : pieces.count) total += count;
+  if (total <= n) return pieces.count;
+  const auto taken_above = [&](std::int64_t level) {
+    __int128 sum = 0;
+    for (std::size_t i = 0; i < pieces.count.size(); ++i) sum += above(pieces, i, level);
+    return sum;
+  };
+  // The lowest level above which there are no more than n: all there is above it goes.
+  const auto [least, most] = std::ranges::minmax(pieces.worth);
+  auto high = most, low = least;
+  for (std::size_t i = 0; i < pieces.count.size(); ++i)
+    low = std::min(low, pieces.worth[i] - pieces.count[i] * kKarmaPerSlot);
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    if (taken_above(middle) <= n)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  std::vector<std::int64_t> taken(pieces.count.size());
+  for (std::size_t i = 0; i < taken.size(); ++i) n -= taken[i] = above(pieces, i, low);
+  // Of the pieces on the level, the first users' go.
+  for (std::size_t i = 0; i < taken.size() && n > 0; ++i)
+    if (taken[i] < pieces.count[i] && pieces.worth[i] - taken[i] * kKarmaPerSlot == low) {
+      ++taken[i];
+      --n;
     }
-    left_ += common;
-    lenders_ = Queue<PoorerFirst>({}, std::move(lenders));
-  }
-
-  [[nodiscard]] std::int64_t left() const { return left_; }
-
-  // At most `turn` slots, all from one lender; lenders are paid.
-  std::int64_t take(std::int64_t turn) {
-    std::int64_t taken = 0;
-    if (lenders_.empty()) {
-      taken = std::min(turn, common_);
-      common_ -= taken;
-    } else {
-      const auto user = lenders_.top().user;
-      lenders_.pop();
-      taken = std::min(turn, lent_[user]);
-      lent_[user] -= taken;
-      karma_[user] = std::min(kMostKarma, karma_[user] + taken * kKarmaPerSlot);
-      if (lent_[user] > 0) lenders_.push({karma_[user], user});
-    }
-    left_ -= taken;
-    return taken;
-  }
-
- private:
-  std::int64_t common_ = 0, left_ = 0;
-  std::vector<std::int64_t> lent_;
-  std::span<std::int64_t> karma_;
-  Queue<PoorerFirst> lenders_;
-};
+  return taken;
+}
 
 // An owner of a book, by the number it has in a step.
 struct User {
@@ -82,16 +69,20 @@ struct User {
   std::span<const std::uint32_t> bids;
 };
 
-// Everybody who shares, in order of id.
+// Everybody who shares, in order of id: owners and standing are both in that order.
 std::vector<User> users_of(const Book& book, const Owners& owners) {
   std::vector<User> out;
   out.reserve(owners.size() + book.standing.size());
-  for (std::size_t i = 0; i < owners.size(); ++i) out.push_back({owners.id(i), owners.bids(i)});
-  for (const auto& [id, karma] : book.standing) out.push_back({id, {}});
-  // An owner who bids and stands is in there twice; the entry with the bids is kept.
-  std::ranges::sort(out, {}, [](const User& u) { return std::pair(u.id, u.bids.empty()); });
-  const auto [from, to] = std::ranges::unique(out, {}, &User::id);
-  out.erase(from, to);
+  std::size_t i = 0;
+  const auto add_owners_up_to = [&](std::uint64_t id) {
+    for (; i < owners.size() && owners.id(i) <= id; ++i)
+      out.push_back({owners.id(i), owners.bids(i)});
+  };
+  for (const auto& [id, karma] : book.standing) {
+    add_owners_up_to(id);
+    if (out.empty() || out.back().id != id) out.push_back({id, {}});
+  }
+  add_owners_up_to(std::numeric_limits<std::uint64_t>::max());
   return out;
 }
 
@@ -112,44 +103,73 @@ std::vector<std::int64_t> karma_of(const Book& book, std::span<const User> users
   return out;
 }
 
-// What everybody would take if it were alone.
-std::vector<std::int64_t> demands_of(const Book& book, std::span<const User> users,
-                                     const OwnReserve& untouched) {
-  std::vector<std::int64_t> out;
-  out.reserve(users.size());
-  for (const auto& user : users) {
-    std::int64_t demand = 0;
-    for (const auto i : user.bids)
-      if (const auto room = untouched.room(i); room >= least(book.bids[i]))
-        demand += std::min<std::int64_t>(room, book.bids[i].units);
-    out.push_back(demand);
-  }
-  return out;
-}
-
-std::int64_t slots_within_reach(const Book& book) {
-  const auto most = std::ranges::max_element(book.bids, {}, &Bid::limit);
-  if (most == book.bids.end()) return 0;
-  std::int64_t slots = 0;
-  for (const auto& ask : book.asks)
-    if (ask.units > 0 && ask.reserve <= most->limit) slots += ask.units;
-  return slots;
-}
-
-// Gives each user's bids at most its share, and says what each could use.
-std::vector<std::int64_t> hand_out(const Book& book, std::span<const User> users,
-                                   std::span<const std::int64_t> shares, OwnReserve& slots) {
-  std::vector<std::int64_t> used(users.size());
-  for (std::size_t user = 0; user < users.size(); ++user)
-    for (const auto i : users[user].bids) {
-      const auto got = std::min({slots.room(i), shares[user] - used[user],
-                                 static_cast<std::int64_t>(book.bids[i].units)});
-      if (got < least(book.bids[i])) continue;
-      slots.give(i, got);
-      used[user] += got;
+// What each bid could use of what its owner may get: all it wants, at first, and less once it was
+// seen that there are no slots for it.
+class Uses {
+ public:
+  Uses(const Book& book, std::span<const User> users)
+      : book_(book),
+        users_(users),
+        bids_(bids_lowest_first(book)),
+        asks_(asks_by_reserve(book)),
+        most_(within_limits(book, bids_, asks_)),
+        assigned_(book.bids.size()) {
+    if (!bids_.empty()) supply_ = std::min(kMostKarmaSlots, most_[bids_.back().index]);
+    for (std::size_t i = 0; i < most_.size(); ++i) {
+      most_[i] = std::min<std::int64_t>(most_[i], book.bids[i].units);
+      if (most_[i] < least(book.bids[i])) most_[i] = 0;
     }
-  return used;
-}
+  }
+
+  // The slots that the highest limit accepts.
+  [[nodiscard]] std::int64_t supply() const { return supply_; }
+  // For each user.
+  [[nodiscard]] std::vector<std::int64_t> demands() const { return by_user(most_); }
+
+  // Hands each user's share to its bids, and them what there is. Says what each user could use, and
+  // remembers it for the next demands().
+  std::vector<std::int64_t> hand_out(std::span<const std::int64_t> shares) {
+    for (std::size_t user = 0; user < users_.size(); ++user) {
+      auto left = shares[user];
+      for (const auto i : users_[user].bids) {
+        const auto got = std::min(left, most_[i]);
+        assigned_[i] = got < least(book_.bids[i]) ? 0 : got;
+        left -= assigned_[i];
+      }
+      if (left > 0)
+        for (const auto i : users_[user].bids) most_[i] = assigned_[i];
+    }
+    served_ = serve_lowest_first(book_, bids_, asks_, assigned_);
+    std::vector<std::int64_t> used(book_.bids.size());
+    for (const auto& bid : served_) used[bid.index] = bid.units;
+    for (std::size_t i = 0; i < used.size(); ++i)
+      if (used[i] < assigned_[i]) most_[i] = used[i];
+    return by_user(used);
+  }
+
+  // What was handed out last.
+  [[nodiscard]] std::vector<Trade> trades() const {
+    return pair_up_at_reserve(book_, served_, asks_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::int64_t> by_user(const std::vector<std::int64_t>& units) const {
+    std::vector<std::int64_t> out;
+    out.reserve(users_.size());
+    for (const auto& user : users_) {
+      std::int64_t sum = 0;
+      for (const auto i : user.bids) sum += units[i];
+      out.push_back(sum);
+    }
+    return out;
+  }
+
+  const Book& book_;
+  std::span<const User> users_;
+  Lots bids_, asks_, served_;
+  std::vector<std::int64_t> most_, assigned_;  // For each bid.
+  std::int64_t supply_ = 0;
+};
 
 }  // namespace
 
@@ -159,7 +179,7 @@ Karma::Karma(std::int64_t alpha_ppm) : alpha_ppm_(alpha_ppm) {
 
 std::vector<std::int64_t> Karma::step(std::int64_t slots, std::span<const std::int64_t> demands,
                                       std::span<std::int64_t> karma) const {
-  CHECK(slots >= 0 && demands.size() == karma.size());
+  CHECK(slots >= 0 && slots <= kMostKarmaSlots && demands.size() == karma.size());
   const auto users = static_cast<std::int64_t>(demands.size());
   if (users == 0) return {};
   const auto guaranteed = static_cast<std::int64_t>(static_cast<__int128>(slots) * alpha_ppm_ /
@@ -167,30 +187,27 @@ std::vector<std::int64_t> Karma::step(std::int64_t slots, std::span<const std::i
   const auto common = slots - guaranteed * users;
   const auto earned =
       static_cast<std::int64_t>(static_cast<__int128>(common) * kKarmaPerSlot / users);
-  std::vector<std::int64_t> got(demands.size()), lent(demands.size());
+  std::vector<std::int64_t> got(demands.size());
+  // The richest borrows next, and is then poorer by a slot's worth. The poorest lends next, and is
+  // then richer: with the sign turned the same order.
+  Pieces wanted, lent;
+  __int128 can_borrow = 0, can_lend = 0;
   for (std::size_t i = 0; i < demands.size(); ++i) {
     CHECK(demands[i] >= 0 && karma[i] >= 0 && karma[i] <= kMostKarma);
     karma[i] = earned > kMostKarma - karma[i] ? kMostKarma : karma[i] + earned;
     got[i] = std::min(demands[i], guaranteed);
-    lent[i] = guaranteed - got[i];
+    wanted.worth.push_back(karma[i]);
+    wanted.count.push_back(std::min(demands[i] - got[i], karma[i] / kKarmaPerSlot));
+    lent.worth.push_back(-karma[i]);
+    lent.count.push_back(guaranteed - got[i]);
+    can_borrow += wanted.count.back();
+    can_lend += lent.count.back();
   }
-  Pool pool(common, std::move(lent), karma);
-  std::vector<Waiting> wanting;
-  const auto may_borrow = [&](std::size_t i) {
-    return got[i] < demands[i] && karma[i] >= kKarmaPerSlot;
-  };
-  for (std::uint32_t i = 0; i < demands.size(); ++i)
-    if (may_borrow(i)) wanting.push_back({karma[i], i});
-  Queue<RicherFirst> borrowers({}, std::move(wanting));
-  const auto turn = 1 + pool.left() / kTurns;
-  while (!borrowers.empty() && pool.left() > 0) {
-    const auto user = borrowers.top().user;
-    borrowers.pop();
-    const auto taken =
-        pool.take(std::min({turn, demands[user] - got[user], karma[user] / kKarmaPerSlot}));
-    got[user] += taken;
-    karma[user] -= taken * kKarmaPerSlot;
-    if (may_borrow(user)) borrowers.push({karma[user], user});
+  const auto borrowed = static_cast<std::int64_t>(std::min(can_borrow, can_lend + common));
+  const auto taken = best_pieces(wanted, borrowed), given = best_pieces(lent, borrowed);
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    got[i] += taken[i];
+    karma[i] = std::min(kMostKarma, karma[i] + (given[i] - taken[i]) * kKarmaPerSlot);
   }
   return got;
 }
@@ -214,25 +231,19 @@ Outcome KarmaShares::clear(const Book& book, base::Random&) const {
   const Owners owners(book);
   const auto users = users_of(book, owners);
   const auto before = karma_of(book, users, initial_);
-  const OwnReserve untouched(book);
-  auto slots = untouched;
-  auto wanted = demands_of(book, users, untouched);
-  const auto supply = slots_within_reach(book);
+  Uses uses(book, users);
   auto karma = before;
   for (int i = 0; i < kSharings; ++i) {
     karma = before;
-    const auto shares = karma_.step(supply, wanted, karma);
-    slots = untouched;
-    const auto used = hand_out(book, users, shares, slots);
+    const auto shares = karma_.step(uses.supply(), uses.demands(), karma);
+    const auto used = uses.hand_out(shares);
     if (used == shares) break;
-    for (std::size_t u = 0; u < users.size(); ++u)
-      if (used[u] < shares[u]) wanted[u] = used[u];
     if (i + 1 < kSharings) continue;
     // With no time left to share again, who got something pays for that and no more.
     karma = before;
-    CHECK(karma_.step(supply, used, karma) == used);
+    CHECK(karma_.step(uses.supply(), used, karma) == used);
   }
-  Outcome out{.trades = slots.trades()};
+  Outcome out{.trades = uses.trades()};
   for (std::size_t u = 0; u < users.size(); ++u)
     out.standing.emplace_hint(out.standing.end(), users[u].id, karma[u]);
   return out;

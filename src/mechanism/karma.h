@@ -8,6 +8,8 @@ namespace souk::mechanism {
 inline constexpr std::int64_t kKarmaPerSlot = 1'000'000;
 // Nobody stands higher: a billion slots, far from overflow.
 inline constexpr std::int64_t kMostKarma = 1'000'000'000 * kKarmaPerSlot;
+// Nor are more slots shared in one step.
+inline constexpr std::int64_t kMostKarmaSlots = 1'000'000'000'000;
 
 // One step of Karma (Vuppalapati et al., OSDI 2023), by itself: slots shared among users who want
 // more at some times and less at others. A user's fair share is slots / users. The fraction alpha
@@ -17,8 +19,7 @@ inline constexpr std::int64_t kMostKarma = 1'000'000'000 * kKarmaPerSlot;
 //   - who wants more borrows, a slot at a time and for a slot's worth of karma each, as long as it
 //     has that much, the richest first. Lent slots go first, the poorest lender's before others',
 //     and the lender earns what the borrower pays. Then come the common slots.
-// Ties go to the user with the lower index. With more than four million slots to borrow they are
-// borrowed in so many equal turns.
+// Ties go to the user with the lower index. Time grows with users, not with slots.
 //
 // Pareto efficient while nobody runs out of karma: slots stay idle only if everybody has what it
 // wants. No user gets more useful slots, over any number of steps, by saying that it wants more
@@ -30,7 +31,7 @@ class Karma {
   explicit Karma(std::int64_t alpha_ppm);
 
   // What each user gets. Updates `karma`, one entry per user, each in [0, kMostKarma].
-  // Requires slots >= 0 and demands >= 0.
+  // Requires slots in [0, kMostKarmaSlots] and demands >= 0.
   [[nodiscard]] std::vector<std::int64_t> step(std::int64_t slots,
                                                std::span<const std::int64_t> demands,
                                                std::span<std::int64_t> karma) const;
@@ -42,13 +43,13 @@ class Karma {
 // Karma on a book. Users are the owners in Book::standing and those of the bids: who bids nothing
 // lends its share, until the market takes it out of the standing. A newcomer begins with the mean
 // of the standing, or, where nobody stands yet, with the parameter `credits`. Ties in karma go to
-// the lower id: who wins one is the poorer in the next. Slots are those of
-// the asks that the highest limit accepts. An owner's share goes to its bids in order of position,
-// a gang whole or not at all. An owner who cannot use all of its share (no slot is left that its
-// limits accept, or a gang does not fit) is taken to want only what it can use, and the slots are
-// shared again, up to three times. Outcome::standing has everybody's karma, paid for the slots
-// really got. A slot changes hands at its ask's own reserve (own_reserve.h), so nobody is worse
-// off. There is no uniform price. Draws nothing.
+// the lower id: who wins one is the poorer in the next. Slots are those of the asks that the
+// highest limit accepts, up to kMostKarmaSlots. An owner's share goes to its bids in order of
+// position, a gang whole or not at all. A share that cannot be used (no slot is left that the
+// limits accept, or a gang does not fit) is taken as not wanted, and the slots are shared again, up
+// to three times. Outcome::standing has everybody's karma, paid for the slots really got. A slot
+// changes hands at its ask's own reserve (own_reserve.h), so nobody is worse off. There is no
+// uniform price. Draws nothing.
 //
 // Individually rational; budget balanced in credits. Where limits do not matter (all asks are
 // "market") and without gangs, what is said of class Karma holds. Not incentive compatible in

@@ -1,7 +1,6 @@
 #include "mechanism/own_reserve.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/check.h"
 
@@ -9,73 +8,130 @@ namespace souk::mechanism {
 
 std::vector<Trade> pair_up_at_reserve(const Book& book, std::span<const Lot> bids,
                                       std::span<const Lot> asks) {
-  auto trades = pair_up(bids, asks, {}, {});
-  for (auto& t : trades) t.pays = t.gets = book.asks[t.ask].reserve;
+  // Where each bid's slots begin: `used` units into asks[at]. Then trades can be listed by position
+  // without sorting them.
+  struct Start {
+    std::uint32_t at = 0;
+    std::int32_t used = 0, units = 0;
+  };
+  std::vector<Start> starts(book.bids.size());
+  Start next;
+  const auto advance = [&](Start& s, std::int32_t units) {
+    CHECK(s.at < asks.size());
+    const auto n = std::min(units, asks[s.at].units - s.used);
+    s.used += n;
+    if (s.used == asks[s.at].units) s = {s.at + 1, 0, s.units};
+    return n;
+  };
+  for (const auto& bid : bids) {
+    starts[bid.index] = {next.at, next.used, bid.units};
+    for (auto left = bid.units; left > 0;) left -= advance(next, left);
+  }
+  std::vector<Trade> trades;
+  trades.reserve(bids.size());
+  for (std::uint32_t i = 0; i < starts.size(); ++i) {
+    const auto first = static_cast<std::ptrdiff_t>(trades.size());
+    for (auto s = starts[i]; s.units > 0;) {
+      const auto& ask = asks[s.at];
+      const auto units = advance(s, s.units);
+      s.units -= units;
+      trades.push_back({i, ask.index, units, ask.price, ask.price});
+    }
+    std::sort(trades.begin() + first, trades.end(),
+              [](const Trade& a, const Trade& b) { return a.ask < b.ask; });
+  }
   return trades;
 }
 
-OwnReserve::Node OwnReserve::join(const Node& left, const Node& right) {
-  return {left.sum + right.sum, std::min(left.least, left.sum + right.least)};
+Lots bids_lowest_first(const Book& book) {
+  auto lots = bids_by_limit(book);
+  std::ranges::reverse(lots);
+  for (auto first = lots.begin(); first != lots.end();) {  // Equal limits keep their order.
+    const auto end =
+        std::find_if(first, lots.end(), [&](const Lot& lot) { return lot.price != first->price; });
+    std::reverse(first, end);
+    first = end;
+  }
+  return lots;
+}
+
+std::vector<std::int64_t> within_limits(const Book& book, std::span<const Lot> lowest_first,
+                                        std::span<const Lot> asks) {
+  std::vector<std::int64_t> out(book.bids.size());
+  std::int64_t supply = 0;
+  std::size_t at = 0;
+  for (const auto& bid : lowest_first) {
+    for (; at < asks.size() && asks[at].price <= bid.price; ++at) supply += asks[at].units;
+    out[bid.index] = supply;
+  }
+  return out;
+}
+
+Lots serve_lowest_first(const Book& book, std::span<const Lot> lowest_first,
+                        std::span<const Lot> asks, std::span<const std::int64_t> wanted) {
+  Lots served;
+  std::int64_t left = 0;  // Of the slots that the current limit accepts.
+  std::size_t at = 0;
+  for (const auto& bid : lowest_first) {
+    for (; at < asks.size() && asks[at].price <= bid.price; ++at) left += asks[at].units;
+    const auto got = std::min(left, wanted[bid.index]);
+    if (got < least(book.bids[bid.index])) continue;
+    served.push_back({bid.price, bid.index, static_cast<std::int32_t>(got)});
+    left -= got;
+  }
+  return served;
 }
 
 OwnReserve::OwnReserve(const Book& book)
     : book_(&book),
-      bids_(bids_by_limit(book)),
+      bids_(bids_lowest_first(book)),
       asks_(asks_by_reserve(book)),
       accepts_(book.bids.size()),
       given_(book.bids.size()) {
-  std::vector<std::int64_t> offered;  // At each distinct reserve.
+  reserves_.push_back({});
   std::size_t at = 0;
-  const auto next_reserve = [&] {
-    const auto reserve = asks_[at].price;
-    offered.push_back(0);
-    for (; at < asks_.size() && asks_[at].price == reserve; ++at) offered.back() += asks_[at].units;
-  };
-  for (auto i = bids_.size(); i-- > 0;) {
-    while (at < asks_.size() && asks_[at].price <= bids_[i].price) next_reserve();
-    accepts_[bids_[i].index] = static_cast<std::uint32_t>(offered.size());
+  for (const auto& bid : bids_) {
+    while (at < asks_.size() && asks_[at].price <= bid.price) {
+      const auto price = asks_[at].price;
+      std::int64_t units = 0;
+      for (; at < asks_.size() && asks_[at].price == price; ++at) units += asks_[at].units;
+      reserves_.push_back({units, static_cast<std::uint32_t>(reserves_.size())});
+    }
+    accepts_[bid.index] = static_cast<std::uint32_t>(reserves_.size() - 1);
   }
-  leaves_ = std::bit_ceil(std::max<std::size_t>(offered.size(), 1));
-  tree_.resize(2 * leaves_);
-  for (std::size_t i = 0; i < offered.size(); ++i) tree_[leaves_ + i] = {offered[i], offered[i]};
-  for (auto i = leaves_; i-- > 1;) tree_[i] = join(tree_[2 * i], tree_[2 * i + 1]);
 }
 
-std::int64_t OwnReserve::room(std::size_t bid) const {
-  if (accepts_[bid] == 0) return 0;
-  // The least sum of a beginning that includes the dearest reserve the bid accepts.
-  auto node = leaves_ + accepts_[bid] - 1;
-  auto least = tree_[node].sum;
-  for (; node > 1; node /= 2) {
-    if (node % 2 == 1)
-      least += tree_[node - 1].sum;
-    else
-      least = std::min(least, tree_[node].sum + tree_[node + 1].least);
-  }
-  return std::max<std::int64_t>(least, 0);
+std::uint32_t OwnReserve::dearest(std::uint32_t from) {
+  // Halves the way on each visit, so that the next one is short.
+  while (reserves_[from].below != from)
+    from = reserves_[from].below = reserves_[reserves_[from].below].below;
+  return from;
 }
 
-void OwnReserve::give(std::size_t bid, std::int64_t units) {
-  CHECK(units > 0 && accepts_[bid] > 0);
-  given_[bid] += units;
-  CHECK(given_[bid] <= book_->bids[bid].units);
-  auto node = leaves_ + accepts_[bid] - 1;
-  tree_[node].sum -= units;
-  tree_[node].least = tree_[node].sum;
-  for (node /= 2; node > 0; node /= 2) tree_[node] = join(tree_[2 * node], tree_[2 * node + 1]);
+std::int64_t OwnReserve::give(std::size_t bid, std::int64_t least, std::int64_t most) {
+  CHECK(0 < least && least <= most && given_[bid] + most <= book_->bids[bid].units);
+  const auto top = dearest(accepts_[bid]);
+  auto at = top;
+  for (auto found = reserves_[at].free; found < least; found += reserves_[at].free) {
+    if (at == 0) return 0;
+    at = dearest(at - 1);
+  }
+  std::int64_t got = 0;
+  at = top;
+  while (true) {
+    const auto units = std::min(most - got, reserves_[at].free);
+    got += units;
+    reserves_[at].free -= units;
+    if (reserves_[at].free == 0 && at > 0) reserves_[at].below = at - 1;
+    if (got == most || at == 0) break;
+    at = dearest(at - 1);
+  }
+  given_[bid] += got;
+  return got;
 }
 
 std::vector<Trade> OwnReserve::trades() const {
-  Lots served;
-  for (auto end = bids_.size(); end > 0;) {
-    auto first = end - 1;  // Of the bids with this limit: among equals the earlier one goes first.
-    while (first > 0 && bids_[first - 1].price == bids_[end - 1].price) --first;
-    for (auto i = first; i < end; ++i)
-      if (const auto units = given_[bids_[i].index]; units > 0)
-        served.push_back({bids_[i].price, bids_[i].index, static_cast<std::int32_t>(units)});
-    end = first;
-  }
-  return pair_up_at_reserve(*book_, served, asks_);
+  return pair_up_at_reserve(*book_, serve_lowest_first(*book_, bids_, asks_, given_), asks_);
 }
 
 }  // namespace souk::mechanism

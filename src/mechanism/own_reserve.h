@@ -10,6 +10,9 @@
 // What rules without prices share. A slot changes hands at its ask's own reserve (zero for
 // "market"), and only to a bid whose limit accepts it, so that nobody is worse off; the operator
 // gets nothing. Asks serve by (reserve, rank, position).
+//
+// Where the rule alone decides who gets how much, the cheapest slots go to the lowest limits, for
+// which nothing else will do; so bids with higher limits give way to them without having fewer.
 
 namespace souk::mechanism {
 
@@ -18,39 +21,51 @@ namespace souk::mechanism {
 [[nodiscard]] std::vector<Trade> pair_up_at_reserve(const Book& book, std::span<const Lot> bids,
                                                     std::span<const Lot> asks);
 
-// Who can be served together. A bid may have the asks up to its limit, so that bids with higher
-// limits can give way to those with lower ones: room() counts on that, and trades() gives the
-// cheapest slots to the lowest limits, for whom nothing else will do. What is given is never taken
-// back, and the order of giving never keeps slots idle that somebody left out could use.
-// Keeps a pointer to `book`. give() and room() take time logarithmic in the number of reserves.
+// All bids, lowest limit first, then by position.
+[[nodiscard]] Lots bids_lowest_first(const Book& book);
+
+// How many slots each bid could have if nobody else had any, its own units and gang aside.
+[[nodiscard]] std::vector<std::int64_t> within_limits(const Book& book,
+                                                      std::span<const Lot> lowest_first,
+                                                      std::span<const Lot> asks);
+
+// Gives each bid up to `wanted` of it of the cheapest slots left, lowest limit first; a gang whole
+// or not at all. Requires bids_lowest_first() and asks_by_reserve(). Linear.
+[[nodiscard]] Lots serve_lowest_first(const Book& book, std::span<const Lot> lowest_first,
+                                      std::span<const Lot> asks,
+                                      std::span<const std::int64_t> wanted);
+
+// Gives slots to bids in any order, as long as everybody can be served together. The order never
+// keeps slots idle that a bid could use. Keeps a pointer to `book`. A slot costs nearly constant
+// time.
 class OwnReserve {
  public:
   explicit OwnReserve(const Book& book);
 
-  // How many more units bids[bid] can be given, its own units and gang aside.
-  [[nodiscard]] std::int64_t room(std::size_t bid) const;
-  // Requires 0 < units <= room(bid), and no more in all than the bid's units.
-  void give(std::size_t bid, std::int64_t units);
+  // Gives bids[bid] as many more slots as there are for it, up to `most`, or none if there are
+  // fewer than `least`. Says how many. Requires 0 < least <= most, and no more than its units in
+  // all.
+  std::int64_t give(std::size_t bid, std::int64_t least, std::int64_t most);
   [[nodiscard]] std::int64_t given(std::size_t bid) const { return given_[bid]; }
   [[nodiscard]] std::vector<Trade> trades() const;
 
  private:
-  // The sum of some neighbouring reserves' free units, and the least sum of a beginning of them.
-  struct Node {
-    std::int64_t sum = 0;
-    std::int64_t least = 0;
+  // One of the distinct reserves, cheapest first and counted from one.
+  struct Reserve {
+    std::int64_t free = 0;    // Slots left at it.
+    std::uint32_t below = 0;  // Itself, or, if none are left, a cheaper one to look at next.
   };
-  static Node join(const Node& left, const Node& right);
+  // The dearest with free slots, from this one down; 0 if there is none.
+  std::uint32_t dearest(std::uint32_t from);
 
   const Book* book_;
-  Lots bids_, asks_;  // Highest limit first, cheapest first.
-  // For each bid, the number of distinct reserves it accepts; 0 for bids that can never trade.
+  Lots bids_, asks_;  // Lowest limit first, cheapest first.
+  // For each bid, the dearest reserve it accepts; 0 for bids that can never trade.
   std::vector<std::uint32_t> accepts_;
   std::vector<std::int64_t> given_;
-  // A segment tree over the distinct reserves, cheapest first: offered at exactly this reserve
-  // minus given to bids that accept exactly up to it. No beginning may sum to less than zero.
-  std::vector<Node> tree_;
-  std::size_t leaves_ = 1;
+  // Slots are put aside from the dearest that a bid accepts, which leaves the cheap ones to those
+  // who accept no others. The first entry stands for none.
+  std::vector<Reserve> reserves_;
 };
 
 }  // namespace souk::mechanism

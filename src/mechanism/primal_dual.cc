@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "mechanism/cheapest.h"
+#include "mechanism/own_reserve.h"
 #include "mechanism/params.h"
 #include "mechanism/power.h"
 
@@ -63,8 +64,8 @@ Outcome PrimalDual::clear(const Book& book, base::Random&) const {
     slots.take(got);
     quote.reset();
   }
-  auto trades = pair_up(served, slots.asks(), {}, {});
-  for (auto& t : trades) t.pays = t.gets = std::max(quotes[t.bid], book.asks[t.ask].reserve);
+  auto trades = pair_up_at_reserve(book, served, slots.asks());
+  for (auto& t : trades) t.pays = t.gets = std::max(quotes[t.bid], t.gets);
   return {std::move(trades), std::nullopt};
 }
 
