@@ -50,10 +50,12 @@ Speed ours(std::size_t hours) {
 Speed pythons(const std::string& script, std::size_t hours) {
   auto* pipe = ::popen(fmt::format("python3 '{}' {}", script, hours).c_str(), "r");
   if (pipe == nullptr) give_up("cannot start python3");
+  char line[200] = {};
+  const bool read = std::fgets(line, sizeof line, pipe) != nullptr;
+  if (::pclose(pipe) != 0 || !read) give_up(script + " did not answer");
   Speed out;
-  const auto read =
-      std::fscanf(pipe, R"({"events": %lf, "seconds": %lf})", &out.events, &out.seconds);
-  if (::pclose(pipe) != 0 || read != 2) give_up(script + " did not answer");
+  if (std::sscanf(line, R"({"events": %lf, "seconds": %lf})", &out.events, &out.seconds) != 2)
+    give_up(script + " said " + line);
   return out;
 }
 

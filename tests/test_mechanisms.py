@@ -4,7 +4,7 @@ import shutil
 import tempfile
 import unittest
 
-from souk import MarketTest, Server, wait_for
+from souk import MarketTest, wait_for
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples", "mechanisms")
 
@@ -45,16 +45,17 @@ class MechanismsTest(MarketTest):
         """A job's first lease under the rule in force."""
         job = self.good("POST", "/v1/jobs", {"class": "c1", "workers": {"min": 1, "max": 1},
                                              "limit": limit, "budget": 1}, self.bob)
-        leases = wait_for(lambda: self.good("GET", f"/v1/leases?job={job['id']}", token=self.bob)
-                          ["items"], "a lease")
-        self.good("DELETE", f"/v1/jobs/{job['id']}", token=self.bob)
+        path = f"/v1/jobs/{job['id']}"
+        leases = wait_for(lambda: self.good("GET", path + "/leases", token=self.bob)["items"],
+                          "a lease")
+        self.good("POST", path + "/cancel", {}, self.bob)
         return leases[0]
 
     def records(self):
         return {r["mechanism"]: r for r in self.json("class", "compare", "c1", token=self.bob)["items"]}
 
     def test_each_rule_is_judged_by_its_own_rounds_and_a_restart_forgets_nothing(self):
-        self.lend(self.ann, slots=4, price=0.2)
+        self.lend(self.ann, slots=1, price=0.2)
         self.assertEqual(self.lease_of(0.4)["price"], 0.3)  # Half way: k-double.
         self.assertEqual(self.set("--mechanism", "fifo").returncode, 0)
         self.assertEqual(self.lease_of(0.4)["price"], 0.2)

@@ -20,6 +20,8 @@ Command offers_command();
 Command prices_command();
 Command class_command();
 Command mechanisms_command();
+Command clear_command();
+Command lab_command();
 Command lend_command();
 Command run_command();
 Command logs_command();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/external.h"
 #include "lab/regret.h"
 #include "mechanism/sides.h"
 
@@ -312,7 +313,7 @@ class BookWorld {
 
 Result<Record> run_book(const Scenario& scenario, const MechanismChoice& mechanism,
                         std::uint64_t seed, const Progress& progress) {
-  SOUK_ASSIGN(const auto rule, mechanism::make(mechanism.name, mechanism.params));
+  SOUK_ASSIGN(const auto rule, make_mechanism(mechanism.name, mechanism.params));
   auto out = BookWorld(scenario, *rule, seed).run(progress);
   if (!out) {
     auto error = std::move(out).error();

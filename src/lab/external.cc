@@ -20,6 +20,7 @@
 #include "base/check.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "market/types.h"
 #include "wire/json.h"
 
 namespace souk::lab {
@@ -357,6 +358,26 @@ Result<std::unique_ptr<External>> make_external(const mechanism::Params& params)
   }
   SOUK_TRY((*fallback)->fit_for_live());
   return std::make_unique<External>(std::move(options), *std::move(fallback));
+}
+
+Result<std::unique_ptr<mechanism::Mechanism>> make_mechanism(const std::string& name,
+                                                             const mechanism::Params& params) {
+  if (name != market::kExternal) return mechanism::make(name, params);
+  return make_external(params);
+}
+
+std::unique_ptr<External> program_of(const std::string& name, const mechanism::Params& params) {
+  if (name != market::kExternal) return nullptr;
+  auto made = make_external(params);
+  CHECK(made);
+  return *std::move(made);
+}
+
+std::map<std::string, std::string> class_params(const std::string& name,
+                                                const mechanism::Params& params) {
+  std::map<std::string, std::string> out(params.begin(), params.end());
+  if (name == market::kExternal) out["program"] = "here";
+  return out;
 }
 
 }  // namespace souk::lab

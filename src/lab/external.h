@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -80,5 +81,17 @@ class External final : public mechanism::Mechanism {
 // mechanism that a market can run on, k-double unless given. All others are the fallback's.
 [[nodiscard]] base::Result<std::unique_ptr<External>> make_external(
     const mechanism::Params& params);
+
+// Any mechanism: one of the table's, or market::kExternal.
+[[nodiscard]] base::Result<std::unique_ptr<mechanism::Mechanism>> make_mechanism(
+    const std::string& name, const mechanism::Params& params);
+
+// For markets, whose rounds take the program along (market::Clear): the program, or nothing where
+// it is one of the table's; and the parameters that their classes have instead. Require that
+// make_mechanism() takes both.
+[[nodiscard]] std::unique_ptr<External> program_of(const std::string& name,
+                                                   const mechanism::Params& params);
+[[nodiscard]] std::map<std::string, std::string> class_params(const std::string& name,
+                                                              const mechanism::Params& params);
 
 }  // namespace souk::lab

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "lab/experiment.h"
 #include "mechanism/testing/books.h"
 
 namespace souk::lab {
@@ -276,6 +277,30 @@ TEST(External, BadParametersAreNamed) {
   EXPECT_THAT(message({{"program", "cat"}, {"start_ms", "soon"}}), HasSubstr("start_ms: 'soon'"));
   EXPECT_THAT(message({{"program", "cat"}, {"fallback", "nobody"}}), HasSubstr("'nobody'"));
   EXPECT_THAT(message({{"program", "cat"}, {"timeout", "5"}}), HasSubstr("timeout"));
+}
+
+// The same rule as a program and built in: the same gains from the same draws, in both worlds.
+TEST(External, IsAMechanismLikeAnyOtherInTheLab) {
+  const auto program =
+      std::filesystem::path(__FILE__).parent_path() / "../../examples/mechanisms/mcafee.py";
+  for (const std::string_view world : {"book", "market"}) {
+    const bool book = world == "book";
+    const auto text = fmt::format(
+        "name: both\nworld: {}\nhorizon: {}\nseeds: 1\n{}"
+        "mechanisms: [mcafee, {{name: external, params: {{program: \"python3 {}\", "
+        "timeout_ms: 5000}}}}]\n"
+        "lenders: [{{count: 6, costs: {{uniform: [0, 1]}}}}]\n"
+        "borrowers: [{{count: 6, values: {{uniform: [0, 1]}}{}}}]\n",
+        world, book ? "5" : "2h", book ? "regret: {books: 0}\n" : "", program.string(),
+        book ? "" : ", arrivals: {poisson: 2}, run_time: {exponential: 20m}");
+    const auto scenario = parse_scenario(text, "both.yaml", ".");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    const auto runs = run_experiment(*scenario);
+    ASSERT_TRUE(runs) << runs.error().message;
+    ASSERT_EQ(runs->size(), 2u);
+    EXPECT_GT((*runs)[0].trades.size(), 0u) << world;
+    EXPECT_EQ((*runs)[0].metrics.efficiency, (*runs)[1].metrics.efficiency) << world;
+  }
 }
 
 }  // namespace

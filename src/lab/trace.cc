@@ -1,0 +1,182 @@
+#include "lab/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/value.hpp>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <tuple>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "wire/json.h"
+
+namespace souk::lab {
+namespace {
+
+using base::Code;
+using base::fail;
+
+constexpr std::size_t kFileMax = std::size_t{1} << 30;
+
+base::Failure bad(std::string_view file, std::size_t line, std::string_view what,
+                  std::string hint = {}) {
+  return fail(Code::invalid, fmt::format("{}:{}: {}", file, line, what), std::move(hint));
+}
+
+std::optional<double> number(std::string_view text) {
+  double out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
+// Calls visit(line, number) for each line that is not empty, until it fails.
+template <class Visit>
+Result<> for_each_line(std::string_view text, Visit&& visit) {
+  std::size_t n = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    ++n;
+    if (!line.empty()) SOUK_TRY(visit(line, n));
+  }
+  return {};
+}
+
+std::vector<TraceJob> in_order(std::vector<TraceJob> jobs, std::int64_t most) {
+  std::ranges::sort(jobs, {},
+                    [](const TraceJob& j) { return std::tuple(j.arrival, j.run_time, j.workers); });
+  if (static_cast<std::int64_t>(jobs.size()) > most) jobs.resize(static_cast<std::size_t>(most));
+  const auto first = jobs.empty() ? 0 : jobs.front().arrival;
+  for (auto& job : jobs) job.arrival -= first;
+  return jobs;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error)
+    return fail(Code::not_found, fmt::format("cannot read {}: {}", path, error.message()),
+                "traces are looked for beside the scenario file");
+  if (size > kFileMax) return fail(Code::too_large, fmt::format("{} has {} bytes", path, size));
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  if (!in || (size > 0 && !(text << in.rdbuf())))
+    return fail(Code::not_found, fmt::format("cannot read {}", path));
+  return std::move(text).str();
+}
+
+using Rates = std::map<std::string, double, std::less<>>;
+
+Result<Rates> read_rates(std::string_view json, const TraceSource& source) {
+  SOUK_ASSIGN(const auto value, wire::parse(json));
+  const auto* workers = value.if_object();
+  const auto* worker = workers ? workers->if_contains(source.worker) : nullptr;
+  if (worker == nullptr || !worker->is_object()) {
+    std::vector<std::string_view> known;
+    if (workers)
+      for (const auto& member : *workers)
+        known.emplace_back(member.key().data(), member.key().size());
+    return fail(Code::invalid,
+                fmt::format("{} knows no worker '{}'", source.throughputs, source.worker),
+                base::suggest(source.worker, known));
+  }
+  Rates out;
+  for (const auto& member : worker->get_object()) {
+    const auto* rates = member.value().if_object();
+    const auto* alone = rates ? rates->if_contains("null") : nullptr;
+    if (alone && alone->is_number()) out.emplace(member.key(), alone->to_number<double>());
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_view name,
+                                           std::int64_t most) {
+  std::vector<TraceJob> out;
+  SOUK_TRY(for_each_line(text, [&](std::string_view line, std::size_t n) -> Result<> {
+    if (n == 1) {
+      if (line.starts_with("timestamp,duration,num_gpus")) return {};
+      return bad(name, n, "this is no philly trace",
+                 "its header begins timestamp,duration,num_gpus");
+    }
+    const auto cells = base::split(line, ',');
+    if (cells.size() < 3) return bad(name, n, fmt::format("{} columns", cells.size()), "3 or more");
+    auto when = std::string(cells[0]);
+    std::ranges::replace(when, ' ', 'T');
+    const auto at = base::parse_time(when + "Z");
+    const auto seconds = number(cells[1]), gpus = number(cells[2]);
+    if (!at || !seconds || !gpus)
+      return bad(name, n, "a time, a duration or a number of GPUs cannot be read");
+    if (*seconds > 0 && *gpus >= 1)
+      out.push_back(
+          {static_cast<double>(at->us) / 1e6, *seconds, static_cast<std::int32_t>(*gpus)});
+    return {};
+  }));
+  return in_order(std::move(out), most);
+}
+
+Result<std::vector<TraceJob>> parse_gavel(std::string_view text, std::string_view name,
+                                          std::string_view throughputs_json,
+                                          const TraceSource& source) {
+  Rates rates;
+  if (!throughputs_json.empty()) {
+    SOUK_ASSIGN(rates, read_rates(throughputs_json, source));
+  }
+  std::vector<TraceJob> out;
+  SOUK_TRY(for_each_line(text, [&](std::string_view line, std::size_t n) -> Result<> {
+    const auto cells = base::split(line, '\t');
+    const bool old_form = cells.size() == 7;
+    if (!old_form && cells.size() != 10)
+      return bad(name, n, fmt::format("{} columns", cells.size()), "a gavel trace has 7 or 10");
+    const auto steps = number(cells[old_form ? 4 : 5]);
+    const auto arrival = number(cells[old_form ? 5 : 9]);
+    const auto workers = number(cells[6]);
+    if (!steps || !arrival || !workers || *workers < 1)
+      return bad(name, n, "steps, arrival or workers cannot be read");
+    auto rate = source.steps_per_second;
+    if (!throughputs_json.empty()) {
+      const auto key = fmt::format("('{}', {})", cells[0], static_cast<int>(*workers));
+      const auto at = rates.find(key);
+      if (at == rates.end() || at->second <= 0)
+        return bad(name, n, fmt::format("{} has no rate for {}", source.throughputs, key),
+                   "use another worker, or steps_per_second");
+      rate = at->second;
+    }
+    if (*steps > 0) out.push_back({*arrival, *steps / rate, static_cast<std::int32_t>(*workers)});
+    return {};
+  }));
+  return in_order(std::move(out), source.most);
+}
+
+Result<Traces> load_traces(const Scenario& s) {
+  Traces out;
+  for (const auto& p : s.borrowers) {
+    if (!p.trace) continue;
+    const auto path_of = [&](const std::string& file) {
+      return (std::filesystem::path(s.folder) / file).string();
+    };
+    const auto path = path_of(p.trace->file);
+    SOUK_ASSIGN(const auto text, read_file(path));
+    if (p.trace->format == TraceFormat::philly) {
+      SOUK_ASSIGN(out[p.name], parse_philly(text, path, p.trace->most));
+    } else {
+      std::string rates;
+      if (!p.trace->throughputs.empty()) {
+        SOUK_ASSIGN(rates, read_file(path_of(p.trace->throughputs)));
+      }
+      SOUK_ASSIGN(out[p.name], parse_gavel(text, path, rates, *p.trace));
+    }
+    for (auto& job : out[p.name]) job.arrival /= p.trace->speed;
+  }
+  return out;
+}
+
+}  // namespace souk::lab

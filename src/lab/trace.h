@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/scenario.h"
+
+// Jobs as clusters have logged them.
+//
+//   philly  CSV with a header: timestamp,duration,num_gpus,...; seconds; in any order
+//   gavel   tab-separated, no header, in one of two forms:
+//           kind, command, step flag, needs data, steps, arrival (s), workers            (7
+//           columns) kind, command, folder, step flag, needs data, steps, workers, weight, SLO,
+//           arrival  (10) A job's run time is its steps over the steps per second of its kind, from
+//           a table {worker: {"('kind', workers)": {"null": steps/s}}} or the same for all.
+
+namespace souk::lab {
+
+struct TraceJob {
+  double arrival = 0;   // Seconds after the first.
+  double run_time = 0;  // Seconds.
+  std::int32_t workers = 1;
+
+  bool operator==(const TraceJob&) const = default;
+};
+
+using Traces = std::map<std::string, std::vector<TraceJob>>;  // By population.
+
+// In order of arrival, at most `most` of them. `name` is the file's, for errors, which name the
+// line. Jobs that ran no time are left out.
+[[nodiscard]] Result<std::vector<TraceJob>> parse_philly(std::string_view text,
+                                                         std::string_view name, std::int64_t most);
+[[nodiscard]] Result<std::vector<TraceJob>> parse_gavel(std::string_view text,
+                                                        std::string_view name,
+                                                        std::string_view throughputs_json,
+                                                        const TraceSource& source);
+
+// Reads the traces of all populations.
+[[nodiscard]] Result<Traces> load_traces(const Scenario& scenario);
+
+}  // namespace souk::lab
