@@ -152,7 +152,8 @@ market::OfferTerms MarketWorld::terms_of(const Lender& l, std::int32_t name, dou
   const auto price = l.names == 1 ? quoted : l.strategy->quote_of(name, now, quoted);
   return {.slots = record_->machines[l.first_machine + static_cast<std::uint32_t>(name)].slots,
           .reserve = as_credits(price),
-          .availability = {.weekly = p.windows}};
+          .availability = {.weekly = p.windows},
+          .longest_lease = p.longest_lease};
 }
 
 Credits MarketWorld::budget_of(Credits limit, std::int32_t workers, double run_time) {

@@ -61,6 +61,7 @@ struct TraceSource {
   std::string worker = "v100";  // on this kind of worker,
   double steps_per_second = 0;  // or the same for all.
   std::int64_t most = 100'000;  // Jobs.
+  double from = 0;              // Seconds of it that are left out at the beginning.
   double speed = 1;             // Arrivals come so many times faster.
 };
 
@@ -88,6 +89,7 @@ struct Population {
   // lenders
   std::vector<market::WeeklyWindow> windows;
   std::optional<Churn> churn;
+  Duration longest_lease = base::hours(24);
 };
 
 // From `at`, for `length`: demand or supply times a factor, or a population of lenders dies.

@@ -34,7 +34,8 @@ struct TraceKeys {
   Maybe<std::string> throughputs, worker;
   Maybe<double> steps_per_second, speed;
   Maybe<std::int64_t> most;
-  SOUK_FIELDS(TraceKeys, format, file, throughputs, worker, steps_per_second, speed, most)
+  Maybe<Duration> from;
+  SOUK_FIELDS(TraceKeys, format, file, throughputs, worker, steps_per_second, speed, most, from)
 };
 
 struct PopulationKeys {
@@ -44,13 +45,14 @@ struct PopulationKeys {
   bool keep = false;
   Maybe<double> credits;
   Maybe<std::string> class_;
-  Maybe<Duration> revise, patience, checkpoint;
+  Maybe<Duration> revise, patience, checkpoint, longest_lease;
   bool gang = false, leaves = false;
   Maybe<TraceKeys> trace;
   std::vector<std::string> windows;
   Maybe<ChurnKeys> churn;
   SOUK_FIELDS(PopulationKeys, name, count, units, values, costs, strategy, arrivals, run_time, keep,
-              credits, class_, revise, patience, checkpoint, gang, leaves, trace, windows, churn)
+              credits, class_, revise, patience, checkpoint, gang, leaves, trace, windows, churn,
+              longest_lease)
 };
 
 inline base::Failure bad(std::string message, std::string hint, std::string field) {

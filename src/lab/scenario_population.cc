@@ -81,6 +81,7 @@ Result<> trace(const PopulationKeys& k, Population& p) {
   if (t.steps_per_second) p.trace->steps_per_second = *t.steps_per_second;
   if (t.most) p.trace->most = *t.most;
   if (t.speed) p.trace->speed = *t.speed;
+  if (t.from) p.trace->from = t.from->seconds();
   if (!(p.trace->speed > 0)) return bad("the speed of a trace is more than 0", "", "trace.speed");
   if (t.format == TraceFormat::gavel && !t.throughputs && !(p.trace->steps_per_second > 0))
     return bad("a gavel trace counts steps, not seconds",
@@ -112,6 +113,8 @@ Result<> of_market(const PopulationKeys& k, World world, Population& p) {
   SOUK_TRY(borrowers_only(k.trace.has_value(), "trace"));
   SOUK_TRY(lenders_only(!k.windows.empty(), "windows"));
   SOUK_TRY(lenders_only(k.churn.has_value(), "churn"));
+  SOUK_TRY(lenders_only(k.longest_lease.has_value(), "longest_lease"));
+  p.longest_lease = k.longest_lease.value_or(p.longest_lease);
   if (k.gang && p.lends) return bad("lenders have no gangs", "it belongs to borrowers", "gang");
   p.gang = k.gang;
   p.slot_class = k.class_.value_or("c1");

@@ -35,6 +35,7 @@ lenders:
     costs: 0.1
     windows: ["daily 20:00-08:00"]
     churn: {up: {exponential: 10h}, down: 1h}
+    longest_lease: 3d
 borrowers:
   - arrivals: {poisson: 2}
     run_time: {lognormal: [30m, 1]}
@@ -87,6 +88,7 @@ TEST(Scenario, AMarketReadsAsWritten) {
   EXPECT_EQ(s.rules.term, base::minutes(30));
   EXPECT_EQ(s.lenders[0].windows.size(), 1u);
   EXPECT_EQ(s.lenders[0].churn->up.a, 36'000);
+  EXPECT_EQ(s.lenders[0].longest_lease, base::days(3));
   EXPECT_EQ(s.borrowers[0].arrivals.per_hour, 2);
   EXPECT_EQ(s.borrowers[0].patience, base::hours(3));
   EXPECT_EQ(s.demand_at(86'400 + 10), 2);

@@ -49,9 +49,14 @@ Result<> for_each_line(std::string_view text, Visit&& visit) {
   return {};
 }
 
-std::vector<TraceJob> in_order(std::vector<TraceJob> jobs, std::int64_t most) {
+// Those from `from` seconds after the first on, in order.
+std::vector<TraceJob> in_order(std::vector<TraceJob> jobs, double from, std::int64_t most) {
   std::ranges::sort(jobs, {},
                     [](const TraceJob& j) { return std::tuple(j.arrival, j.run_time, j.workers); });
+  if (!jobs.empty()) {
+    const auto begin = jobs.front().arrival + from;
+    jobs.erase(jobs.begin(), std::ranges::lower_bound(jobs, begin, {}, &TraceJob::arrival));
+  }
   if (static_cast<std::int64_t>(jobs.size()) > most) jobs.resize(static_cast<std::size_t>(most));
   const auto first = jobs.empty() ? 0 : jobs.front().arrival;
   for (auto& job : jobs) job.arrival -= first;
@@ -99,7 +104,7 @@ Result<Rates> read_rates(std::string_view json, const TraceSource& source) {
 }  // namespace
 
 Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_view name,
-                                           std::int64_t most) {
+                                           const TraceSource& source) {
   std::vector<TraceJob> out;
   SOUK_TRY(for_each_line(text, [&](std::string_view line, std::size_t n) -> Result<> {
     if (n == 1) {
@@ -120,7 +125,7 @@ Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_vi
           {static_cast<double>(at->us) / 1e6, *seconds, static_cast<std::int32_t>(*gpus)});
     return {};
   }));
-  return in_order(std::move(out), most);
+  return in_order(std::move(out), source.from, source.most);
 }
 
 Result<std::vector<TraceJob>> parse_gavel(std::string_view text, std::string_view name,
@@ -153,7 +158,7 @@ Result<std::vector<TraceJob>> parse_gavel(std::string_view text, std::string_vie
     if (*steps > 0) out.push_back({*arrival, *steps / rate, static_cast<std::int32_t>(*workers)});
     return {};
   }));
-  return in_order(std::move(out), source.most);
+  return in_order(std::move(out), source.from, source.most);
 }
 
 Result<Traces> load_traces(const Scenario& s) {
@@ -166,7 +171,7 @@ Result<Traces> load_traces(const Scenario& s) {
     const auto path = path_of(p.trace->file);
     SOUK_ASSIGN(const auto text, read_file(path));
     if (p.trace->format == TraceFormat::philly) {
-      SOUK_ASSIGN(out[p.name], parse_philly(text, path, p.trace->most));
+      SOUK_ASSIGN(out[p.name], parse_philly(text, path, *p.trace));
     } else {
       std::string rates;
       if (!p.trace->throughputs.empty()) {

@@ -28,10 +28,11 @@ struct TraceJob {
 
 using Traces = std::map<std::string, std::vector<TraceJob>>;  // By population.
 
-// In order of arrival, at most `most` of them. `name` is the file's, for errors, which name the
-// line. Jobs that ran no time are left out.
+// In order of arrival, at most source.most of them. `name` is the file's, for errors, which name
+// the line. Jobs that ran no time are left out.
 [[nodiscard]] Result<std::vector<TraceJob>> parse_philly(std::string_view text,
-                                                         std::string_view name, std::int64_t most);
+                                                         std::string_view name,
+                                                         const TraceSource& source);
 [[nodiscard]] Result<std::vector<TraceJob>> parse_gavel(std::string_view text,
                                                         std::string_view name,
                                                         std::string_view throughputs_json,

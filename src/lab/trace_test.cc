@@ -18,16 +18,18 @@ constexpr std::string_view kPhilly =
     "2017-10-09 06:14:03,0.0,1,0.0,6214e9\n";
 
 TEST(Trace, PhillyIsPutInOrder) {
-  const auto jobs = parse_philly(kPhilly, "philly.csv", 100);
+  const auto jobs = parse_philly(kPhilly, "philly.csv", {});
   ASSERT_TRUE(jobs) << jobs.error().message;
   EXPECT_EQ(*jobs, (std::vector<TraceJob>{{0, 2951, 4}, {2932, 66, 1}}));
-  EXPECT_EQ(parse_philly(kPhilly, "philly.csv", 1)->size(), 1u);
+  EXPECT_EQ(parse_philly(kPhilly, "philly.csv", {.most = 1})->size(), 1u);
+  EXPECT_EQ(*parse_philly(kPhilly, "philly.csv", {.from = 60}),
+            (std::vector<TraceJob>{{0, 66, 1}}));
 }
 
 TEST(Trace, DamageIsNamedByItsLine) {
-  EXPECT_EQ(parse_philly("a,b\n", "p.csv", 1).error().message, "p.csv:1: this is no philly trace");
+  EXPECT_EQ(parse_philly("a,b\n", "p.csv", {}).error().message, "p.csv:1: this is no philly trace");
   const auto bad = std::string(kPhilly) + "yesterday,1,1\n";
-  EXPECT_TRUE(parse_philly(bad, "p.csv", 9).error().message.starts_with("p.csv:5:"));
+  EXPECT_TRUE(parse_philly(bad, "p.csv", {}).error().message.starts_with("p.csv:5:"));
   EXPECT_TRUE(parse_gavel("a\tb\n", "g", "", {}).error().message.starts_with("g:1:"));
 }
 
@@ -79,7 +81,7 @@ TEST(Trace, TheRealGavelTraceIsRead) {
 TEST(Trace, TheRealPhillyTraceIsRead) {
   const auto trace = shared("pollux/philly.csv");
   if (trace.empty()) GTEST_SKIP() << "the traces are not on this machine";
-  const auto jobs = parse_philly(text_of(trace), trace, 100'000);
+  const auto jobs = parse_philly(text_of(trace), trace, {});
   ASSERT_TRUE(jobs) << wire::one_line(jobs.error());
   EXPECT_GT(jobs->size(), 80'000u);
 }
