@@ -24,10 +24,8 @@ struct Mean {
   std::int64_t slots = 0;
 
   void add(const HourBucket& b) {
-    for (const auto& [price, n] : b.traded) {
-      sum += static_cast<__int128>(price.micro) * n;
-      slots += n;
-    }
+    sum += b.sums().value;
+    slots += b.sums().slots;
   }
   [[nodiscard]] std::optional<Credits> value() const {
     if (slots == 0) return std::nullopt;
@@ -53,13 +51,27 @@ HourBucket& PriceHistory::bucket(Time at) {
   return hours_.back();  // Time never runs backwards in the core.
 }
 
-void PriceHistory::traded(Time at, Credits price, std::int64_t slots) {
-  auto& prices = bucket(at).traded;
-  auto it = prices.lower_bound(price);
+const HourSums& HourBucket::sums() const {
+  if (known_sums) return *known_sums;
+  known_sums.emplace();
+  for (const auto& [price, n] : traded) {
+    known_sums->value += static_cast<__int128>(price.micro) * n;
+    known_sums->slots += n;
+  }
+  return *known_sums;
+}
+
+void HourBucket::add(Credits price, std::int64_t slots) {
+  known_sums.reset();
+  auto it = traded.lower_bound(price);
   // Full: count it at the nearest known price above, or the highest.
-  if (prices.size() >= kPricesPerHour && (it == prices.end() || it->first != price))
-    price = it == prices.end() ? prices.rbegin()->first : it->first;
-  prices[price] += slots;
+  if (traded.size() >= kPricesPerHour && (it == traded.end() || it->first != price))
+    price = it == traded.end() ? traded.rbegin()->first : it->first;
+  traded[price] += slots;
+}
+
+void PriceHistory::traded(Time at, Credits price, std::int64_t slots) {
+  bucket(at).add(price, slots);
 }
 
 void PriceHistory::sampled(Time at, std::int64_t supply, std::int64_t demand, std::int64_t leased) {

@@ -15,6 +15,11 @@ using base::Credits;
 using base::Duration;
 using base::Time;
 
+struct HourSums {
+  __int128 value = 0;  // Price x slots.
+  std::int64_t slots = 0;
+};
+
 // What happened to one slot class in one hour.
 struct HourBucket {
   std::int64_t hour = 0;                   // Hours since 1970.
@@ -23,6 +28,11 @@ struct HourBucket {
   std::int64_t demand = 0;
   std::int64_t leased = 0;
   std::int64_t samples = 0;
+
+  // Summed up once, until something is added.
+  [[nodiscard]] const HourSums& sums() const;
+  void add(Credits price, std::int64_t slots);
+  mutable std::optional<HourSums> known_sums;  // Derived; nobody's but sums()'s.
 
   SOUK_FIELDS(HourBucket, hour, traded, supply, demand, leased, samples)
 };

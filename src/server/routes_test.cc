@@ -190,7 +190,8 @@ void tour_supply(Tour& t) {
   t.go("listClasses", f.lender.token);
   t.go(
       "setClass", f.boss.token, {"huge"},
-      R"({"cores":64,"memory_mib":262144,"price":9,"mechanism":"posted","params":{},"retired":false})");
+      R"({"cores":64,"memory_mib":262144,"price":9,"mechanism":"posted","params":{},"retired":false,)"
+      R"("trial":{"mechanism":"mcafee","slice":"1h"}})");
   t.go("listMechanisms", f.lender.token);
   const auto m =
       t.go("addMachine", f.lender.token, {},
@@ -326,6 +327,7 @@ void tour_training(Tour& t) {
 
 void tour_market(Tour& t) {
   auto& f = t.fair;
+  t.go("compareMechanisms", f.lender.token, {"c1"});
   t.go("getPrices", f.borrower.token, {}, "", "?class=c1&days=2&by=day");
   t.go("getLedger", f.borrower.token);
   t.go("getStatement", f.boss.token, {}, "", "?account=bob");
