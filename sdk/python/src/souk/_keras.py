@@ -6,7 +6,7 @@ import math
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +54,11 @@ class KerasTrainer:
         if hasattr(optimizer, "build"):
             optimizer.build(self._model.trainable_variables)
         self._first_optimizer = [_array(v) for v in _variables(optimizer)]
-        trained = {id(v) for v in self._model.trainable_weights}
         return Description(
             tensors=[
-                TensorSpec(name, tuple(np.shape(first)), state=id(weight) not in trained)
-                for name, first, weight in zip(
-                    self._names, self._first, self._model.weights, strict=True
+                TensorSpec(name, tuple(np.shape(weight)), state)
+                for name, weight, state in zip(
+                    self._names, self._first, _states(self._model, self._first), strict=True
                 )
                 if name is not None
             ],
@@ -148,6 +147,15 @@ class KerasTrainer:
         if len(x) != len(y) or len(x) == 0:
             raise invalid(f"the shard {path.name} has {len(x)} samples and {len(y)} labels")
         return x, y
+
+
+def _states(model: Any, weights: Sequence[Any]) -> list[bool]:
+    """Which weights are measured rather than trained. What only looks like Keras does not say."""
+    variables = list(getattr(model, "weights", []))
+    trained = {id(v) for v in getattr(model, "trainable_weights", variables)}
+    if len(variables) != len(weights):
+        return [False] * len(weights)
+    return [id(v) not in trained for v in variables]
 
 
 def _names(model: Any, weights: list[Any]) -> list[str | None]:
