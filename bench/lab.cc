@@ -32,6 +32,7 @@ borrowers:
     arrivals: {{poisson: 1}}
     run_time: {{exponential: 40m}}
     values: {{lognormal: [0.6, 0.5]}}
+    patience: 1h
 )";
 
 struct Speed {

@@ -2,7 +2,7 @@
 
 Lenders offer slots, borrowers submit jobs, every round a uniform-price call clears the book, leases
 run, are settled every few minutes and end. One event each: an offer, a bid, a clearing, a lease, a
-settlement, an end. No accounts are checked, no windows kept, nothing can be replayed. Prints how
+settlement, an end, a job given up. No accounts are checked, no windows kept, nothing can be replayed. Prints how
 many events it handled in how many seconds of processor time.
 """
 import heapq
@@ -12,7 +12,7 @@ import sys
 import time
 
 LENDERS, BORROWERS, SLOTS = 300, 600, 4
-ROUND, SETTLE, TERM = 60.0, 300.0, 3600.0
+ROUND, SETTLE, TERM, PATIENCE = 60.0, 300.0, 3600.0, 3600.0
 
 
 def run(hours, seed):
@@ -53,6 +53,10 @@ def run(hours, seed):
             else:
                 heapq.heappush(running, (due + min(SETTLE, left), number,
                                          (price, borrower, ask, left, due)))
+        # Whoever waited for an hour gives up.
+        patient = [bid for bid in waiting if bid[1] > now - PATIENCE]
+        events += len(waiting) - len(patient)
+        waiting = patient
         # The call: highest bids with lowest asks, all at the price half way between the last two.
         bids = sorted(waiting, key=lambda bid: (-bid[0], bid[1]))
         units = []
