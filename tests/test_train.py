@@ -143,7 +143,7 @@ class TrainTest(LendingTest):
     def test_a_machine_that_leaves_hands_back_a_partial_unit(self):
         first = self.agent("one")
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
-            "epochs: 30", "epochs: 6\nlocal_steps: 90\nshards: 1"))
+            "epochs: 30", "epochs: 6\nlocal_steps: 90\nshards: 1\nvalidators: [finite]"))
         wait_for(lambda: self.training(job)["useful_steps"] > 0, "some work", DEADLINE_S)
         first.process.terminate()
         first.process.wait(DEADLINE_S)
