@@ -62,7 +62,7 @@ base::Result<std::int64_t> unpack_changed(std::string_view bytes, std::span<floa
   const auto count = static_cast<std::size_t>(head[2]);
   if (bytes.size() < kHead + indices_bytes(count)) return damaged();
   std::vector<std::uint32_t> changed(count);
-  std::memcpy(changed.data(), bytes.data() + kHead, count * sizeof(std::uint32_t));
+  if (count > 0) std::memcpy(changed.data(), bytes.data() + kHead, count * sizeof(std::uint32_t));
   bytes.remove_prefix(kHead + indices_bytes(count));
   std::size_t floats = 0, next = 0;
   for (const auto i : changed) {
