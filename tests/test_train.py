@@ -143,12 +143,12 @@ class TrainTest(LendingTest):
     def test_a_machine_that_leaves_hands_back_a_partial_unit(self):
         first = self.agent("one")
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
-            "epochs: 30", "epochs: 6\nlocal_steps: 90\nshards: 1\nvalidators: [finite]"))
+            "epochs: 30", "epochs: 6\nlocal_steps: 90\nshards: 1"))
         wait_for(lambda: self.training(job)["useful_steps"] > 0, "some work", DEADLINE_S)
         first.process.terminate()
         first.process.wait(DEADLINE_S)
         before = self.training(job)
-        self.assertEqual(before["wasted_steps"], 0)
+        self.assertEqual(before["wasted_steps"], 0, first.text())
         self.agent("two")
         self.wait(job)
 
@@ -197,10 +197,10 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
         self.agent("one")
         self.agent("two")
         job = self.train(JOB.replace("0.9}", "1.0}").replace("epochs: 30", "epochs: 8") +
-                         # What odd numbers look like is judged elsewhere.
-                         "replicate: 1\nvalidators: [finite]\n")
+                         "replicate: 1\n")
         self.wait(job)
-        self.assertEqual([w["rejected"] for w in self.training(job)["by_worker"]], [0, 0])
+        self.assertEqual([w["rejected"] for w in self.training(job)["by_worker"]], [0, 0],
+                         self.souk("logs", job, token=self.bob).stdout)
 
     def test_what_cannot_be_trained_is_refused_in_words(self):
         bad = [("model: {name: mlp, hidden: 32}", "", "model"),

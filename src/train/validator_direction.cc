@@ -35,14 +35,14 @@ class Pointing final : public Validator {
     const auto noise =
         std::min(kClear, kNoise / std::sqrt(static_cast<double>(e.direction.size())));
     const auto usual = median(others);
+    if (usual <= noise) return "";  // Others do not agree either: it says nothing.
     const auto record = h.record(e.worker);
     const auto before = record.first(record.size() - std::min<std::size_t>(1, record.size()));
     if (*agreed < std::min(noise, usual - kSpreads * spread(others)) && !(mean(before) > noise))
       return fmt::format("it points elsewhere: agreement {:.3f}, usual is {:.3f}", *agreed, usual);
     if (record.size() < kRecordFor) return "";
-    if (usual > noise && against(record))
-      return "what comes from this machine points the other way";
-    if (is_noise(record, noise) && usual_size(others) > 2 * noise)
+    if (against(record)) return "what comes from this machine points the other way";
+    if (usual > 2 * noise && is_noise(record, noise))
       return "what comes from this machine points nowhere";
     return "";
   }
@@ -64,12 +64,6 @@ class Pointing final : public Validator {
   static bool is_noise(std::span<const double> record, double noise) {
     return std::ranges::all_of(record.last(kRecordFor),
                                [&](double a) { return std::abs(a) < noise; });
-  }
-
-  static double usual_size(const std::deque<double>& agreements) {
-    std::vector<double> sizes;
-    for (const auto a : agreements) sizes.push_back(std::abs(a));
-    return median(std::move(sizes));
   }
 };
 
