@@ -1,16 +1,19 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "train/validators.h"
 
 namespace souk::train {
 namespace {
 
-constexpr double kNothing = 1e-4;
+constexpr double kNothing = 1e-3;  // Of the smallest accepted lately.
 
 // Refuses updates whose norm, per square root of their steps, is more than `factor` (10 unless
-// given) times the median of those accepted lately, or next to nothing beside it. The first are
-// exploding or hostile; the second come from workers that send nothing and hope to be paid. Honest
-// changes shrink a hundred times and more once a model fits its data, so the lower bound is wide.
+// given) times the median of those accepted lately, or next to nothing beside the smallest of them.
+// The first are exploding or hostile; the second come from workers that send nothing and hope to be
+// paid. Once a model fits its data honest changes shrink without end, ten thousand times within the
+// memory of a History, but step by step: so the lower bound follows them down.
 // Honest norms spread by about e^0.5, and by another factor of 4 where steps range over 16 times
 // and all point one way: within both bounds. Judges nothing before kEnough updates; hence where all
 // of those were zero, zero is usual.
@@ -26,7 +29,7 @@ class Norm final : public Validator {
     if (norm > factor_ * usual)
       return fmt::format("its norm is {:.3g} times the usual; at most {:g} times is accepted",
                          norm / usual, factor_);
-    if (norm < usual * kNothing)
+    if (norm <= std::ranges::min(h.norms()) * kNothing)
       return fmt::format("its norm is {:.3g} times the usual: it changes nothing", norm / usual);
     return "";
   }

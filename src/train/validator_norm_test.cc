@@ -36,6 +36,18 @@ TEST(Norm, RefusesExplodingUpdatesAndThoseThatSayNothing) {
   EXPECT_NE(norm->judge({.stats = {.finite = false, .norm = bad}}, {}), "");
 }
 
+// Seen at the end of real trainings: the last machine was sent away for longer and longer.
+TEST(Norm, UpdatesThatShrinkAsTheModelFitsAreBelieved) {
+  const auto norm = *make_validator("norm");
+  History h;
+  for (double size = 1; size > 1e-30; size *= 0.5) {
+    const Evidence e{.stats = {.norm = size}, .steps = 1};
+    ASSERT_EQ(norm->judge(e, h), "") << size;
+    h.accept(e);
+  }
+  EXPECT_NE(norm->judge({.stats = {.norm = 0}, .steps = 1}, h), "");
+}
+
 TEST(Norm, LongerUnitsMayChangeMore) {
   const auto norm = *make_validator("norm");
   EXPECT_NE(norm->judge({.stats = {.norm = 30}, .steps = 1}, usual(1)), "");
