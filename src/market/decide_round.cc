@@ -298,7 +298,10 @@ Result<> Decider::operator()(const Clear& c) {
   auto supply = open_supply(s, c.slot_class, now);
 
   Groups groups;
+  const auto& history = s.prices[c.slot_class.value - 1];
+  const auto anchor = anchor_price(history, slot_class.price, now);
   Pressure pressure{.leased = index.leased};
+  std::int64_t wanted = 0, offered = 0;
   RoundCleared round{
       .slot_class = c.slot_class, .mechanism = slot_class.mechanism_at(now), .seed = c.seed};
   for (const auto& [priority, id] : index.wanting) {
@@ -309,14 +312,17 @@ Result<> Decider::operator()(const Clear& c) {
       if (job.held == 0) out.push_back(JobPaused{id, std::string(kBudgetUsedUp)});
       continue;
     }
-    pressure.queued += wish.units;
+    wanted += wish.units;
+    if (job.terms.limit >= anchor) pressure.queued += wish.units;
     groups[demands_of(job, now)].push_back(wish);
   }
-  for (const auto& ask : supply) pressure.free += ask.free;
-  round.supply = counted(pressure.free);
-  round.demand = counted(pressure.queued);
+  for (const auto& ask : supply) {
+    offered += ask.free;
+    if (ask.row->reserve <= anchor) pressure.free += ask.free;
+  }
+  round.supply = counted(offered);
+  round.demand = counted(wanted);
   round.leased = counted(index.leased);
-  const auto& history = s.prices[c.slot_class.value - 1];
   round.reference = suggested_price(history, slot_class.price, pressure, now, now);
 
   std::vector<Grant> grants;
@@ -332,7 +338,7 @@ Result<> Decider::operator()(const Clear& c) {
       clear_group(group, rule, c.near, random, round, supply, grants);
   }
   constexpr auto sample_every = base::minutes(5);
-  const bool something = pressure.free + pressure.queued + pressure.leased > 0;
+  const bool something = offered + wanted + index.leased > 0;
   if (grants.empty() && (!something || now - history.sampled_at() < sample_every)) return {};
   emit(s, now, std::move(round), std::move(grants), out);
   if (!is_system()) audit("clear", slot_class.name, fmt::format("seed {}", c.seed));

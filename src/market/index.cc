@@ -32,6 +32,13 @@ Time due(const Settings& settings, const Lease& l) {
   CHECK(false);
 }
 
+void count_wanted(ClassIndex& c, const Wanted& w, int sign) {
+  if (w.slots == 0) return;
+  c.wanted += sign * w.slots;
+  const auto at = c.wanted_at.try_emplace(w.limit).first;
+  if ((at->second += sign * w.slots) == 0) c.wanted_at.erase(at);
+}
+
 }  // namespace
 
 std::int32_t wanted_workers(const Job& j) {
@@ -123,12 +130,14 @@ void Index::offers_changed(const State& s, MachineId m) {
 
 void Index::job_changed(const State& s, const Job& j) {
   auto& c = classes[j.slot_class.value - 1];
-  const auto now_wanted = wanted_workers(j);
-  auto& was_wanted = wanted[j.id];
-  c.wanted += now_wanted - was_wanted;
-  was_wanted = now_wanted;
+  auto& known = wanted[j.id];
+  if (const Wanted now{wanted_workers(j), j.terms.limit}; now != known) {
+    count_wanted(c, known, -1);
+    count_wanted(c, now, +1);
+    known = now;
+  }
   const std::pair key{-j.terms.priority, j.id};
-  if (now_wanted > 0) {
+  if (known.slots > 0) {
     c.wanting.insert(c.wanting.end(), key);  // A hint: new jobs have the highest ids.
   } else {
     c.wanting.erase(key);

@@ -71,6 +71,15 @@ struct ClassIndex {
   std::set<std::pair<std::int32_t, JobId>> wanting;  // Jobs that bid: (-priority, id).
   std::int64_t leased = 0;                           // Slots under lease.
   std::int64_t wanted = 0;                           // Slots `wanting` asks for.
+  std::map<Credits, std::int64_t> wanted_at;         // The same by limit price.
+};
+
+// What a job counts for in ClassIndex::wanted and wanted_at.
+struct Wanted {
+  std::int32_t slots = 0;
+  Credits limit;
+
+  bool operator==(const Wanted&) const = default;
 };
 
 // What a remembered answer is found by. Looks into the Answer it names, which stays where it is.
@@ -108,7 +117,7 @@ struct Index {
   std::vector<std::vector<OfferId>> offers_of;      // By machine id.
   std::vector<std::vector<LeaseId>> leases_of;      // Open ones, by machine id.
   std::vector<std::vector<MachineId>> machines_of;  // By account id.
-  std::unordered_map<JobId, std::int32_t> wanted;   // Looked up, never iterated.
+  std::unordered_map<JobId, Wanted> wanted;         // Looked up, never iterated.
   DueSet<LeaseId> lease_due;
   DueSet<JobId> job_due;
 

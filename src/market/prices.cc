@@ -139,10 +139,14 @@ std::optional<Duration> PriceHistory::median_run_time() const {
   return sorted[sorted.size() / 2];
 }
 
+Credits anchor_price(const PriceHistory& history, Credits class_price, Time slot) {
+  return history.anchor(hour_of_day(hour_of(slot))).value_or(class_price);
+}
+
 Credits suggested_price(const PriceHistory& history, Credits class_price, const Pressure& pressure,
                         Time now, Time slot) {
   const int hour = hour_of_day(hour_of(slot));
-  const auto anchor = history.anchor(hour).value_or(class_price);
+  const auto anchor = anchor_price(history, class_price, slot);
 
   const auto run = history.median_run_time().value_or(base::hours(1));
   const auto r = std::clamp<std::int64_t>(run.us * kOne / base::hours(1).us, 0, kOne);

@@ -81,21 +81,27 @@ class PriceHistory {
   Time sampled_at_;
 };
 
-// What the suggestion is made from.
+// What the suggestion is made from. Only those count who would trade at the anchor: people who wait
+// for a lower price are no reason to raise it, and slots held back for a higher one none to lower
+// it. A suggestion that counted them would run away from both.
 struct Pressure {
   std::int64_t leased = 0;  // Slots in use now.
-  std::int64_t free = 0;    // Slots on offer now.
-  std::int64_t queued = 0;  // Slots wanted and not had.
+  std::int64_t free = 0;    // Slots on offer now, with a reserve of the anchor at most.
+  std::int64_t queued = 0;  // Slots wanted and not had, with a limit of the anchor at least.
 };
+
+// The price that a suggestion for the hour that contains `slot` starts from: the mean recently paid
+// at this hour of the day, or at any hour, or the class's own default price when nothing was traded
+// yet.
+[[nodiscard]] Credits anchor_price(const PriceHistory& history, Credits class_price, Time slot);
 
 // The suggested price per slot-hour for the hour that contains `slot`:
 //
-//   anchor x clamp(1 + x - 0.7, 0.5, 2)
+//   anchor_price x clamp(1 + x - 0.7, 0.5, 2)
 //
-// anchor: the mean price recently paid at this hour of the day (or at any hour, or the class's own
-//   default price when nothing was traded yet).
-// x, the expected use of the supply: for the current hour (leased + queued x r) / (leased + free)
-//   with r = the share of an hour a typical recent job runs (at most 1; 1 when unknown); for later
+// with x, the expected use of the supply: for the current hour (leased + queued x r) / (leased +
+// free)
+//   and r = the share of an hour a typical recent job runs (at most 1; 1 when unknown); for later
 //   hours the utilisation measured at that hour of the day, else the current use.
 //
 // At 70% use the price stays, and so it does while nothing is offered or wanted; an idle market

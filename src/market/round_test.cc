@@ -186,6 +186,23 @@ TEST(Round, ARoundIsRecordedWithItsSeedAndSampledEvenWhenIdle) {
   EXPECT_EQ(w.refused(user(w.bob), Clear{w.slot_class(), 1}).code, base::Code::forbidden);
 }
 
+TEST(Round, TheSuggestionCountsThoseWhoWouldTradeAtIt) {
+  Market w;
+  const auto round = [&] { return only<RoundCleared>(w.clear()).reference; };
+  w.offer(w.with(w.lena, {}), {.slots = 2, .reserve = 0.15_cr});
+  const auto hopeless = w.job(w.bob, wants(2, 2, 0.1_cr, 9_cr));  // The class's price is 0.2.
+  EXPECT_EQ(round(), 0.1_cr);  // It is no demand at that price: the market is idle.
+  EXPECT_EQ(w.s.suggested(w.slot_class(), w.now, w.now), 0.1_cr);
+  w.run(user(w.bob), CancelJob{hopeless});
+  w.job(w.bob, wants(2, 2, 0.25_cr, 9_cr));
+  EXPECT_EQ(w.s.suggested(w.slot_class(), w.now, w.now), 0.26_cr);
+  EXPECT_EQ(round(), 0.26_cr);
+  w.now = w.now + minutes(6);
+  w.offer(w.with(w.lena, {}), {.slots = 8, .reserve = 9_cr});  // Nothing on offer at that price.
+  w.job(w.bob, wants(1, 1, 0.25_cr, 9_cr));
+  EXPECT_GT(round(), 0.25_cr);
+}
+
 TEST(Round, AWeeklyWindowIsCheckedHoweverItWasMade) {
   Market w;
   const auto m = w.with(w.lena, {});

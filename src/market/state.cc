@@ -39,9 +39,13 @@ Credits State::free_budget(const Job& j) const {
 
 Credits State::suggested(ClassId c, Time at, Time slot) const {
   const auto& index_of_class = index.classes[c.value - 1];
-  Pressure pressure{.leased = index_of_class.leased, .queued = index_of_class.wanted};
+  const auto anchor = anchor_price(prices[c.value - 1], slot_class(c).price, slot);
+  Pressure pressure{.leased = index_of_class.leased};
+  const auto& wanted = index_of_class.wanted_at;
+  for (auto it = wanted.lower_bound(anchor); it != wanted.end(); ++it)
+    pressure.queued += it->second;
   for (const auto& row : index_of_class.supply) {
-    if (!row.usable || row.free <= 0 || row.paused_until > at) continue;
+    if (!row.usable || row.free <= 0 || row.reserve > anchor || row.paused_until > at) continue;
     const auto& open = opening_of(row, offers.at(row.offer), at);
     if (open && open->contains(at)) pressure.free += row.free;
   }
