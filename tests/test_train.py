@@ -104,6 +104,35 @@ class TrainTest(LendingTest):
         said = self.predict(job, sample).stdout
         self.assertEqual(json.loads(said)["label"], 1, said)
 
+    def test_what_was_measured_once_is_foretold_and_compared(self):
+        self.agent("one")
+        job = JOB.replace("target: {accuracy: 0.9}\n", "").replace("epochs: 30", "epochs: 60")
+        path = self.job_file(job + "\nprice: {limit: 1, budget: 5}\n")
+        for name, content in self.points().items():
+            with open(os.path.join(self.folder, name.replace("_", ".")), "w",
+                      encoding="utf-8") as out:
+                out.write(content)
+        self.assertIn("never measured", self.json("plan", path, token=self.bob)["why"])
+        plan = self.json("plan", path, "--measure", token=self.bob)
+        self.assertTrue(plan["profiled"], plan)
+        self.assertEqual([c["workers"] for c in plan["candidates"]], [1])
+        self.assertEqual([c["chosen"] for c in plan["candidates"]], [True])
+        measured = self.json("jobs", token=self.bob)["items"][0]
+        self.assertEqual(measured["name"], "profile of digits")
+        self.assertIsNotNone(measured.get("ended"))
+
+        wait_for(lambda: self.json("plan", path, token=self.bob)["candidates"], "the machine's return")
+        ran = self.json("run", path, "--yes", token=self.bob)["id"]
+        ended = self.wait(ran)
+        self.assertEqual(ended["forecast"]["workers"], 1)
+        shown = self.souk("job", "show", ran, token=self.bob).stdout
+        self.assertRegex(shown, r"forecast +\S+.*with 1 worker")
+        self.assertRegex(shown, r"took +\S+.*% (more|less)")
+        self.assertRegex(shown, r"time +.*compute \d+%")
+        spent = self.training(ran)["by_worker"][0]["spent"]
+        self.assertEqual(set(spent), {"compute", "checking", "prepare", "fetch", "download", "upload",
+                                      "waiting"})
+
     def test_a_killed_machine_and_a_late_one(self):
         first = self.agent("one")
         job = self.train(JOB.replace("epochs: 30", "epochs: 12").replace(

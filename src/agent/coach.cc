@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "agent/remote.h"
 #include "base/check.h"
@@ -78,6 +79,13 @@ void Coach::run() {
   finished_ = true;
 }
 
+void Coach::lap(Duration wire::TimeSpent::* what) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now - lap_).count();
+  spent_.*what = spent_.*what + Duration(took);
+  lap_ = now;
+}
+
 Result<> Coach::work() {
   SOUK_ASSIGN(link_, Link::make(options_.link));
   options_.doing("starting the trainer");
@@ -96,6 +104,7 @@ Result<> Coach::work() {
     if (unit.kind == "wait") {
       options_.doing("waiting for work");
       std::this_thread::sleep_for(std::chrono::microseconds(unit.wait.us));
+      lap(&wire::TimeSpent::waiting);
       continue;
     }
     const auto done = unit.kind == "init"       ? init(unit)
@@ -117,8 +126,10 @@ Result<> Coach::work() {
 Result<wire::Unit> Coach::next() {
   wire::UnitAsk ask{.epoch = options_.lease.epoch};
   for (const auto& [name, size] : shards_) ask.holds.push_back(name);
+  ask.spent = std::exchange(spent_, {});
   SOUK_ASSIGN(const auto answer, link_->insist(path("units"), wire::to_json(ask), options_.grace,
                                                [this] { return ended_ || draining_; }));
+  lap(&wire::TimeSpent::waiting);
   return wire::from_json<wire::Unit>(answer);
 }
 
@@ -278,20 +289,25 @@ Result<> Coach::init(const wire::Unit& unit) {
   SOUK_ASSIGN(const auto values, trainer_.read("init.safetensors"));
   SOUK_ASSIGN(const auto fp32, train::make_codec("fp32"));
   SOUK_TRY(report(unit, {.tensors = trainer_.tensors()}, train::pack(values, *fp32, {})));
+  lap(&wire::TimeSpent::prepare);
   return {};
 }
 
 Result<> Coach::train(const wire::Unit& unit) {
   SOUK_ASSIGN(const auto file, shard(unit.shard));
+  lap(&wire::TimeSpent::fetch);
   auto base = unit.version;
   if (base > 0) {  // Somebody's work is checked: from what that began with.
     SOUK_ASSIGN(const auto values, pull_exactly(base));
+    lap(&wire::TimeSpent::download);
     SOUK_TRY(trainer_.write(kBase, values));
   } else {
     SOUK_TRY(pull(unit));
+    lap(&wire::TimeSpent::download);
     base = version_;
     SOUK_TRY(trainer_.write(kBase, values_));
   }
+  lap(&wire::TimeSpent::prepare);
   options_.doing(fmt::format("training, epoch {}", unit.pass));
   SOUK_ASSIGN(const auto answer,
               trainer_.ask(request("train", {{"base", quoted(kBase)},
@@ -304,15 +320,18 @@ Result<> Coach::train(const wire::Unit& unit) {
                                              {"lr", fmt::format("{}", unit.lr)},
                                              {"seed", std::to_string(unit.seed)}}),
                            kLongestUnit));
+  lap(&wire::TimeSpent::compute);
   if (answer.steps == 0) return {};  // Told to stop before the first: nothing to hand back.
   SOUK_ASSIGN(const auto values, trainer_.read_update(kUpdate, unit.state_scale));
   auto residual = residual_;
   const auto body = train::pack(values, *codec_, residual);
+  lap(&wire::TimeSpent::prepare);
   SOUK_ASSIGN(
       const bool accepted,
       report(unit,
              {.base = base, .steps = answer.steps, .samples = answer.samples, .loss = answer.loss},
              body));
+  lap(&wire::TimeSpent::upload);
   // What the codec left out is only owed if the rest arrived.
   if (accepted) residual_ = std::move(residual);
   return {};
@@ -320,18 +339,23 @@ Result<> Coach::train(const wire::Unit& unit) {
 
 Result<> Coach::evaluate(const wire::Unit& unit) {
   SOUK_ASSIGN(const auto file, shard(unit.shard));
+  lap(&wire::TimeSpent::fetch);
   SOUK_ASSIGN(const auto values, pull_exactly(unit.version));
+  lap(&wire::TimeSpent::download);
   SOUK_TRY(trainer_.write(kChecked, values));
+  lap(&wire::TimeSpent::prepare);
   options_.doing(fmt::format("checking, epoch {}", unit.pass));
   SOUK_ASSIGN(
       const auto answer,
       trainer_.ask(request("evaluate",
                            {{"base", quoted(kChecked)}, {"shard", quoted(file)}, {"batch", "256"}}),
                    kLongestUnit));
+  lap(&wire::TimeSpent::checking);
   trainer_.remove(kChecked);
   if (draining_) return {};  // It may be of a part only.
   SOUK_TRY(report(unit, {.samples = answer.samples, .loss = answer.loss, .metrics = answer.metrics},
                   {}));
+  lap(&wire::TimeSpent::upload);
   return {};
 }
 

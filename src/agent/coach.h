@@ -66,6 +66,8 @@ class Coach {
   template <class Call>
   base::Result<std::string> patiently(const Call& call);
   base::Result<bool> report(const wire::Unit& unit, wire::UnitDone done, std::string_view body);
+  // The time since the last call went into this.
+  void lap(base::Duration wire::TimeSpent::* what);
   [[nodiscard]] std::string path(std::string_view rest) const;
 
   const CoachOptions options_;
@@ -81,6 +83,8 @@ class Coach {
   std::int64_t version_ = -1;
   std::unique_ptr<train::Codec> codec_;
   std::vector<std::pair<std::string, std::int64_t>> shards_;  // In the folder, oldest first.
+  wire::TimeSpent spent_;                                     // Since a unit was last asked for.
+  std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
   std::string failure_;
   std::thread thread_;
 };

@@ -125,8 +125,15 @@ Command set_command() {
   return out;
 }
 
-std::string share_text(std::optional<double> share) {
-  return share ? fmt::format("{:.1f}%", *share * 100) : "";
+void show_treatment(Context& c, const wire::Treatment& t) {
+  if (t.borrowers == 0) return;
+  std::vector<std::string> parts{plural(t.borrowers, "borrower")};
+  if (t.completed) parts.push_back(percent(t.completed, 1) + " of the jobs that ended succeeded");
+  if (t.defection)
+    parts.push_back(percent(t.defection, 1) + " waited over 15 times what their jobs take");
+  if (t.gini_access) parts.push_back(fmt::format("Gini of access {:.2f}", *t.gini_access));
+  if (t.gini_credits) parts.push_back(fmt::format("of credits {:.2f}", *t.gini_credits));
+  c.print(base::join(parts, ", ") + "\n");
 }
 
 Command compare_command() {
@@ -138,7 +145,8 @@ Command compare_command() {
   out.details =
       "Efficiency is the gain from trade, limits minus reserves as declared, of the best there "
       "was: "
-      "under a rule that is not incentive compatible people have reasons to declare less.";
+      "under a rule that is not incentive compatible people have reasons to declare less. Alpha is "
+      "the distance of prices from the competitive ones, the lenders' share is of the gain.";
   out.run = [name](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(path_of("/v1/classes", *name) + "/mechanisms"));
@@ -151,16 +159,21 @@ Command compare_command() {
                    {"efficiency", right},
                    {"served", right, 0, 1},
                    {"in use", right, 0, 2},
-                   {"platform", right, 0, 3},
+                   {"lenders' share", right, 0, 3},
+                   {"platform", right, 0, 4},
+                   {"alpha", right, 0, 2},
+                   {"volatility", right, 0, 1},
                    {"wait p50", right, 0, 1},
                    {"p95", right, 0, 1}});
       for (const auto& r : records.items)
         table.add({r.in_force ? Cell(r.mechanism + " (now)", Tone::strong) : Cell(r.mechanism),
                    std::to_string(r.rounds), std::to_string(r.traded),
-                   r.price ? brief(*r.price) : "", share_text(r.efficiency), share_text(r.served),
-                   share_text(r.utilisation), brief(r.platform),
+                   r.price ? brief(*r.price) : "", percent(r.efficiency, 1), percent(r.served, 1),
+                   percent(r.utilisation, 1), percent(r.lenders_share, 1), brief(r.platform),
+                   percent(r.alpha, 1), r.volatility ? fmt::format("{:.3f}", *r.volatility) : "",
                    r.wait_p50 ? rough(*r.wait_p50) : "", r.wait_p95 ? rough(*r.wait_p95) : ""});
       c.print(table);
+      show_treatment(c, records.treatment);
       if (records.items.empty()) c.note("no round of this class had supply and demand yet");
     });
   };

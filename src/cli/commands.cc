@@ -11,16 +11,16 @@ Command root_command() {
                .summary = "a community market of computers for machine learning",
                .examples = {"demo", "lend --price market", "offers --where 'class=c4 and free>0'",
                             "run job.yaml"}};
-  root.commands = {demo_command(),       serve_command(),    account_command(),  login_command(),
-                   logout_command(),     lend_command(),     doctor_command(),   machine_command(),
-                   offer_command(),      offers_command(),   prices_command(),   class_command(),
-                   run_command(),        jobs_command(),     job_command(),      logs_command(),
-                   results_command(),    predict_command(),  datasets_command(), examples_command(),
-                   train_sim_command(),  bench_command(),    hub_command(),      cancel_command(),
-                   why_command(),        lease_command(),    ledger_command(),   settings_command(),
-                   mechanisms_command(), clear_command(),    lab_command(),      audit_command(),
-                   events_command(),     feedback_command(), faq_command(),      journal_command(),
-                   version_command()};
+  root.commands = {demo_command(),     serve_command(),      account_command(), login_command(),
+                   logout_command(),   lend_command(),       doctor_command(),  machine_command(),
+                   offer_command(),    offers_command(),     prices_command(),  class_command(),
+                   plan_command(),     run_command(),        jobs_command(),    job_command(),
+                   logs_command(),     results_command(),    predict_command(), datasets_command(),
+                   examples_command(), train_sim_command(),  bench_command(),   hub_command(),
+                   cancel_command(),   why_command(),        lease_command(),   ledger_command(),
+                   settings_command(), mechanisms_command(), clear_command(),   schedule_command(),
+                   lab_command(),      audit_command(),      events_command(),  feedback_command(),
+                   faq_command(),      journal_command(),    version_command()};
   return root;
 }
 

@@ -47,7 +47,12 @@ std::string brief(const std::optional<base::Credits>& c, const char* absent) {
   return c ? brief(*c) : absent;
 }
 
-std::string percent(double share) { return fmt::format("{:.0f}%", share * 100); }
+std::string percent(double share, int places) {
+  return fmt::format("{:.{}f}%", share * 100, places);
+}
+std::string percent(const std::optional<double>& share, int places) {
+  return share ? percent(*share, places) : std::string();
+}
 
 std::string plural(std::int64_t n, const std::string& noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");

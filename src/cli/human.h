@@ -21,7 +21,9 @@ std::string rough(base::Duration d);
 // At most four digits after the point, so that columns stay narrow: "0.1234".
 std::string brief(base::Credits c);
 std::string brief(const std::optional<base::Credits>& c, const char* absent = "-");
-std::string percent(double share);
+std::string percent(double share, int places = 0);
+// Nothing when it is not known.
+std::string percent(const std::optional<double>& share, int places);
 using base::bytes_text;
 std::string plural(std::int64_t n, const std::string& noun);
 // The tone of a state's name, for jobs, leases and offers alike.

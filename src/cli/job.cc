@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/job_flags.h"
+#include "cli/plan_job.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/training_watch.h"
@@ -51,6 +52,7 @@ void show_job(Context& c, const wire::Job& j) {
     c.print(paint("  warning   its escrow runs low: souk job edit --budget adds to it\n",
                   Tone::warning, c.out()));
   if (j.deadline) c.print(fmt::format("  deadline  {}\n", relative(*j.deadline, c.now())));
+  show_forecast(c, j);
   if (!j.leases.empty()) show_leases(c, j.leases);
   if (j.state == "queued") c.print(fmt::format("next: souk why {}\n", to_string(j.id)));
 }
@@ -111,7 +113,13 @@ Command show_command() {
   out.options = {argument("JOB", "its id", o->id)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->get(o->path()));
+    SOUK_ASSIGN(const auto body, api->get(o->path()));
+    SOUK_TRY(show_answer(c, body));
+    SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
+    if (c.json() || job.kind != "train") return {};
+    SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o->path("/training"))));
+    show_time_spent(c, training.spent);
+    return {};
   };
   return out;
 }

@@ -8,6 +8,7 @@
 #include "cli/human.h"
 #include "cli/job_file.h"
 #include "cli/job_flags.h"
+#include "cli/plan_job.h"
 #include "cli/upload.h"
 #include "server/views.h"
 
@@ -110,7 +111,8 @@ std::string plan_text(const JobFile& file) {
 }
 
 // Before anything is reserved: what it is, what it may cost, and how far that goes.
-Result<> show_plan(Context& c, const JobFile& file, const JobFiles& files) {
+Result<> show_terms(Context& c, const JobFile& file, const JobFiles& files,
+                    const std::string& path) {
   const auto& job = file.job;
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
@@ -144,6 +146,10 @@ Result<> show_plan(Context& c, const JobFile& file, const JobFiles& files) {
   }
   c.note("will submit:");
   std::fputs(out.c_str(), stderr);
+  if (!file.train) return {};
+  SOUK_ASSIGN(const auto plan, ask_plan(c, job));
+  show_plan(c, plan);
+  if (!plan.profiled) c.note(fmt::format("`souk plan {} --measure` would tell", path));
   return {};
 }
 
@@ -153,7 +159,7 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
     return usage(fmt::format("'{}' does not say what to run", o.file), "add run: with the command");
   SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
   if (!o.yes && !c.json()) {
-    SOUK_TRY(show_plan(c, file, files));
+    SOUK_TRY(show_terms(c, file, files, o.file));
     if (!ask_yes("Proceed?", true)) return failed("nothing was submitted");
   }
   SOUK_TRY(files.send(c));
@@ -183,6 +189,27 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
 }
 
 }  // namespace
+
+Result<> plan_job(Context& c, const std::string& path, bool measure) {
+  SOUK_ASSIGN(auto file, draft(c, {.file = path}));
+  if (!file.train)
+    return failed(fmt::format("'{}' trains nothing, and only trainings can be forecast", path),
+                  "souk run shows what it may cost");
+  SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
+  if (measure) {
+    SOUK_TRY(files.send(c));
+    SOUK_TRY(measure_job(c, file.job));
+  }
+  SOUK_ASSIGN(const auto plan, ask_plan(c, file.job));
+  if (c.json()) return c.print_json(wire::to_json(plan));
+  show_plan(c, plan);
+  if (!plan.profiled)
+    c.print(
+        fmt::format("next: souk plan {} --measure runs it for a minute at most, on one "
+                    "worker, and pays for that\n",
+                    path));
+  return {};
+}
 
 namespace {
 

@@ -52,8 +52,6 @@ Result<lab::Scenario> load(const LabRun& o) {
   return scenario;
 }
 
-std::string share_text(double share) { return fmt::format("{:.1f}%", share * 100); }
-
 struct Done {
   std::vector<lab::Run> runs;
   std::string speed;  // For people; differs from time to time.
@@ -223,7 +221,7 @@ Result<> best_response(Context& c, const LabRun& o) {
         "{}: {} after {}; gains {} of the most there could be, {} if all said the "
         "truth\n",
         mechanism.label, found.settled ? "settled" : "still moving", plural(found.rounds, "round"),
-        share_text(found.efficiency), share_text(found.truthful)));
+        percent(found.efficiency, 1), percent(found.truthful, 1)));
   }
   return c.json() ? c.print_json(json + "]}") : Result<>{};
 }
@@ -293,8 +291,8 @@ Command lab_command() {
               .summary = "experiments: scenarios under several mechanisms",
               .examples = {"lab run examples/lab/smith.yaml -o out",
                            "lab compare examples/lab/cluster.yaml"}};
-  out.commands = {run_lab_command(), compare_command(), report_command(), best_response_command(),
-                  lab_replay_command()};
+  out.commands = {run_lab_command(),       compare_command(),    report_command(),
+                  best_response_command(), lab_replay_command(), lab_trace_command()};
   for (auto& command : out.commands) command.common = Common::local;
   return out;
 }

@@ -4,6 +4,8 @@
 
 namespace souk::cli {
 
-Command lab_replay_command();  // Of `souk lab`.
+// Of `souk lab`.
+Command lab_replay_command();
+Command lab_trace_command();
 
 }  // namespace souk::cli

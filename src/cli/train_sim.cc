@@ -22,8 +22,6 @@ struct TrainSim : SimFlags {
 };
 
 std::string seconds_text(double s) { return fmt::format("{:.1f}", s); }
-std::string share_text(double share) { return fmt::format("{:.2f}%", share * 100); }
-
 void show_one(const Context& c, const lab::SimResult& r) {
   using enum Column::Align;
   Table table({{"epoch", right},
@@ -36,8 +34,8 @@ void show_one(const Context& c, const lab::SimResult& r) {
                {"high", right, 0, 4}});
   for (const auto& row : r.rows)
     table.add({std::to_string(row.epoch), seconds_text(row.seconds), std::to_string(row.samples),
-               fmt::format("{:.4f}", row.loss), share_text(row.accuracy), share_text(row.mean),
-               share_text(row.low), share_text(row.high)});
+               fmt::format("{:.4f}", row.loss), percent(row.accuracy, 2), percent(row.mean, 2),
+               percent(row.low, 2), percent(row.high, 2)});
   c.print(table);
   c.print(fmt::format("{}: {} after {} virtual seconds, {} up, {} down\n", r.rule, r.reason,
                       seconds_text(r.seconds), bytes_text(static_cast<std::uint64_t>(r.bytes_up)),
@@ -48,7 +46,7 @@ void show_one(const Context& c, const lab::SimResult& r) {
   c.print(
       fmt::format("computed {:.0f} s, useful {}; updates: {} folded, {} lost, {} late, "
                   "{} of honest machines and {} of others rejected\n",
-                  r.computed, share_text(r.goodput), r.accepted, r.lost, r.late, r.rejected_honest,
+                  r.computed, percent(r.goodput, 2), r.accepted, r.lost, r.late, r.rejected_honest,
                   r.rejected_adversary));
   c.print(fmt::format("parameters {}\n", r.hash.substr(0, 16)));
 }
@@ -67,9 +65,9 @@ void show_all(const Context& c, const std::vector<lab::SimResult>& results) {
                {"rejected", right, 0, 6},
                {"parameters", left, 0, 1}});
   for (const auto& r : results)
-    table.add({r.rule, share_text(r.accuracy), seconds_text(r.seconds),
+    table.add({r.rule, percent(r.accuracy, 2), seconds_text(r.seconds),
                r.seconds_to_target ? seconds_text(*r.seconds_to_target) : "-",
-               bytes_text(static_cast<std::uint64_t>(r.bytes_up)), share_text(r.goodput),
+               bytes_text(static_cast<std::uint64_t>(r.bytes_up)), percent(r.goodput, 2),
                std::to_string(r.accepted), std::to_string(r.lost), std::to_string(r.late),
                fmt::format("{}+{}", r.rejected_honest, r.rejected_adversary), r.hash.substr(0, 8)});
   c.print(table);

@@ -82,7 +82,7 @@ TEST(Events, AnEventFromBeforeAFieldWasAppendedIsReadWithItsDefault) {
   RoundCleared round{
       .slot_class = ClassId(3), .mechanism = "posted", .seed = 9, .supply = 4, .leased = 6};
   auto fields = fields_of_event(round);
-  fields.resize(fields.size() - 6);  // `leased` and what was appended since, a byte each.
+  fields.resize(fields.size() - 8);  // `leased` and what was appended since, a byte each.
   const auto back = std::get<RoundCleared>(only_event(raw(kind<RoundCleared>(), 1, fields)));
   EXPECT_EQ(back.mechanism, "posted");
   EXPECT_EQ(back.supply, 4);

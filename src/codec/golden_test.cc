@@ -20,7 +20,7 @@ namespace souk::codec {
 namespace {
 
 constexpr std::string_view kStateHash =
-    "252e909ca070d1ade684d2c5841744c90ceadd479d8161b13cdcce5aa6cb787c";
+    "6b8e4cbb338a1444db04a9e53e502af9b2ae205c7ef8a370743da042a501a734";
 
 std::filesystem::path golden() {
   return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";

@@ -5,7 +5,7 @@
 namespace souk::codec {
 namespace {
 
-constexpr std::string_view kFormat = "souk state 2\n";
+constexpr std::string_view kFormat = "souk state 3\n";
 
 }  // namespace
 

@@ -188,8 +188,10 @@ const wire::TrainShard& Run::shard_of(const train::Unit& unit) const {
   return list[static_cast<std::size_t>(unit.shard)];
 }
 
-Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string>& holds) {
+Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string>& holds,
+                             const std::optional<wire::TimeSpent>& spent) {
   const std::lock_guard lock(mutex_);
+  if (spent) spent_.add(worker, *spent);
   std::set<std::int32_t> shards;
   for (std::size_t i = 0; i < spec_.shards.size(); ++i)
     if (std::ranges::find(holds, spec_.shards[i].blob) != holds.end())
@@ -687,7 +689,9 @@ wire::Training Run::view() const {
          .steps = w.steps,
          .lost = w.lost,
          .rejected = w.rejected,
-         .steps_per_second = w.seconds_per_step > 0 ? 1 / w.seconds_per_step : 0});
+         .steps_per_second = w.seconds_per_step > 0 ? 1 / w.seconds_per_step : 0,
+         .spent = spent_.of(base::LeaseId(static_cast<std::uint64_t>(id)))});
+  out.spent = spent_.all();
   return out;
 }
 

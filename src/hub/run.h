@@ -14,6 +14,7 @@
 #include "blob/store.h"
 #include "hub/remote.h"
 #include "hub/store.h"
+#include "hub/time_book.h"
 #include "train/session.h"
 #include "wire/training.h"
 
@@ -52,7 +53,9 @@ class Run {
                                                  RunOptions options,
                                                  std::unique_ptr<ParameterStore> store);
 
-  base::Result<wire::Unit> next(base::LeaseId worker, const std::vector<std::string>& holds);
+  // `spent`: where the worker's time went since it asked before.
+  base::Result<wire::Unit> next(base::LeaseId worker, const std::vector<std::string>& holds,
+                                const std::optional<wire::TimeSpent>& spent = {});
   // A piece of a unit's update; gives how much of it there is. Pieces may arrive twice.
   base::Result<std::int64_t> receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
                                      std::string_view piece);
@@ -178,6 +181,7 @@ class Run {
   std::map<base::LeaseId, Missed> missed_;
   std::map<std::int64_t, Believed> held_;  // Until another worker comes to the same.
   std::int64_t bytes_in_ = 0, bytes_out_ = 0;
+  TimeBook spent_;
   base::Time next_snapshot_;
   std::int64_t since_snapshot_ = 0;
   std::optional<Ended> ended_;

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "lab/spot_bid.h"
 #include "lab/strategy.h"
@@ -20,13 +23,22 @@ class SpotBidder final : public Strategy {
     auto job = job_;
     if (now.run_time > 0) job.run_time = now.run_time;
     if (now.slot > 0) job.slot = now.slot;
-    const SeenPrices law(now.history);
-    const auto bid = job.recovery > 0 ? persistent_bid(law, job) : one_time_bid(law, job);
+    see(now.history);
+    const auto bid = job.recovery > 0 ? persistent_bid(*law_, job) : one_time_bid(*law_, job);
     return std::min(now.value, bid);
   }
 
  private:
+  // Sorting is most of the work, and an agent asks for all its jobs between two clearings.
+  void see(std::span<const double> prices) {
+    if (law_ && std::ranges::equal(seen_, prices)) return;
+    seen_.assign(prices.begin(), prices.end());
+    law_.emplace(prices);
+  }
+
   SpotJob job_;
+  std::vector<double> seen_;
+  std::optional<SeenPrices> law_;
 };
 
 }  // namespace

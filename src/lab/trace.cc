@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json/value.hpp>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +11,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "wire/json.h"
+#include "lab/gavel_trace.h"
 
 namespace souk::lab {
 namespace {
@@ -21,6 +20,7 @@ using base::Code;
 using base::fail;
 
 constexpr std::size_t kFileMax = std::size_t{1} << 30;
+constexpr auto kBeside = "traces are looked for beside the scenario file";
 
 base::Failure bad(std::string_view file, std::size_t line, std::string_view what,
                   std::string hint = {}) {
@@ -63,45 +63,21 @@ std::vector<TraceJob> in_order(std::vector<TraceJob> jobs, double from, std::int
   return jobs;
 }
 
-Result<std::string> read_file(const std::string& path) {
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path, std::string hint) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   if (error)
     return fail(Code::not_found, fmt::format("cannot read {}: {}", path, error.message()),
-                "traces are looked for beside the scenario file");
+                std::move(hint));
   if (size > kFileMax) return fail(Code::too_large, fmt::format("{} has {} bytes", path, size));
   std::ifstream in(path, std::ios::binary);
   std::stringstream text;
   if (!in || (size > 0 && !(text << in.rdbuf())))
-    return fail(Code::not_found, fmt::format("cannot read {}", path));
+    return fail(Code::not_found, fmt::format("cannot read {}", path), std::move(hint));
   return std::move(text).str();
 }
-
-using Rates = std::map<std::string, double, std::less<>>;
-
-Result<Rates> read_rates(std::string_view json, const TraceSource& source) {
-  SOUK_ASSIGN(const auto value, wire::parse(json));
-  const auto* workers = value.if_object();
-  const auto* worker = workers ? workers->if_contains(source.worker) : nullptr;
-  if (worker == nullptr || !worker->is_object()) {
-    std::vector<std::string_view> known;
-    if (workers)
-      for (const auto& member : *workers)
-        known.emplace_back(member.key().data(), member.key().size());
-    return fail(Code::invalid,
-                fmt::format("{} knows no worker '{}'", source.throughputs, source.worker),
-                base::suggest(source.worker, known));
-  }
-  Rates out;
-  for (const auto& member : worker->get_object()) {
-    const auto* rates = member.value().if_object();
-    const auto* alone = rates ? rates->if_contains("null") : nullptr;
-    if (alone && alone->is_number()) out.emplace(member.key(), alone->to_number<double>());
-  }
-  return out;
-}
-
-}  // namespace
 
 Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_view name,
                                            const TraceSource& source) {
@@ -131,33 +107,26 @@ Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_vi
 Result<std::vector<TraceJob>> parse_gavel(std::string_view text, std::string_view name,
                                           std::string_view throughputs_json,
                                           const TraceSource& source) {
-  Rates rates;
+  GavelRates all;
+  const std::map<std::string, double, std::less<>>* rates = nullptr;
   if (!throughputs_json.empty()) {
-    SOUK_ASSIGN(rates, read_rates(throughputs_json, source));
+    SOUK_ASSIGN(all, parse_gavel_rates(throughputs_json, source.throughputs));
+    SOUK_ASSIGN(rates, rates_of(all, source.worker, source.throughputs));
   }
+  SOUK_ASSIGN(const auto jobs, parse_gavel_jobs(text, name));
   std::vector<TraceJob> out;
-  SOUK_TRY(for_each_line(text, [&](std::string_view line, std::size_t n) -> Result<> {
-    const auto cells = base::split(line, '\t');
-    const bool old_form = cells.size() == 7;
-    if (!old_form && cells.size() != 10)
-      return bad(name, n, fmt::format("{} columns", cells.size()), "a gavel trace has 7 or 10");
-    const auto steps = number(cells[old_form ? 4 : 5]);
-    const auto arrival = number(cells[old_form ? 5 : 9]);
-    const auto workers = number(cells[6]);
-    if (!steps || !arrival || !workers || *workers < 1)
-      return bad(name, n, "steps, arrival or workers cannot be read");
+  for (const auto& job : jobs) {
     auto rate = source.steps_per_second;
-    if (!throughputs_json.empty()) {
-      const auto key = fmt::format("('{}', {})", cells[0], static_cast<int>(*workers));
-      const auto at = rates.find(key);
-      if (at == rates.end() || at->second <= 0)
-        return bad(name, n, fmt::format("{} has no rate for {}", source.throughputs, key),
+    if (rates != nullptr) {
+      const auto at = rates->find(job.key());
+      if (at == rates->end() || at->second <= 0)
+        return bad(name, job.line,
+                   fmt::format("{} has no rate for {}", source.throughputs, job.key()),
                    "use another worker, or steps_per_second");
       rate = at->second;
     }
-    if (*steps > 0) out.push_back({*arrival, *steps / rate, static_cast<std::int32_t>(*workers)});
-    return {};
-  }));
+    if (job.steps > 0) out.push_back({job.arrival, job.steps / rate, job.workers});
+  }
   return in_order(std::move(out), source.from, source.most);
 }
 
@@ -169,13 +138,13 @@ Result<Traces> load_traces(const Scenario& s) {
       return (std::filesystem::path(s.folder) / file).string();
     };
     const auto path = path_of(p.trace->file);
-    SOUK_ASSIGN(const auto text, read_file(path));
+    SOUK_ASSIGN(const auto text, read_text_file(path, kBeside));
     if (p.trace->format == TraceFormat::philly) {
       SOUK_ASSIGN(out[p.name], parse_philly(text, path, *p.trace));
     } else {
       std::string rates;
       if (!p.trace->throughputs.empty()) {
-        SOUK_ASSIGN(rates, read_file(path_of(p.trace->throughputs)));
+        SOUK_ASSIGN(rates, read_text_file(path_of(p.trace->throughputs), kBeside));
       }
       SOUK_ASSIGN(out[p.name], parse_gavel(text, path, rates, *p.trace));
     }

@@ -10,11 +10,8 @@
 // Jobs as clusters have logged them.
 //
 //   philly  CSV with a header: timestamp,duration,num_gpus,...; seconds; in any order
-//   gavel   tab-separated, no header, in one of two forms:
-//           kind, command, step flag, needs data, steps, arrival (s), workers            (7
-//           columns) kind, command, folder, step flag, needs data, steps, workers, weight, SLO,
-//           arrival  (10) A job's run time is its steps over the steps per second of its kind, from
-//           a table {worker: {"('kind', workers)": {"null": steps/s}}} or the same for all.
+//   gavel   as gavel_trace.h has it; a job's run time is its steps over the steps per second of its
+//           kind, from a table of throughputs or the same for all
 
 namespace souk::lab {
 
@@ -37,6 +34,9 @@ using Traces = std::map<std::string, std::vector<TraceJob>>;  // By population.
                                                         std::string_view name,
                                                         std::string_view throughputs_json,
                                                         const TraceSource& source);
+
+// A whole file of up to a gigabyte. The hint is for when there is none.
+[[nodiscard]] Result<std::string> read_text_file(const std::string& path, std::string hint);
 
 // Reads the traces of all populations.
 [[nodiscard]] Result<Traces> load_traces(const Scenario& scenario);

@@ -22,10 +22,14 @@ void tally(Tallies& tallies, const RoundCleared& e) {
   t.leased += e.leased;
   t.pays = add_saturating(t.pays, e.pays.micro);
   t.gets = add_saturating(t.gets, e.gets.micro);
+  if (e.price) t.priced(*e.price, e.equilibrium, e.traded);
   if (!e.best) return;
   ++t.measured;
   t.gain = add_saturating(t.gain, e.gain->micro);
   t.best = add_saturating(t.best, e.best->micro);
+  t.limits = add_saturating(t.limits, e.limits.micro);
+  t.measured_pays = add_saturating(t.measured_pays, e.pays.micro);
+  t.measured_gets = add_saturating(t.measured_gets, e.gets.micro);
 }
 
 // What each event does. One overload each; nothing here can fail or look at a clock.
@@ -346,6 +350,13 @@ struct Applier {
     auto& l = s.leases.at(e.lease);
     l.worked = l.worked + e.worked;
   }
+  void operator()(const ProfileLearnt& e) {
+    s.profiles[e.key] = {e.text, at};
+    if (s.profiles.size() <= kProfiles) return;
+    s.profiles.erase(std::ranges::min_element(
+        s.profiles, {}, [](const auto& known) { return std::pair(known.second.at, known.first); }));
+  }
+
   void operator()(const JobResult& e) { s.jobs.at(e.job).result = e.result; }
 
   // The job keeps away from a machine that failed it, twice as long each time.

@@ -98,6 +98,7 @@ struct SubmitJob {
   JobTerms terms;
   std::string work;
   Retry retry;
+  std::string forecast = {};
 };
 struct ChangeJob {
   JobId job;
@@ -162,6 +163,10 @@ struct ReportResult {
   bool complete = false;
   std::string reason;
 };
+struct LearnProfile {  // Replaces what was known under this key.
+  std::string key;
+  std::string text;
+};
 struct Clear {  // One round of one class.
   ClassId slot_class;
   std::uint64_t seed = 0;
@@ -184,8 +189,8 @@ using Command =
                  RevokeToken, RevokeTokens, GrantCredits, AddMachine, ChangeMachine, RemoveMachine,
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
-                 Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork,
-                 ReportResult>;
+                 Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork, ReportResult,
+                 LearnProfile>;
 
 struct Request {
   Time now;

@@ -82,6 +82,9 @@ Result<> Decider::operator()(const SubmitJob& c) {
     return fail(Code::too_large,
                 fmt::format("the description of the work has {} bytes", c.work.size()),
                 fmt::format("{} at most; put the rest into files", kWorkMax), "work");
+  if (c.forecast.size() > kTextMax)
+    return fail(Code::too_large, fmt::format("a forecast of {} bytes", c.forecast.size()),
+                fmt::format("{} at most", kTextMax), "forecast");
   if (!c.work.empty() && c.terms.workers.max > kPartsMax)
     return bad(fmt::format("{} workers", c.terms.workers.max),
                fmt::format("{} at most in one job", kPartsMax), "workers");
@@ -104,7 +107,20 @@ Result<> Decider::operator()(const SubmitJob& c) {
                               .terms = c.terms,
                               .created = now,
                               .work = c.work,
-                              .retry = c.retry}});
+                              .retry = c.retry,
+                              .forecast = c.forecast}});
+  return {};
+}
+
+Result<> Decider::operator()(const LearnProfile& c) {
+  SOUK_TRY(need_operator("teach profiles"));
+  if (c.key.empty() || c.key.size() > kNameOfBlobMax)
+    return bad(fmt::format("a key of {} characters", c.key.size()),
+               fmt::format("1 to {} characters", kNameOfBlobMax), "key");
+  if (c.text.size() > kProfileMax)
+    return fail(Code::too_large, fmt::format("a profile of {} bytes", c.text.size()),
+                fmt::format("{} at most", kProfileMax), "text");
+  out.push_back(ProfileLearnt{c.key, c.text});
   return {};
 }
 

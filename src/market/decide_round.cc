@@ -148,12 +148,16 @@ void measure(const mechanism::Book& book, const mechanism::Outcome& outcome, Rou
   const auto sums = mechanism::totals(book, outcome);
   round.pays += sums.buyers_pay;
   round.gets += sums.sellers_get;
+  for (const auto& t : outcome.trades)
+    round.limits += Credits(book.bids[t.bid].limit.micro * t.units);
   if (!round.best || book.bids.size() + book.asks.size() > kMeasured) {
-    round.gain = round.best = std::nullopt;
+    round.gain = round.best = round.equilibrium = std::nullopt;
     return;
   }
   const auto crossing = mechanism::cross(book);
   mechanism::Outcome best{.trades = mechanism::pair_up(crossing.bids, crossing.asks, {}, {})};
+  if (crossing.units > 0)
+    round.equilibrium = Credits((crossing.low().micro + crossing.high().micro) / 2);
   *round.gain += sums.gain;
   *round.best += std::max(sums.gain, mechanism::totals(book, best).gain);
 }
@@ -336,6 +340,7 @@ Result<> Decider::operator()(const Clear& c) {
     draw_groups(groups, random);
     for (const auto& group : fewest_first(s, groups, supply))
       clear_group(group, rule, c.near, random, round, supply, grants);
+    if (groups.size() > 1) round.equilibrium.reset();
   }
   constexpr auto sample_every = base::minutes(5);
   const bool something = offered + wanted + index.leased > 0;

@@ -55,6 +55,7 @@ class Decider {
   Result<> operator()(const CheckpointLease& c);
   Result<> operator()(const AcceptWork& c);
   Result<> operator()(const ReportResult& c);
+  Result<> operator()(const LearnProfile& c);
   Result<> operator()(const ExpireLease& c);
   Result<> operator()(const Tick& c);
   // decide_round.cc

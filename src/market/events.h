@@ -139,8 +139,11 @@ struct RoundCleared {
   Credits pays, gets;
   std::optional<Credits> gain, best;
   std::vector<Standing> standing;  // Under rules with a memory; in order.
+  Credits limits;                  // As `pays`: what borrowers would have paid at most.
+  // The competitive price of what people declared, where there was one book and its sides cross.
+  std::optional<Credits> equilibrium;
   SOUK_FIELDS(RoundCleared, slot_class, mechanism, seed, reference, price, traded, supply, demand,
-              leased, pays, gets, gain, best, standing)
+              leased, pays, gets, gain, best, standing, limits, equilibrium)
 };
 struct LeaseGranted {
   Lease lease;
@@ -217,13 +220,20 @@ struct JobResult {  // What the job has come to so far.
   SOUK_FIELDS(JobResult, job, result)
 };
 
-using Event = std::variant<
-    SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen, TokenIssued,
-    TokenRevoked, CreditsGranted, MachineAdded, MachineChanged, MachineOnline, MachineRemoved,
-    OfferPosted, OfferChanged, OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
-    JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted,
-    LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
-    FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked, JobResult>;
+struct ProfileLearnt {
+  std::string key;
+  std::string text;
+  SOUK_FIELDS(ProfileLearnt, key, text)
+};
+
+using Event = std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged,
+                           AccountFrozen, TokenIssued, TokenRevoked, CreditsGranted, MachineAdded,
+                           MachineChanged, MachineOnline, MachineRemoved, OfferPosted, OfferChanged,
+                           OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
+                           JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared,
+                           LeaseGranted, LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining,
+                           LeaseClosed, LeaseForgotten, FeedbackGiven, Audited, Answered,
+                           LeaseCheckpointed, MachineJudged, LeaseWorked, JobResult, ProfileLearnt>;
 
 using Events = std::vector<Event>;
 

@@ -37,9 +37,11 @@ struct State {
   std::deque<Answer> answers;                         // Oldest first.
   std::vector<Tallies> tallies;                       // By class id - 1.
   std::vector<std::vector<Standing>> standings;       // By class id - 1.
+  std::map<std::string, Profile> profiles;            // The kProfiles learnt last.
 
   SOUK_FIELDS(State, now, events, settings, classes, accounts, tokens, machines, offers, jobs,
-              leases, feedback, ledger, prices, statements, audit, answers, tallies, standings)
+              leases, feedback, ledger, prices, statements, audit, answers, tallies, standings,
+              profiles)
 
   Index index;  // Derived; see index.h.
 

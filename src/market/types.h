@@ -269,13 +269,15 @@ struct Job {
   Retry retry;
   std::vector<Part> parts;  // By index; those that nothing is known of are absent.
   std::string result;       // Of the job as a whole: the name of a blob, or empty.
+  std::string forecast;     // Before it began, in the words of whoever made it.
 
   [[nodiscard]] const Part* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
     return it != parts.end() && it->index == index ? &*it : nullptr;
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
-              held, leases, avoided, warned, created, started, ended, work, retry, parts, result)
+              held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
+              forecast)
 };
 
 // Its workers are paid for work that was accepted (AcceptWork), not for time. They may come and go:
@@ -337,6 +339,14 @@ struct Lease {
   SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, slot_class, slots, epoch, term,
               next, state, outcome, detail, granted, started, settled_until, paid, earned,
               term_paid, term_earned, ended, part, worked)
+};
+
+// What was learnt of a kind of work, in the words of whoever learnt it; the market only keeps it.
+struct Profile {
+  std::string text;
+  Time at;
+
+  SOUK_FIELDS(Profile, text, at)
 };
 
 SOUK_ENUM(FeedbackCategory, question, problem, idea, praise)

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "market/limits.h"
+#include "server/advice.h"
 #include "server/batch.h"
 #include "server/router.h"
 #include "server/views.h"
@@ -71,22 +72,14 @@ Result<market::Constraints> constraints_from(const State& s, const wire::Constra
   return out;
 }
 
-// What is journaled must be there to be found.
 Result<> need_blob(Context& c, const std::string& name, std::string_view field) {
   if (c.services().has_blob(name)) return {};
   return fail(Code::invalid, fmt::format("the server does not have '{}'", name.substr(0, 80)),
               "upload it first", std::string(field));
 }
 
-// The batch as the market keeps it, and what it demands of machines.
-Result<> add_batch(Context& c, const wire::Batch& batch, market::SubmitJob& command) {
-  if ((command.kind == "train") != batch.train.has_value())
-    return fail(Code::invalid,
-                fmt::format("a job of kind '{}' {} training", command.kind,
-                            batch.train ? "with" : "without"),
-                "kind train and batch.train come together", "batch");
-  SOUK_TRY(check_batch(batch));
-  if (batch.train) SOUK_TRY(check_train(*batch.train, command.terms.workers.max));
+// What is journaled must be there to be found.
+Result<> need_blobs(Context& c, const wire::Batch& batch) {
   std::vector<std::string> blobs;
   if (batch.workdir) blobs.push_back(*batch.workdir);
   for (const auto& input : batch.inputs) blobs.push_back(input.blob);
@@ -95,6 +88,18 @@ Result<> add_batch(Context& c, const wire::Batch& batch, market::SubmitJob& comm
     for (const auto& shard : batch.train->validation) blobs.push_back(shard.blob);
   }
   for (const auto& name : blobs) SOUK_TRY(need_blob(c, name, "batch"));
+  return {};
+}
+
+// The batch as the market keeps it, and what it demands of machines.
+Result<> add_batch(const wire::Batch& batch, market::SubmitJob& command) {
+  if ((command.kind == "train") != batch.train.has_value())
+    return fail(Code::invalid,
+                fmt::format("a job of kind '{}' {} training", command.kind,
+                            batch.train ? "with" : "without"),
+                "kind train and batch.train come together", "batch");
+  SOUK_TRY(check_batch(batch));
+  if (batch.train) SOUK_TRY(check_train(*batch.train, command.terms.workers.max));
   const auto on = [&](std::string_view what) {
     return std::ranges::find(batch.retry.on, what) != batch.retry.on.end();
   };
@@ -107,7 +112,8 @@ Result<> add_batch(Context& c, const wire::Batch& batch, market::SubmitJob& comm
   return {};
 }
 
-Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
+// The job as the market takes it, but for its files.
+Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
   SOUK_ASSIGN(const auto slot_class, class_of(s, body));
   const auto suggested = s.suggested(slot_class, c.now(), c.now());
@@ -119,11 +125,25 @@ Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
                    .priority = body.priority};
   SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
   if (body.batch) {
-    SOUK_TRY(add_batch(c, *body.batch, command));
+    SOUK_TRY(add_batch(*body.batch, command));
   } else if (command.kind == "train") {
     return fail(Code::invalid, "a training job without a description of its training",
                 "give batch.train", "batch");
   }
+  return command;
+}
+
+Result<wire::Plan> plan(Context& c, const wire::NewJob& body) {
+  SOUK_ASSIGN(const auto command, as_command(c, body));
+  return plan_of(c.state(), body, command, c.now());
+}
+
+Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
+  const auto& s = c.state();
+  SOUK_ASSIGN(auto command, as_command(c, body));
+  if (body.batch) SOUK_TRY(need_blobs(c, *body.batch));
+  if (const auto forecast = forecast_of(s, body, command, c.now()))
+    command.forecast = wire::to_json(*forecast);
   SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
   return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));
 }
@@ -232,6 +252,10 @@ void add_job_list_routes(Routes& routes) {
       paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
   list.doc.query.push_back({"state", "string", "Only jobs in this state.", false});
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
+  routes.change<wire::NewJob>("POST", "/v1/plan", "planJob",
+                              "What a job would take and cost on the machines on offer; changes "
+                              "nothing and needs none of its files",
+                              Access::user, 200, &plan);
   routes.change<wire::NewJob>("POST", "/v1/jobs", "submitJob",
                               "Submit a job: its budget goes into escrow", Access::user, 201,
                               &submit);

@@ -48,18 +48,18 @@ Result<App::Worker> App::worker_of(const market::State& s, const Actor& actor, c
 void App::serve_unit(CallPtr call) {
   struct Seen {
     Worker worker;
-    std::vector<std::string> holds;
+    wire::UnitAsk ask;
   };
   on_files(
       std::move(call),
       [this](const market::State& s, const Actor& actor, Call& c) -> Result<Seen> {
         SOUK_ASSIGN(auto ask, wire::from_json<wire::UnitAsk>(c.http.body));
         SOUK_ASSIGN(auto worker, worker_of(s, actor, c, ask.epoch));
-        return Seen{std::move(worker), std::move(ask.holds)};
+        return Seen{std::move(worker), std::move(ask)};
       },
       [this](Call&, const Seen& seen) -> Result<net::Response> {
         SOUK_ASSIGN(const auto run, seen.worker.run(services_.hub));
-        SOUK_ASSIGN(const auto unit, run->next(seen.worker.lease, seen.holds));
+        SOUK_ASSIGN(const auto unit, run->next(seen.worker.lease, seen.ask.holds, seen.ask.spent));
         // A hub that ended just before a crash could not say so then.
         if (unit.kind == "finish") report_end(seen.worker.job, run);
         return as_json(wire::to_json(unit));

@@ -98,6 +98,7 @@ struct Describer {
     n.text = e.reason;
     return of_job(e.job);
   }
+  Described operator()(const market::ProfileLearnt&) { return std::nullopt; }
   Described operator()(const market::JobResumed& e) { return of_job(e.job); }
   Described operator()(const market::JobEnded& e) {
     n.text = std::string(to_string(e.state)) + ": " + e.reason;

@@ -218,6 +218,7 @@ void tour_jobs(Tour& t) {
   const auto waiting = t.go("submitJob", f.borrower.token, {},
                             R"({"name":"first","budget":5,"resources":{"cores":1},
                                 "constraints":{"regions":["moon"],"min_reliability":0.5}})");
+  t.go("planJob", f.borrower.token, {}, R"({"name":"first","budget":5,"resources":{"cores":1}})");
   const auto id = waiting.at("id");
   t.go("getJob", f.borrower.token, {id});
   t.go("whyJob", f.borrower.token, {id});

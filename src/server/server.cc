@@ -21,6 +21,7 @@
 #include "journal/sqlite.h"
 #include "net/server.h"
 #include "net/tls.h"
+#include "server/advice.h"
 #include "server/app.h"
 #include "server/core.h"
 #include "server/feed.h"
@@ -221,8 +222,11 @@ struct Server::Impl {
   void end_training(base::JobId job, const std::string& reason) const {
     if (const auto run = services->hub.find(job)) {
       if (const auto ended = run->end(reason))
-        core->post([job, result = ended->result](Core::Turn& turn) {
+        core->post([job, result = ended->result, training = run->view()](Core::Turn& turn) {
           (void)turn.execute(market::kSystem, market::ReportResult{job, result, false, {}});
+          const auto* known = turn.state().jobs.find(job);
+          if (auto profile = known ? learnt(turn.state(), *known, training) : std::nullopt)
+            (void)turn.execute(market::kSystem, *std::move(profile));
         });
     }
     services->hub.forget(job);

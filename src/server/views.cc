@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "server/batch.h"
+#include "server/treatment.h"
+#include "wire/api_json.h"
 
 namespace souk::server {
 namespace {
@@ -148,7 +150,13 @@ wire::MechanismRecords records_view(const State& s, const market::SlotClass& c, 
          .served = part(t.traded, t.demand),
          .utilisation = part(t.leased + t.traded, t.leased + t.supply),
          .wait_p50 = t.wait(0.5),
-         .wait_p95 = t.wait(0.95)});
+         .wait_p95 = t.wait(0.95),
+         .borrowers_share = part(t.limits - t.measured_pays, t.gain),
+         .lenders_share = part(t.gain - t.limits + t.measured_gets, t.gain),
+         .platform_share = part(t.measured_pays - t.measured_gets, t.gain),
+         .alpha = t.alpha(),
+         .volatility = t.volatility()});
+  out.treatment = treatment_of(s, c.id, now);
   return out;
 }
 
@@ -257,6 +265,9 @@ wire::Job view(const State& s, const market::Job& j) {
                 .started = unless_zero(j.started),
                 .ended = unless_zero(j.ended)};
   if (!j.result.empty()) out.result = j.result;
+  if (!j.forecast.empty())
+    if (const auto forecast = wire::from_json<wire::JobForecast>(j.forecast))
+      out.forecast = *forecast;
   Credits per_hour;
   for (const auto id : j.leases) {
     const auto& l = s.leases.at(id);

@@ -29,9 +29,9 @@ using base::Time;
 [[nodiscard]] wire::StatementLine view(const market::StatementLine& l);
 [[nodiscard]] wire::Why why_view(const market::State& s, const market::Job& j, Time now);
 [[nodiscard]] wire::Ledger ledger_view(const market::State& s, base::AccountId who, bool all);
-// `bucket`: an hour or a day.
 [[nodiscard]] wire::MechanismRecords records_view(const market::State& s,
                                                   const market::SlotClass& c, Time now);
+// `bucket`: an hour or a day.
 [[nodiscard]] wire::Prices prices_view(const market::State& s, const market::SlotClass& c, Time now,
                                        base::Duration history, base::Duration bucket);
 

@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/plan.h"
 #include "wire/training.h"
 
 // What goes over the wire under /v1: the bodies of requests (New..., ...Edit) and of responses. The
@@ -179,14 +180,31 @@ struct MechanismRecord {
   std::optional<double> served;                // Of the slots wanted in a round.
   std::optional<double> utilisation;           // Of the slots there were.
   std::optional<Duration> wait_p50, wait_p95;  // For a job's first lease, to a factor of 2.
+  // Of the gain: they sum to 1. The platform's is what mechanisms leave between the sides.
+  std::optional<double> borrowers_share, lenders_share, platform_share;
+  std::optional<double> alpha;       // Smith's: distance of prices from the competitive ones.
+  std::optional<double> volatility;  // Deviation of the log of the price from round to round.
   SOUK_FIELDS(MechanismRecord, mechanism, in_force, rounds, traded, efficiency, price,
-              borrowers_pay, lenders_get, platform, served, utilisation, wait_p50, wait_p95)
+              borrowers_pay, lenders_get, platform, served, utilisation, wait_p50, wait_p95,
+              borrowers_share, lenders_share, platform_share, alpha, volatility)
+};
+
+// How a class treats its borrowers, over the jobs that the market still remembers.
+struct Treatment {
+  std::int64_t borrowers = 0;
+  std::optional<double> gini_credits;  // Of all accounts of the market; 0: all have the same.
+  // Of the share of the slot-time wanted that each borrower had, the rest being waited for.
+  std::optional<double> gini_access;
+  std::optional<double> defection;  // Borrowers with a job that waited over 15 times its run time.
+  std::optional<double> completed;  // Of the jobs that ended.
+  SOUK_FIELDS(Treatment, borrowers, gini_credits, gini_access, defection, completed)
 };
 
 struct MechanismRecords {
   std::string class_;
   std::vector<MechanismRecord> items;
-  SOUK_FIELDS(MechanismRecords, class_, items)
+  Treatment treatment;
+  SOUK_FIELDS(MechanismRecords, class_, items, treatment)
 };
 
 // --- Machines
@@ -499,9 +517,10 @@ struct Job {
   std::optional<Time> ended;
   std::optional<Batch> batch;         // For its owner.
   std::optional<std::string> result;  // The blob with what it came to as a whole.
+  std::optional<JobForecast> forecast;
   SOUK_FIELDS(Job, id, name, kind, owner, class_, workers, limit, budget, spent, escrow, deadline,
               priority, constraints, state, reason, held, done, low, runway, leases, created,
-              started, ended, batch, result)
+              started, ended, batch, result, forecast)
 };
 
 struct WhyGroup {

@@ -22,7 +22,8 @@ namespace souk::wire {
   X(Page<Account>) X(Page<Token>) X(Page<SlotClass>) X(Page<Machine>) X(Page<Job>) X(Page<Lease>)  \
   X(Page<AuditEntry>) X(Page<Feedback>) X(Batch) X(Task) X(Part) X(Page<Part>) X(Usage)            \
   X(JobUsage) X(LeaseCheckpoint) X(LogPiece) X(LogSize) X(Log) X(BlobNames) X(Challenge) X(ChallengeAnswer) \
-  X(Train) X(UnitAsk) X(Unit) X(UnitDone) X(UnitVerdict) X(Training)
+  X(Train) X(UnitAsk) X(Unit) X(UnitDone) X(UnitVerdict) X(Training) X(Plan)                \
+  X(Profile) X(JobForecast)
 // clang-format on
 
 #define SOUK_API_EXTERN(T)                                                                   \

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -55,12 +56,30 @@ struct Train {
               target, batch, lr, lr_end, local_steps, validations, seed, shards, validation)
 };
 
+// Where a worker's time went.
+struct TimeSpent {
+  Duration compute;   // Training.
+  Duration checking;  // Validation.
+  Duration prepare;   // Handing parameters and shards to the trainer, packing what it made.
+  Duration fetch;     // Shards.
+  Duration download;  // Parameters.
+  Duration upload;    // Updates, until they were judged.
+  Duration waiting;   // For something to do.
+  SOUK_FIELDS(TimeSpent, compute, checking, prepare, fetch, download, upload, waiting)
+};
+
+inline constexpr Duration TimeSpent::* kTimeParts[] = {
+    &TimeSpent::compute,  &TimeSpent::checking, &TimeSpent::prepare, &TimeSpent::fetch,
+    &TimeSpent::download, &TimeSpent::upload,   &TimeSpent::waiting};
+static_assert(std::size(kTimeParts) == TimeSpent::souk_field_names.size());
+
 // A worker asks for something to do.
 struct UnitAsk {
   std::int32_t epoch = 0;          // Of the lease.
   std::vector<std::string> holds;  // Shards in its cache.
+  std::optional<TimeSpent> spent;  // Since it asked before.
   static constexpr auto optional_fields = std::array<std::string_view, 1>{"holds"};
-  SOUK_FIELDS(UnitAsk, epoch, holds)
+  SOUK_FIELDS(UnitAsk, epoch, holds, spent)
 };
 
 // A parameter service (hub/service.h) that carries a unit's bytes instead of the market.
@@ -144,7 +163,8 @@ struct TrainWorker {
   std::string worker;  // Its lease.
   std::int64_t units = 0, steps = 0, lost = 0, rejected = 0;
   double steps_per_second = 0;
-  SOUK_FIELDS(TrainWorker, worker, units, steps, lost, rejected, steps_per_second)
+  TimeSpent spent;
+  SOUK_FIELDS(TrainWorker, worker, units, steps, lost, rejected, steps_per_second, spent)
 };
 
 struct Training {
@@ -166,9 +186,10 @@ struct Training {
   std::int64_t bytes_in = 0, bytes_out = 0;
   std::vector<TrainRow> rows;
   std::vector<TrainWorker> by_worker;
+  TimeSpent spent;  // By all workers, those that left too.
   SOUK_FIELDS(Training, state, reason, rule, epoch, epochs, progress, version, samples, loss,
               accuracy, target, elapsed, left, workers, wasted_steps, useful_steps, bytes_in,
-              bytes_out, rows, by_worker)
+              bytes_out, rows, by_worker, spent)
 };
 
 }  // namespace souk::wire

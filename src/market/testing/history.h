@@ -159,6 +159,9 @@ class HistoryMaker {
     if (l != nullptr && random_.chance(30))
       return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
               ReportResult{l->job, "model", random_.chance(2), "the target was reached"}};
+    if (random_.chance(40))
+      return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
+              LearnProfile{"kind" + std::to_string(random_.below(5)), "slow"}};
     if (random_.chance(6))
       return {clock_, agent_of(s, l ? l->machine : MachineId()),
               CheckpointLease{id, epoch_of(s, id), "c" + std::to_string(random_.below(3))}};

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""How far forecasts of training time are off, on mixes of machines of different speed.
+
+Starts a market and four agents that lend a part of a core each, measures a training on each machine
+alone (the profile), then runs it on every other mix of the four, in a drawn order, and compares what
+the market forecast when the job was submitted with what it took. No mix was seen before: the profile
+knows single machines only, and the errors of the mixes before it.
+
+    bench/forecast.py [--repeat N] [--json]     default 1; SOUK_BIN names the binary
+"""
+import argparse
+import itertools
+import json
+import os
+import random
+import statistics
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../tests"))
+from souk import wait_for  # noqa: E402
+from test_train import TrainTest, points  # noqa: E402
+
+SHARES = {"fast": 0.5, "usual": 0.4, "slow": 0.3, "slower": 0.2}
+BAR_MEDIAN, BAR_P90 = 0.07, 0.15
+JOB = """
+kind: train
+name: forecast
+model: {name: mlp, hidden: 512}
+data: {format: csv, train: train.csv, test: test.csv}
+epochs: 12
+batch: 32
+lr: 0.02
+local_steps: 20
+workers: 1..4
+price: {limit: 1, budget: 5}
+"""
+
+
+def seconds(text):
+    total, number = 0.0, ""
+    for c in text:
+        if c.isdigit() or c == ".":
+            number += c
+        elif number:
+            total += float(number) * {"h": 3600, "m": 60, "s": 1}.get(c, 0)
+            number = ""
+    return total
+
+
+class Forecast(TrainTest):
+    def runTest(self):
+        for name, share in SHARES.items():
+            self.agent(name, "--cpu-share", str(share))
+        self.path = self.job_file(JOB)
+        for name, content in (("train.csv", points(16_000, 1)), ("test.csv", points(500, 2))):
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as out:
+                out.write(content)
+        offers = self.good("GET", "/v1/offers", token=self.ann)["items"]
+        self.offers = {o["machine_name"]: o["id"] for o in offers}
+        for name in SHARES:
+            self.train_on([name])
+        mixes = [m for n in (2, 3, 4) for m in itertools.combinations(SHARES, n)] * REPEAT
+        random.Random(1).shuffle(mixes)
+        for mix in mixes:
+            self.report(mix, self.train_on(mix))
+
+    def train_on(self, mix):
+        for name, offer in self.offers.items():
+            action = "resume" if name in mix else "pause"
+            self.good("POST", f"/v1/offers/{offer}/{action}", {}, self.ann)
+        job = self.json("run", self.path, "--workers", str(len(mix)), "--yes", token=self.bob)["id"]
+        wait_for(lambda: self.json("job", "show", job, token=self.bob).get("ended"), "the job", 600)
+        return self.json("job", "show", job, token=self.bob)
+
+    def report(self, mix, job):
+        from datetime import datetime
+        at = [datetime.fromisoformat(job[k].replace("Z", "+00:00")) for k in ("started", "ended")]
+        took = (at[1] - at[0]).total_seconds()
+        f = job["forecast"]
+        low, expected, high = (seconds(f[k]) for k in ("time_low", "time", "time_high"))
+        ROWS.append({"mix": list(mix), "took_s": took, "forecast_s": expected, "low_s": low,
+                     "high_s": high, "error": took / expected - 1})
+        print(f"  {' + '.join(mix):32} forecast {expected:6.1f} s ({low:.1f} to {high:.1f})  "
+              f"took {took:6.1f} s  {100 * (took / expected - 1):+.1f}%", flush=True)
+
+
+def main():
+    result = unittest.TextTestRunner(verbosity=0, stream=open(os.devnull, "w")).run(Forecast())
+    for _, trace in result.errors + result.failures:
+        print(trace, file=sys.stderr)
+    if not result.wasSuccessful() or not ROWS:
+        return 2
+    errors = sorted(abs(r["error"]) for r in ROWS)
+    median, p90 = statistics.median(errors), errors[min(len(errors) - 1, int(0.9 * len(errors)))]
+    inside = sum(r["low_s"] <= r["took_s"] <= r["high_s"] for r in ROWS) / len(ROWS)
+    if JSON:
+        print(json.dumps({"rows": ROWS, "median": median, "p90": p90, "inside": inside}))
+    print(f"forecast.py: {len(ROWS)} runs on mixes that were never seen\n"
+          f"  median error {100 * median:.1f}%, bar 7%: {'pass' if median <= BAR_MEDIAN else 'MISSED'}\n"
+          f"  90% of errors below {100 * p90:.1f}%, bar 15%: {'pass' if p90 <= BAR_P90 else 'MISSED'}\n"
+          f"  80% intervals held {100 * inside:.0f}%, bar 75 to 85%: "
+          f"{'pass' if .75 <= inside <= .85 else 'MISSED'}")
+    return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    ARGS = parser.parse_args()
+    REPEAT, JSON, ROWS = ARGS.repeat, ARGS.json, []
+    sys.exit(main())

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/context.h"
+#include "cli/error.h"
+#include "cli/values.h"
+
+// `souk plan FILE`: a job's plan on the live market (plan_job.h).
+// `souk plan --algorithm NAME`: plans from files, by any of the advisor's algorithms. The flags are
+// one struct, because one command has them all; what an algorithm does not take is refused.
+
+namespace souk::cli {
+
+// A length of time, as "1900" (seconds) or "31m40s".
+struct Seconds {
+  double s = 0;
+};
+base::Result<> read_value(std::string_view text, Seconds& out);
+
+struct PlanFlags {
+  std::string job;  // A job file.
+  bool measure = false;
+
+  std::string algorithm;
+  bool list = false;
+  std::optional<base::Credits> budget;
+
+  // Of recommenders for a parameter server with workers of one type (plan_cluster.cc).
+  std::string catalog, ps, bandwidth, type;
+  Names types;
+  std::optional<std::int32_t> max_workers;
+  std::optional<double> share;
+
+  // Of planners of mixes (plan_mix.cc).
+  std::string profile;
+  std::optional<double> loss, samples, iterations, confidence;
+  std::optional<Seconds> time;
+  std::optional<base::Credits> server_price;
+  std::optional<std::size_t> most;
+};
+
+// Each requires that flags.algorithm is one of its own.
+Result<> plan_cluster(Context& c, const PlanFlags& flags);
+Result<> plan_mix(Context& c, const PlanFlags& flags);
+
+}  // namespace souk::cli

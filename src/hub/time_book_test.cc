@@ -1,0 +1,32 @@
+#include <gtest/gtest.h>
+
+#include "hub/time_book.h"
+
+namespace souk::hub {
+namespace {
+
+using base::LeaseId;
+using base::seconds;
+
+TEST(TimeBook, SumsUpWhatWorkersSpent) {
+  TimeBook book;
+  book.add(LeaseId(1), {.compute = seconds(3), .waiting = seconds(1)});
+  book.add(LeaseId(1), {.compute = seconds(4), .upload = seconds(2)});
+  book.add(LeaseId(2), {.fetch = seconds(5)});
+  EXPECT_EQ(book.of(LeaseId(1)).compute, seconds(7));
+  EXPECT_EQ(book.of(LeaseId(1)).upload, seconds(2));
+  EXPECT_EQ(book.of(LeaseId(3)).compute, base::Duration());
+  EXPECT_EQ(book.all().fetch, seconds(5));
+  EXPECT_EQ(book.all().waiting, seconds(1));
+}
+
+TEST(TimeBook, WhatNobodyCanHaveSpentIsNotBelieved) {
+  TimeBook book;
+  book.add(LeaseId(1), {.compute = seconds(-1)});
+  book.add(LeaseId(1), {.waiting = base::days(3)});
+  EXPECT_EQ(book.all().compute, base::Duration());
+  EXPECT_EQ(book.all().waiting, base::Duration());
+}
+
+}  // namespace
+}  // namespace souk::hub

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "market/commands.h"
+#include "market/state.h"
+#include "wire/api.h"
+
+// Profiles and forecasts of trainings: what was measured of a kind of training (the market keeps
+// it), and what a job would take on the machines that are on offer. Pure functions of the state.
+//
+// A kind of training is what decides the pace: the trainer, its configuration and program, the
+// batch, the codec. Not how long it trains or on which data.
+
+namespace souk::server {
+
+[[nodiscard]] std::string profile_key(const wire::Batch& batch, const std::string& slot_class);
+
+// The candidates for this job among the machines on offer, one chosen; or why nothing can be said.
+// Machines are counted in the order in which the market would give them. Prices are what they ask,
+// and at least what is paid now.
+[[nodiscard]] wire::Plan plan_of(const market::State& s, const wire::NewJob& job,
+                                 const market::SubmitJob& as, base::Time now);
+
+// Of a job as it is submitted, with as many workers as it may have and there are.
+[[nodiscard]] std::optional<wire::JobForecast> forecast_of(const market::State& s,
+                                                           const wire::NewJob& job,
+                                                           const market::SubmitJob& as,
+                                                           base::Time now);
+
+// What the market should know of this kind of training now that the job is over.
+[[nodiscard]] std::optional<market::LearnProfile> learnt(const market::State& s,
+                                                         const market::Job& job,
+                                                         const wire::Training& training);
+
+// By how much the job took longer than forecast for the work it did, as a share.
+[[nodiscard]] std::optional<double> forecast_error(const market::Job& job, double progress);
+
+}  // namespace souk::server

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "market/testing/world.h"
+#include "server/advice.h"
+#include "wire/api_json.h"
+
+namespace souk::server {
+namespace {
+
+using namespace base::literals;
+using base::minutes;
+using base::seconds;
+using market::testing::kBoss;
+using market::testing::wants;
+using ::testing::HasSubstr;
+
+struct AdviceTest : ::testing::Test {
+  market::testing::World w;
+  base::AccountId lena = w.account("lena"), bob = w.account("bob", 50_cr);
+  wire::NewJob job{.kind = "train", .workers = {1, 4}, .limit = 1_cr, .budget = 9_cr};
+
+  AdviceTest() {
+    auto& train = job.batch.emplace().train.emplace();
+    train.epochs = 10;
+    train.batch = 50;
+    train.shards = {{"s1", 3'000}, {"s2", 3'000}};
+  }
+
+  market::SubmitJob as() const {
+    market::SubmitJob out{.name = "job",
+                          .kind = "train",
+                          .slot_class = w.slot_class(),
+                          .work = wire::to_json(*job.batch)};
+    out.terms = wants(job.workers.min, job.workers.max, *job.limit, job.budget);
+    if (job.deadline) out.terms.deadline = *job.deadline;
+    return out;
+  }
+  wire::Plan plan() const { return plan_of(w.s, job, as(), w.now); }
+
+  // A unit is 10 steps of 50 samples and takes 5 s, 1 of which on the network.
+  wire::Training measured(base::LeaseId lease) const {
+    wire::Training out{.progress = 1, .elapsed = seconds(600), .bytes_in = 60, .bytes_out = 60};
+    out.by_worker.push_back({.worker = to_string(lease),
+                             .units = 120,
+                             .steps = 1'200,
+                             .spent = {.compute = seconds(480), .upload = seconds(120)}});
+    return out;
+  }
+
+  // Runs the job on one worker for eleven minutes, ten of which it trained; returns the job.
+  const market::Job& run() {
+    w.run(market::testing::user(bob), as());
+    const auto id = w.s.jobs.before(w.s.jobs.next());
+    w.clear();
+    const auto leases = w.start_all(id);
+    w.pass(minutes(11));
+    w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
+    const auto learns = learnt(w.s, w.at(id), measured(leases.front()));
+    EXPECT_TRUE(learns);
+    if (learns) w.run(market::kSystem, *learns);
+    return w.at(id);
+  }
+};
+
+TEST_F(AdviceTest, NothingIsForetoldOfWhatWasNeverMeasured) {
+  w.offer(w.machine(lena), {.slots = 4});
+  const auto p = plan();
+  EXPECT_FALSE(p.profiled);
+  EXPECT_TRUE(p.candidates.empty());
+  EXPECT_THAT(p.why, HasSubstr("never measured"));
+  EXPECT_FALSE(forecast_of(w.s, job, as(), w.now));
+}
+
+TEST_F(AdviceTest, OneRunIsEnoughToForetellTheNext) {
+  w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run();
+  job.workers = {1, 4};
+  const auto p = plan();
+  ASSERT_EQ(p.candidates.size(), 4u) << p.why;
+  EXPECT_TRUE(p.guessed);  // One run says nothing of how far off forecasts are.
+  // 60,000 samples in units of 500 at 5 s, and a minute to start.
+  EXPECT_NEAR(p.candidates[0].time.us / 1e6, 660, 20);
+  EXPECT_NEAR(p.candidates[1].time.us / 1e6, 360, 20);
+  EXPECT_LT(p.candidates[0].time_low, p.candidates[0].time);
+  EXPECT_LT(p.candidates[0].time, p.candidates[0].time_high);
+  EXPECT_EQ(std::ranges::count(p.candidates, true, &wire::PlanCandidate::chosen), 1);
+}
+
+TEST_F(AdviceTest, AnotherModelOrBatchIsAnotherKindOfTraining) {
+  auto other = *job.batch;
+  other.train->batch = 51;
+  EXPECT_NE(profile_key(*job.batch, "c1"), profile_key(other, "c1"));
+  other = *job.batch;
+  other.train->epochs = 99;  // How long it trains does not change the pace.
+  other.train->shards = {{"s3", 5}};
+  EXPECT_EQ(profile_key(*job.batch, "c1"), profile_key(other, "c1"));
+  EXPECT_NE(profile_key(*job.batch, "c1"), profile_key(*job.batch, "c2"));
+}
+
+TEST_F(AdviceTest, WhatIsTooDearOrTooLateIsSaidWithWhatWouldDo) {
+  w.offer(w.machine(lena), {.slots = 4, .reserve = 0.5_cr});
+  job.workers = {1, 1};
+  run();
+  job.budget = 0.01_cr;
+  EXPECT_THAT(plan().why, HasSubstr("least budget"));
+  EXPECT_EQ(std::ranges::count(plan().candidates, true, &wire::PlanCandidate::chosen), 0);
+  job.budget = 9_cr;
+  job.deadline = w.now + seconds(70);
+  EXPECT_THAT(plan().why, HasSubstr("tightest deadline"));
+  EXPECT_LT(*plan().candidates[0].chance, 0.01);
+  job.limit = 0.4_cr;
+  EXPECT_THAT(plan().why, HasSubstr("no machine"));
+}
+
+TEST_F(AdviceTest, AForecastIsComparedWithWhatHappened) {
+  w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run();
+  auto command = as();
+  const auto forecast = forecast_of(w.s, job, command, w.now);
+  ASSERT_TRUE(forecast);
+  command.forecast = wire::to_json(*forecast);
+  w.run(market::testing::user(bob), command);
+  const auto id = w.s.jobs.before(w.s.jobs.next());
+  w.clear();
+  const auto leases = w.start_all(id);
+  w.pass(minutes(22));  // Twice as long.
+  w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
+  EXPECT_NEAR(*forecast_error(w.at(id), 1), 1, 0.05);
+  const auto learns = learnt(w.s, w.at(id), measured(leases.front()));
+  ASSERT_TRUE(learns);
+  const auto profile = wire::from_json<wire::Profile>(learns->text);
+  ASSERT_EQ(profile->errors.size(), 1u);
+  EXPECT_NEAR(profile->errors[0], 1, 0.05);
+  EXPECT_EQ(profile->runs, 2);
+}
+
+}  // namespace
+}  // namespace souk::server
