@@ -55,6 +55,23 @@ def highs(s, needs):
     return -done.fun
 
 
+def highs_cost(s):
+    """The most steps for the money that leave every SLO met."""
+    n, m = len(s["throughputs"]), len(s["capacity"])
+    rows, sides = [], []
+    for i in range(n):
+        rows.append([1.0 if k // m == i else 0.0 for k in range(n * m)])
+        sides.append(1)
+        if s["slo"][i] > 0:
+            rows.append([-s["throughputs"][i][k % m] if k // m == i else 0.0 for k in range(n * m)])
+            sides.append(-s["steps"][i] / s["slo"][i])
+    for j in range(m):
+        rows.append([s["scale"][k // m] if k % m == j else 0 for k in range(n * m)])
+        sides.append(s["capacity"][j])
+    gains = [-s["throughputs"][k // m][k % m] / s["cost"][k % m] for k in range(n * m)]
+    return -linprog(gains, A_ub=rows, b_ub=sides, method="highs").fun
+
+
 class SoukTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="souk-schedule-")
@@ -114,6 +131,19 @@ class ScheduleTest(SoukTest):
             self.assertAlmostEqual(out["objective"] * highs(s, s["steps"]), 1, delta=1e-6)
             near = self.solve("price-discovery", s)
             self.assertGreaterEqual(near["objective"], highs(s, levels) * 0.99)
+
+    @unittest.skipIf(linprog is None, "scipy is not installed")
+    def test_another_solver_finds_no_cheaper_way_to_meet_the_slos(self):
+        for seed in range(8):
+            s = {**drawn(seed, 3 + 2 * seed), "cost": [3, 2, 1]}
+            fair = min(1, sum(s["capacity"]) / sum(s["scale"]))  # About what all can have.
+            s["slo"] = [s["steps"][i] / (0.5 * fair * min(rates)) if i % 2 else 0
+                        for i, rates in enumerate(s["throughputs"])]
+            out = self.solve("cost", s)
+            self.fits(s, out)
+            self.assertAlmostEqual(out["objective"] / highs_cost(s), 1, delta=1e-6)
+            for speed, steps, slo in zip(out["speeds"], s["steps"], s["slo"]):
+                self.assertTrue(slo == 0 or steps / speed <= slo * (1 + 1e-9))
 
     def test_the_list_and_the_table_are_for_people(self):
         listed = self.souk("schedule", "--list").stdout

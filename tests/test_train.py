@@ -133,6 +133,28 @@ class TrainTest(LendingTest):
         self.assertEqual(set(spent), {"compute", "checking", "prepare", "fetch", "download", "upload",
                                       "waiting"})
 
+    def test_a_training_that_would_be_late_gets_another_worker(self):
+        self.agent("one")
+        self.agent("two")
+        job = JOB.replace("target: {accuracy: 0.9}\n", "deadline: 5h\n").replace(
+            "epochs: 30", "epochs: 5000")
+        path = self.job_file(job + "\nprice: {limit: 1, budget: 5}\n")
+        for name, content in self.points().items():
+            with open(os.path.join(self.folder, name.replace("_", ".")), "w",
+                      encoding="utf-8") as out:
+                out.write(content)
+        self.json("plan", path, "--measure", token=self.bob)
+        ran = self.json("run", path, "--yes", token=self.bob)["id"]
+        shown = self.json("job", "show", ran, token=self.bob)
+        self.assertEqual(shown["planned"], 1, shown)  # One is enough, and it is cheapest.
+        wait_for(lambda: self.training(ran)["progress"] > 0, "work")
+        self.souk("job", "edit", ran, "--deadline", "2m", token=self.bob)
+        grown = wait_for(lambda: (j := self.json("job", "show", ran, token=self.bob))["held"] == 2
+                         and j, "a second worker", 2 * DEADLINE_S)
+        self.assertGreaterEqual(grown["planned"], 2)
+        self.assertIn("of the work is left", grown["planned_why"])
+        self.souk("cancel", ran, token=self.bob)
+
     def test_a_killed_machine_and_a_late_one(self):
         first = self.agent("one")
         job = self.train(JOB.replace("epochs: 30", "epochs: 12").replace(

@@ -25,6 +25,7 @@ Result<Type> find(const std::vector<Type>& types, std::string_view name, std::st
   const auto at = std::ranges::find(types, name, &Type::name);
   if (at != types.end()) return *at;
   std::vector<std::string_view> known;
+  known.reserve(types.size());
   for (const auto& type : types) known.emplace_back(type.name);
   return fail(Code::invalid, fmt::format("the catalog has no {} '{}'", noun, name),
               base::suggest(name, known));

@@ -43,7 +43,7 @@ Result<Schedule> CostSlo::solve(const ScheduleInstance& s) const {
   auto found = advisor::solve(program);
   return Schedule{.shares = std::move(found.shares),
                   .objective = found.objective,
-                  .bound = found.bound,
+                  .bound = found.bound + found.shortfall * found.objective,  // As far as it counts.
                   .prices = std::move(found.prices)};
 }
 

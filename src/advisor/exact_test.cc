@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "advisor/spotdnn.h"
+#include "advisor/testing/forecaster.h"
 #include "advisor/testing/random_problem.h"
 #include "advisor/testing/resnet.h"
 
@@ -14,15 +15,10 @@ namespace {
 
 using testing::for_each_mix;
 using testing::kKnownPlans;
+using testing::must;
 using testing::random_problem;
 using testing::resnet110;
 using namespace base::literals;
-
-Forecaster must(Problem problem) {
-  auto out = Forecaster::make(std::move(problem));
-  EXPECT_TRUE(out) << out.error().message;
-  return *std::move(out);
-}
 
 TEST(Exact, FindsTheKnownPlans) {
   for (const auto& known : kKnownPlans) {

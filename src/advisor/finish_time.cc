@@ -41,7 +41,8 @@ class Search {
     std::vector<double> needs(s_.jobs());
     for (std::size_t i = 0; i < s_.jobs(); ++i)
       needs[i] = s_.steps[i] / (rho * alone_[i] - elapsed(i));
-    auto found = solve(level_program(s_, needs), std::abs(error_) > 1e-2 ? 1e-6 : 1e-11);
+    // A probe need be no better than Newton's next step, whose error is about the square of this.
+    auto found = solve(level_program(s_, needs), std::clamp(.1 * error_ * error_, 1e-11, 1e-3));
     double slope = 0;  // Of the level over rho: level times what the needs shrink by.
     for (std::size_t i = 0; i < s_.jobs(); ++i)
       slope += found.worth_of_rate[i] * needs[i] * alone_[i] / (rho * alone_[i] - elapsed(i));

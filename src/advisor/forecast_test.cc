@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "advisor/testing/forecaster.h"
 #include "advisor/testing/resnet.h"
 #include "base/random.h"
 
@@ -13,14 +14,9 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::kKnownPlans;
+using testing::must;
 using testing::resnet110;
 using namespace base::literals;
-
-Forecaster must(Problem problem) {
-  auto out = Forecaster::make(std::move(problem));
-  EXPECT_TRUE(out) << out.error().message;
-  return *std::move(out);
-}
 
 std::string refusal(Problem problem) {
   const auto out = Forecaster::make(std::move(problem));

@@ -77,13 +77,14 @@ class Round {
   }
 
  private:
-  // Seconds on its fastest type.
+  // Seconds left on its fastest type.
   [[nodiscard]] double work(std::size_t i) const {
     return s_.steps[i] / std::ranges::max(s_.rates(i));
   }
   [[nodiscard]] double worth_at(std::size_t i, double speed) const {
     const auto stay = (s_.elapsed.empty() ? 0 : s_.elapsed[i]) + s_.steps[i] / speed;
-    return s_.weights[i] * work(i) / stay;
+    const auto done = s_.done.empty() ? 0 : s_.done[i];
+    return s_.weights[i] * work(i) * (1 + done / s_.steps[i]) / stay;
   }
   [[nodiscard]] double price(std::size_t j, int used) const {
     return prices_[j][static_cast<std::size_t>(used)];

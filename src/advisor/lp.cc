@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kMostSteps = 120;
 constexpr int kMostIdle = 4;    // Steps without a better point or bound, near the end.
+constexpr double kMet = 1e-11;  // Of a row with `least`: rounding.
 constexpr double kNear = 1e-5;  // As a share of the objective: from here on every step counts.
 
 struct Point {
@@ -48,7 +49,7 @@ class Solver {
       best.steps = k;
       const auto far = distance();
       if (!std::isfinite(far)) break;
-      if (far > kNear) continue;
+      if (far > std::max(kNear, tolerance)) continue;
       const auto before = gap(best);
       take_better(best, certified());
       if (gap(best) <= tolerance) break;
@@ -68,9 +69,14 @@ class Solver {
     return (s.bound - s.objective) / std::max(std::abs(s.bound), 1e-300) + s.shortfall;
   }
 
+  // A row that is not met counts for more than any objective.
+  static bool better(const SharesSolution& a, const SharesSolution& b) {
+    if (std::max(a.shortfall, b.shortfall) > kMet) return a.shortfall < b.shortfall;
+    return a.objective > b.objective;
+  }
+
   static void take_better(SharesSolution& best, SharesSolution now) {
-    if (now.objective - now.shortfall * std::abs(now.objective) >
-        best.objective - best.shortfall * std::abs(best.objective)) {
+    if (better(now, best)) {
       best.shares = std::move(now.shares);
       best.t = now.t;
       best.objective = now.objective;
@@ -237,7 +243,7 @@ class Solver {
   bool factor() {
     const auto k = m_ + 1;
     theta_.assign(n_ * m_, 0);
-    det_.resize(n_);
+    per_pair_.resize(n_);
     own_row_.resize(n_);
     own_time_.resize(n_);
     small_.assign(k * k, 0);
@@ -247,8 +253,8 @@ class Solver {
         if (used(at(i, j))) theta_[at(i, j)] = y_.x[at(i, j)] / y_.z[at(i, j)];
       own_row_[i] = y_.r[i] / y_.l[i];
       own_time_[i] = y_.v[i] / y_.q[i];
-      det_[i] = pairs_without(i, m_);
-      if (!(det_[i] > 0) || !std::isfinite(det_[i])) return false;
+      per_pair_[i] = 1 / pairs_without(i, m_);
+      if (!(per_pair_[i] > 0) || !std::isfinite(per_pair_[i])) return false;
       add_to_small(i);
     }
     if (t_unit_ == 0) small_[m_ * k + m_] = 1;
@@ -279,10 +285,10 @@ class Solver {
       const auto theta = theta_[at(i, j)], a = a_[at(i, j)];
       thetas += theta;
       if (theta == 0) continue;
-      small_[j * k + j] += s * s * theta * (pairs_without(i, j) / det_[i]);
+      small_[j * k + j] += s * s * theta * (pairs_without(i, j) * per_pair_[i]);
       double first = time * a;
       for (std::size_t g = 0; g < m_; ++g) first += theta_[at(i, g)] * (a - a_[at(i, g)]);
-      const auto to_t = -theta * s * h_[i] * (first / det_[i]);
+      const auto to_t = -theta * s * h_[i] * (first * per_pair_[i]);
       small_[j * k + m_] += to_t;
       small_[m_ * k + j] += to_t;
       for (std::size_t g = 0; g < j; ++g) {
@@ -290,12 +296,12 @@ class Solver {
         double both = row + time * a * b;
         for (std::size_t f = 0; f < m_; ++f)
           both += theta_[at(i, f)] * (a_[at(i, f)] - a) * (a_[at(i, f)] - b);
-        const auto part = s * s * theta * (theta_[at(i, g)] * both / det_[i]);
+        const auto part = s * s * theta * (theta_[at(i, g)] * both * per_pair_[i]);
         small_[j * k + g] -= part;
         small_[g * k + j] -= part;
       }
     }
-    small_[m_ * k + m_] -= h_[i] * h_[i] * (thetas / det_[i]);
+    small_[m_ * k + m_] -= h_[i] * h_[i] * (thetas * per_pair_[i]);
   }
 
   // The solution of job i's equations: `w` by type, and the right-hand sides of its own two.
@@ -315,8 +321,8 @@ class Solver {
         dq += weight * (a_[at(i, g)] * w[j] - a * w[g]);
       }
     }
-    dl /= det_[i];
-    dq /= det_[i];
+    dl *= per_pair_[i];
+    dq *= per_pair_[i];
   }
 
   // By how much that solution misses the equation of type j. By the same theorem a mean over pairs,
@@ -337,7 +343,7 @@ class Solver {
                  ((w[f] - w[j]) * (a - c) + (w[g] - w[j]) * (b - a));
       }
     }
-    return out / det_[i];
+    return out * per_pair_[i];
   }
 
   // Gauss with the largest pivot; `small_` is kept.
@@ -594,7 +600,7 @@ class Solver {
   Sides sides_;
   std::vector<double> row_, time_, cap_, dual_;
   double dual_t_ = 0;
-  std::vector<double> theta_, own_row_, own_time_, det_, w_;  // Of the jobs' equations.
+  std::vector<double> theta_, own_row_, own_time_, per_pair_, w_;  // Of the jobs' equations.
   std::vector<double> small_;
 };
 

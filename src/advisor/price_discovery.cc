@@ -40,6 +40,8 @@ class Market {
     for (const auto c : s.capacity) machines += c;
     prices_.assign(m_, 1 / machines);
     mean_.assign(n_ * m_, 0);
+    excess_.assign(m_, 0);
+    steps_.assign(m_, .5);
   }
 
   Schedule run(double gap, int most_rounds) {
@@ -52,8 +54,8 @@ class Market {
         // In levels: what the budget of a machine more would buy. Nothing, if none is short.
         for (auto& p : best.prices) p = level_ < highest_ ? p / slope : 0;
       }
-      answer(2.0 / (k + 1));
-      reprice(k);
+      answer(8.0 / (k + 7));
+      reprice();
       // Looking costs about as much as a round.
       if (k % kLookEvery == 0 || k == most_rounds) {
         look(best);
@@ -121,12 +123,15 @@ class Market {
     }
   }
 
-  void reprice(int round) {
-    const auto step = 1 / (1 + .25 * round);
+  // A type that was too dear and is now too cheap, or the other way about, had its price changed
+  // too far: from then on it changes less.
+  void reprice() {
     double worth = 0;
     for (std::size_t j = 0; j < m_; ++j) {
-      const auto overload = wanted_[j] / s_.capacity[j];
-      prices_[j] *= std::exp(step * (std::min(overload, 3.0) - 1));
+      const auto excess = std::clamp(wanted_[j] / s_.capacity[j] - 1, -1.0, 2.0);
+      steps_[j] *= excess * excess_[j] < 0 ? .6 : 1.05;
+      excess_[j] = excess;
+      prices_[j] *= std::exp(steps_[j] * excess);
       worth += prices_[j] * s_.capacity[j];
     }
     for (auto& p : prices_) p /= worth;
@@ -159,6 +164,8 @@ class Market {
   double highest_ = std::numeric_limits<double>::infinity();  // That all jobs could reach.
   double level_ = 0;
   std::vector<double> prices_, mean_, wanted_;
+  std::vector<double> excess_,
+      steps_;  // By type: wanted beyond capacity, and how fast prices move.
 };
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace souk::advisor {
 // that are wanted by more than there are become dearer, the others cheaper.
 //
 // The level asked of all is the largest that everything the machines are worth at these prices
-// could pay for. No schedule reaches more, whatever the prices: each round is a bound. The mean of
-// the answers so far, cut to what there is, is a schedule: the distance between the two is known at
-// every moment, and the search ends when it is small enough.
+// could pay for. No schedule reaches more, whatever the prices: each round is a bound. A mean of
+// the answers so far, in which the later count more, cut to what there is, is a schedule: the
+// distance between the two is known at every moment, and the search ends when it is small enough.
 //
 // A round is one pass over the jobs with a few numbers kept of each, in any order: for 10^5 jobs
 // and more, and for jobs that answer by themselves. Not exact: MaxMinLas is.

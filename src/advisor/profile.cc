@@ -91,9 +91,9 @@ Fit fit_rest(std::span<const LossSample> samples, Convergence curve, double most
 
 // `count` values around `center`, a factor of `width` at most from it.
 std::vector<double> around(double center, double width, int count) {
-  std::vector<double> out;
-  for (int i = 0; i < count; ++i)
-    out.push_back(center * std::pow(width, 2.0 * i / (count - 1) - 1));
+  std::vector<double> out(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = center * std::pow(width, 2.0 * static_cast<double>(i) / (count - 1) - 1);
   return out;
 }
 

@@ -48,8 +48,9 @@ Result<> check(const ScheduleInstance& s) {
   SOUK_TRY(check_all(s.throughputs, "throughputs", "rate", true));
   for (const auto& c :
        {Column{"scale", s.scale, false, false}, Column{"weights", s.weights, false, false},
-        Column{"steps", s.steps, false, true}, Column{"elapsed", s.elapsed, true, true},
-        Column{"isolated", s.isolated, true, true}, Column{"slo", s.slo, true, true}}) {
+        Column{"steps", s.steps, false, true}, Column{"done", s.done, true, true},
+        Column{"elapsed", s.elapsed, true, true}, Column{"isolated", s.isolated, true, true},
+        Column{"slo", s.slo, true, true}}) {
     SOUK_TRY(check_size(c.values.size(), s.jobs(), c.field, "job", c.optional));
     SOUK_TRY(check_all(c.values, c.field, "job", c.or_zero));
   }

@@ -27,6 +27,7 @@ struct ScheduleInstance {
   std::vector<double> scale;        // Workers of each job.
   std::vector<double> weights;      // Who matters more.
   std::vector<double> steps;        // Optional: left to do.
+  std::vector<double> done;         // Optional: steps behind it; 0 without.
   std::vector<double> elapsed;      // Optional: seconds since it came; 0 without.
   // Optional: seconds that the steps done so far would have taken on an equal part of everything; 0
   // without.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "advisor/testing/forecaster.h"
 #include "advisor/testing/random_problem.h"
 #include "advisor/testing/resnet.h"
 
@@ -12,14 +13,9 @@ namespace {
 
 using testing::for_each_mix;
 using testing::kKnownPlans;
+using testing::must;
 using testing::random_problem;
 using testing::resnet110;
-
-Forecaster must(Problem problem) {
-  auto out = Forecaster::make(std::move(problem));
-  EXPECT_TRUE(out) << out.error().message;
-  return *std::move(out);
-}
 
 TEST(SpotDnn, FindsTheKnownPlans) {
   for (const auto& known : kKnownPlans) {

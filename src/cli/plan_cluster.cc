@@ -7,6 +7,7 @@
 #include "cli/human.h"
 #include "cli/plan.h"
 #include "lab/plan_files.h"
+#include "lab/trace.h"
 #include "wire/json.h"
 
 // A parameter server and workers of one type (FC2).
@@ -100,7 +101,8 @@ Result<> plan_cluster(Context& c, const PlanFlags& f) {
   if (f.catalog.empty())
     return usage(fmt::format("{} needs a --catalog", r.name),
                  "a file with the prices of servers and workers; docs/planning.md shows one");
-  SOUK_ASSIGN(const auto text, lab::read_plan_file(f.catalog));
+  SOUK_ASSIGN(const auto text,
+              lab::read_text_file(f.catalog, "docs/planning.md shows such a file"));
   SOUK_ASSIGN(const auto file, lab::parse_catalog(text, f.catalog));
   SOUK_ASSIGN(const auto request, request_of(f, file, r));
   SOUK_ASSIGN(const auto choice, r.recommend(file.catalog, request));

@@ -114,6 +114,9 @@ Result<> measure_job(Context& c, wire::NewJob job) {
 }
 
 void show_forecast(const Context& c, const wire::Job& job) {
+  if (job.planned)
+    c.print(fmt::format("  planned   {}: {}\n", plural(*job.planned, "worker"),
+                        printable(job.planned_why.value_or(""))));
   if (!job.forecast) return;
   const auto& f = *job.forecast;
   c.print(fmt::format("  forecast  {} ({}), {} credits ({}) with {}\n", rough(f.time),

@@ -9,6 +9,7 @@
 #include "cli/human.h"
 #include "cli/plan.h"
 #include "lab/plan_files.h"
+#include "lab/trace.h"
 #include "wire/json.h"
 
 // Mixes of machines of different types (spotDNN's model).
@@ -38,7 +39,8 @@ Result<advisor::Problem> problem_of(const PlanFlags& f) {
   if (f.profile.empty())
     return usage(fmt::format("{} needs a --profile", f.algorithm),
                  "a file with machine types and the model; docs/planning.md shows one");
-  SOUK_ASSIGN(const auto text, lab::read_plan_file(f.profile));
+  SOUK_ASSIGN(const auto text,
+              lab::read_text_file(f.profile, "docs/planning.md shows such a file"));
   SOUK_ASSIGN(const auto file, lab::parse_profile(text, f.profile));
   auto out = file.problem;
   SOUK_ASSIGN(out.work, work_of(f, file));

@@ -105,7 +105,7 @@ Command schedule_command() {
   out.details =
       "The instance: {\"throughputs\":[[2,1,0.5],[3,2,1]],\"capacity\":[1,2,3],\"scale\":[1,1],"
       "\"weights\":[1,1]}, a row of steps per second on each type for each job; for some policies "
-      "also steps, elapsed, isolated, slo, cost, held. docs/scheduling.md has the rest.";
+      "also steps, done, elapsed, isolated, slo, cost, held. docs/scheduling.md has the rest.";
   out.run = [o](Context& c) { return schedule(c, *o); };
   return out;
 }

@@ -20,7 +20,7 @@ namespace souk::codec {
 namespace {
 
 constexpr std::string_view kStateHash =
-    "6b8e4cbb338a1444db04a9e53e502af9b2ae205c7ef8a370743da042a501a734";
+    "5005aa637150d58f0fb7183b69dac2a6c0f0d8e556577ab45ff7b4f9462ad0a3";
 
 std::filesystem::path golden() {
   return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";

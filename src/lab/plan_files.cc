@@ -4,25 +4,18 @@
 
 #include <array>
 #include <boost/json/value.hpp>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "base/fields.h"
-#include "base/text.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
 
-using advisor::MachineType;
 using base::Code;
 using base::Credits;
 using base::fail;
 using Value = boost::json::value;
-
-constexpr std::size_t kFileMax = 64 << 20;
 
 // `result`, its error with the file's name before it.
 template <class T>
@@ -170,6 +163,7 @@ struct Columns {
   std::vector<std::int32_t> gpus, quota;
   std::vector<Credits> spot_price;
   std::vector<double> speed_samples_per_s, batch_per_gpu;
+  // NOLINTNEXTLINE(readability-identifier-naming): the names are published.
   double S_parm_MB = 0, B_req_MBps = 0, B_ps_MBps = 0, B_pcie_MBps = 0;
   double alpha1 = 0, beta1 = 0, gamma1 = 0, gamma2 = 0, gamma3 = 0;
   wire::AnyJson gamma4;
@@ -251,22 +245,6 @@ Result<std::map<std::string, double>> parse_bandwidth(std::string_view json) {
 Result<ProfileFile> parse_profile(std::string_view json, std::string_view name) {
   SOUK_ASSIGN(const auto value, in_file(wire::parse(json), name));
   return in_file(profile_in(value), name);
-}
-
-Result<std::string> read_plan_file(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error)
-    return fail(Code::not_found, fmt::format("cannot read {}: {}", path, error.message()),
-                "name a file with JSON; docs/planning.md shows one");
-  if (size > kFileMax)
-    return fail(Code::too_large, fmt::format("{} has {}", path, base::bytes_text(size)),
-                "at most " + base::bytes_text(kFileMax));
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (!in || (size > 0 && !(text << in.rdbuf())))
-    return fail(Code::not_found, fmt::format("cannot read {}", path));
-  return std::move(text).str();
 }
 
 }  // namespace souk::lab

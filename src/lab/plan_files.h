@@ -57,7 +57,4 @@ struct ProfileFile {
 };
 [[nodiscard]] Result<ProfileFile> parse_profile(std::string_view json, std::string_view name);
 
-// The text of a file, at most 64 MiB.
-[[nodiscard]] Result<std::string> read_plan_file(const std::string& path);
-
 }  // namespace souk::lab

@@ -8,6 +8,7 @@
 #include "advisor/exact.h"
 #include "advisor/scala_opt.h"
 #include "advisor/spotdnn.h"
+#include "lab/trace.h"
 
 namespace souk::lab {
 namespace {
@@ -97,12 +98,6 @@ TEST(PlanFiles, MistakesInAProfileAreNamed) {
               HasSubstr("gpus has 2 entries for 1 types"));
 }
 
-TEST(PlanFiles, AFileThatIsNotThereIsNamed) {
-  const auto out = read_plan_file("/nowhere/p.json");
-  ASSERT_FALSE(out);
-  EXPECT_THAT(out.error().message, HasSubstr("cannot read /nowhere/p.json"));
-}
-
 // The published ones, where they are.
 std::string shared(const std::string& name) {
   const auto path = std::filesystem::path(__FILE__).parent_path() / "../../../shared/data" / name;
@@ -112,7 +107,7 @@ std::string shared(const std::string& name) {
 TEST(PlanFiles, TheTablesOfFc2GiveItsClusters) {
   const auto path = shared("fc2/fc2_tables.json");
   if (path.empty()) GTEST_SKIP() << "the tables are not on this machine";
-  const auto file = parse_catalog(*read_plan_file(path), path);
+  const auto file = parse_catalog(*read_text_file(path, ""), path);
   ASSERT_TRUE(file) << file.error().message;
   const auto out = advisor::scala_opt(
       file->catalog,
@@ -128,7 +123,7 @@ TEST(PlanFiles, TheTablesOfFc2GiveItsClusters) {
 TEST(PlanFiles, TheTablesOfSpotDnnGiveTheKnownPlans) {
   const auto path = shared("spotdnn/spotdnn_tables.json");
   if (path.empty()) GTEST_SKIP() << "the tables are not on this machine";
-  const auto file = parse_profile(*read_plan_file(path), path);
+  const auto file = parse_profile(*read_text_file(path, ""), path);
   ASSERT_TRUE(file) << file.error().message;
   ASSERT_TRUE(file->curve);
   EXPECT_FALSE(file->curve->g4);  // The published code has no such term.

@@ -16,10 +16,10 @@ using Rows = std::vector<std::vector<double>>;
 // The forms in which these things stand in a file.
 struct InstanceForm {
   Rows throughputs;
-  std::vector<double> capacity, scale, weights, steps, elapsed, isolated, slo, cost;
+  std::vector<double> capacity, scale, weights, steps, done, elapsed, isolated, slo, cost;
   std::vector<int> held;
-  SOUK_FIELDS(InstanceForm, throughputs, capacity, scale, weights, steps, elapsed, isolated, slo,
-              cost, held)
+  SOUK_FIELDS(InstanceForm, throughputs, capacity, scale, weights, steps, done, elapsed, isolated,
+              slo, cost, held)
 };
 
 struct ScheduleForm {
@@ -45,6 +45,7 @@ base::Result<advisor::ScheduleInstance> read_schedule_instance(std::string_view 
                                 .scale = std::move(form.scale),
                                 .weights = std::move(form.weights),
                                 .steps = std::move(form.steps),
+                                .done = std::move(form.done),
                                 .elapsed = std::move(form.elapsed),
                                 .isolated = std::move(form.isolated),
                                 .slo = std::move(form.slo),

@@ -307,6 +307,7 @@ advisor::ScheduleInstance ClusterWorld::instance() const {
     out.scale.push_back(live.job->workers);
     out.weights.push_back(live.job->weight);
     out.steps.push_back(live.left);
+    out.done.push_back(live.job->steps - live.left);
     out.elapsed.push_back(now_ - live.job->arrival);
     out.isolated.push_back(live.alone);
     const auto at = std::ranges::find_if(live.at, [](std::int32_t n) { return n > 0; });

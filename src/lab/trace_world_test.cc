@@ -79,14 +79,15 @@ TEST(TraceWorld, AGangMayHoldSeveralTypesAtOnce) {
   EXPECT_GT(mixed.utilisation_by_type[0], 0);
 }
 
-ClusterStudy drawn(std::size_t jobs, double hourly) {
+ClusterStudy drawn(std::size_t jobs, double hourly, bool single = false) {
   constexpr std::string_view table = R"-({
     "v100":{"('a', 1)":{"null":8},"('b', 1)":{"null":3},"('a', 2)":{"null":15},"('a', 4)":{"null":28},
             "('a', 8)":{"null":50}},
     "k80":{"('a', 1)":{"null":1},"('b', 1)":{"null":2},"('a', 2)":{"null":2},"('a', 4)":{"null":3},
            "('a', 8)":{"null":0}}})-";
   const auto rates = parse_gavel_rates(table, "table").value();
-  const auto trace = draw_gavel_jobs({.jobs = jobs, .hourly = hourly}, rates, "table").value();
+  const auto trace =
+      draw_gavel_jobs({.jobs = jobs, .hourly = hourly, .single = single}, rates, "table").value();
   ClusterStudy out{.types = {"v100", "k80"}, .machines = {8, 8}};
   out.jobs = cluster_jobs(trace, rates, out.types, "drawn", 1'000).value();
   out.verify_every = 20;
@@ -116,9 +117,10 @@ TEST(TraceWorld, TheSameStudyGivesTheSameResult) {
   }
 }
 
-// No schedule ends before the fluid bound, and the makespan policy comes near it.
+// No schedule ends before the fluid bound, and without gangs, which leave machines over, the
+// makespan policy comes near it.
 TEST(TraceWorld, TheMakespanPolicyComesNearItsBound) {
-  const auto study = drawn(60, 0);
+  const auto study = drawn(60, 0, true);
   advisor::ScheduleInstance s{.capacity = {8, 8}};
   for (const auto& job : study.jobs) {
     s.throughputs.insert(s.throughputs.end(), job.rates.begin(), job.rates.end());
@@ -129,7 +131,7 @@ TEST(TraceWorld, TheMakespanPolicyComesNearItsBound) {
   const auto bound = policy("makespan").policy.solve(s)->bound;
   const auto r = run(study, "makespan");
   EXPECT_GE(r.makespan, bound * (1 - 1e-9));
-  EXPECT_LE(r.makespan, bound * 1.1);
+  EXPECT_LE(r.makespan, bound * 1.05);
   EXPECT_LT(r.makespan, run(study, "fifo").makespan);
 }
 

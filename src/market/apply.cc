@@ -350,6 +350,13 @@ struct Applier {
     auto& l = s.leases.at(e.lease);
     l.worked = l.worked + e.worked;
   }
+  void operator()(const JobResized& e) {
+    auto& job = s.jobs.at(e.job);
+    job.planned = e.workers;
+    job.planned_why = e.why;
+    s.index.job_changed(s, job);
+  }
+
   void operator()(const ProfileLearnt& e) {
     s.profiles[e.key] = {e.text, at};
     if (s.profiles.size() <= kProfiles) return;

@@ -99,6 +99,8 @@ struct SubmitJob {
   std::string work;
   Retry retry;
   std::string forecast = {};
+  std::int32_t planned = 0;
+  std::string planned_why = {};
 };
 struct ChangeJob {
   JobId job;
@@ -163,6 +165,11 @@ struct ReportResult {
   bool complete = false;
   std::string reason;
 };
+struct ResizeJob {
+  JobId job;
+  std::int32_t workers = 0;
+  std::string why;
+};
 struct LearnProfile {  // Replaces what was known under this key.
   std::string key;
   std::string text;
@@ -190,7 +197,7 @@ using Command =
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
                  Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork, ReportResult,
-                 LearnProfile>;
+                 LearnProfile, ResizeJob>;
 
 struct Request {
   Time now;

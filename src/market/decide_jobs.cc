@@ -82,9 +82,12 @@ Result<> Decider::operator()(const SubmitJob& c) {
     return fail(Code::too_large,
                 fmt::format("the description of the work has {} bytes", c.work.size()),
                 fmt::format("{} at most; put the rest into files", kWorkMax), "work");
-  if (c.forecast.size() > kTextMax)
-    return fail(Code::too_large, fmt::format("a forecast of {} bytes", c.forecast.size()),
+  if (c.forecast.size() > kTextMax || c.planned_why.size() > kTextMax)
+    return fail(Code::too_large,
+                fmt::format("a forecast of {} bytes", c.forecast.size() + c.planned_why.size()),
                 fmt::format("{} at most", kTextMax), "forecast");
+  if (c.planned < 0)
+    return bad(fmt::format("{} planned workers", c.planned), "0 or more", "planned");
   if (!c.work.empty() && c.terms.workers.max > kPartsMax)
     return bad(fmt::format("{} workers", c.terms.workers.max),
                fmt::format("{} at most in one job", kPartsMax), "workers");
@@ -108,7 +111,24 @@ Result<> Decider::operator()(const SubmitJob& c) {
                               .created = now,
                               .work = c.work,
                               .retry = c.retry,
-                              .forecast = c.forecast}});
+                              .forecast = c.forecast,
+                              .planned = c.planned,
+                              .planned_why = c.planned_why}});
+  return {};
+}
+
+Result<> Decider::operator()(const ResizeJob& c) {
+  SOUK_TRY(need_operator("resize jobs"));
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  SOUK_TRY(need_live(*job));
+  const auto& [min, max] = job->terms.workers;
+  if (c.workers < min || c.workers > max)
+    return bad(fmt::format("{} workers", c.workers),
+               fmt::format("the job wants {} to {}", min, max), "workers");
+  if (c.why.size() > kTextMax)
+    return fail(Code::too_large, fmt::format("a reason of {} bytes", c.why.size()),
+                fmt::format("{} at most", kTextMax), "why");
+  if (c.workers != aimed_workers(*job)) out.push_back(JobResized{c.job, c.workers, c.why});
   return {};
 }
 

@@ -222,7 +222,7 @@ Result<> Decider::operator()(const ExpireLease& c) {
 
 // Is the lease among the workers that the job wants, its oldest first?
 bool Decider::still_wanted(const Job& job, const Lease& lease) const {
-  auto room = job.terms.workers.max - job.done;
+  auto room = aimed_workers(job) - job.done;
   for (const auto id : job.leases) {
     const auto& l = s.leases.at(id);
     if (l.state != LeaseState::draining) room -= l.slots;

@@ -56,6 +56,7 @@ class Decider {
   Result<> operator()(const AcceptWork& c);
   Result<> operator()(const ReportResult& c);
   Result<> operator()(const LearnProfile& c);
+  Result<> operator()(const ResizeJob& c);
   Result<> operator()(const ExpireLease& c);
   Result<> operator()(const Tick& c);
   // decide_round.cc

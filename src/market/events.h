@@ -226,14 +226,22 @@ struct ProfileLearnt {
   SOUK_FIELDS(ProfileLearnt, key, text)
 };
 
-using Event = std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged,
-                           AccountFrozen, TokenIssued, TokenRevoked, CreditsGranted, MachineAdded,
-                           MachineChanged, MachineOnline, MachineRemoved, OfferPosted, OfferChanged,
-                           OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
-                           JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared,
-                           LeaseGranted, LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining,
-                           LeaseClosed, LeaseForgotten, FeedbackGiven, Audited, Answered,
-                           LeaseCheckpointed, MachineJudged, LeaseWorked, JobResult, ProfileLearnt>;
+struct JobResized {
+  JobId job;
+  std::int32_t workers = 0;
+  std::string why;
+  SOUK_FIELDS(JobResized, job, workers, why)
+};
+
+using Event =
+    std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
+                 TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
+                 MachineOnline, MachineRemoved, OfferPosted, OfferChanged, OfferPaused,
+                 OfferDraining, OfferRemoved, JobSubmitted, JobChanged, JobWarned, JobPaused,
+                 JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
+                 LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
+                 FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked,
+                 JobResult, ProfileLearnt, JobResized>;
 
 using Events = std::vector<Event>;
 

@@ -43,7 +43,7 @@ void count_wanted(ClassIndex& c, const Wanted& w, int sign) {
 
 std::int32_t wanted_workers(const Job& j) {
   if (j.state != JobState::queued && j.state != JobState::running) return 0;
-  return std::max(0, j.terms.workers.max - j.held - j.done);
+  return std::max(0, aimed_workers(j) - j.held - j.done);
 }
 
 const std::optional<Interval>& opening_of(const SupplyRow& row, const Offer& offer, Time now) {

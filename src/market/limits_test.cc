@@ -154,5 +154,40 @@ TEST(Limits, TheLargestJobAtTheHighestPriceIsMeteredWithoutOverflow) {
   EXPECT_EQ(w.balance(lena).available, w.at(job).spent);
 }
 
+TEST(Limits, ProfilesAreBoundedAndTheOldestGo) {
+  World w;
+  const auto learn = [](std::string key, std::size_t size) {
+    return LearnProfile{std::move(key), std::string(size, 'x')};
+  };
+  EXPECT_EQ(w.refused(kSystem, learn("", 1)).field, "key");
+  EXPECT_EQ(w.refused(kSystem, learn(std::string(kNameOfBlobMax + 1, 'k'), 1)).field, "key");
+  EXPECT_EQ(w.refused(kSystem, learn("k", kProfileMax + 1)).code, base::Code::too_large);
+  EXPECT_EQ(w.refused(user(w.account("eve")), learn("k", 1)).code, base::Code::forbidden);
+  w.run(kSystem, learn("k", kProfileMax));
+  for (std::size_t i = 0; i < kProfiles; ++i) {
+    w.now = w.now + Duration(1);
+    ASSERT_TRUE(execute(w.s, {w.now, kSystem, learn(std::to_string(i), 1)}));
+  }
+  EXPECT_EQ(w.s.profiles.size(), kProfiles);
+  EXPECT_FALSE(w.s.profiles.contains("k"));
+  EXPECT_TRUE(w.s.profiles.contains("0"));
+}
+
+TEST(Limits, AForecastIsShort) {
+  World w;
+  const auto bob = w.account("bob", 5_cr);
+  SubmitJob job{"job", "batch", w.slot_class(), wants(1, 1, 1_cr, 1_cr)};
+  job.forecast = std::string(kTextMax + 1, 'x');
+  EXPECT_EQ(w.refused(user(bob), job).field, "forecast");
+  job.forecast = std::string(kTextMax, 'x');
+  job.planned = -1;
+  EXPECT_EQ(w.refused(user(bob), job).field, "planned");
+  job.planned = 7;  // More than it may have: as many as it may.
+  w.run(user(bob), job);
+  EXPECT_EQ(aimed_workers(w.at(JobId(1))), 1);
+  EXPECT_EQ(w.refused(kSystem, ResizeJob{JobId(1), 1, std::string(kTextMax + 1, 'x')}).code,
+            base::Code::too_large);
+}
+
 }  // namespace
 }  // namespace souk::market::testing

@@ -267,9 +267,11 @@ struct Job {
   // has `workers.max` parts, numbered from 0, each with a lease of its own and done once.
   std::string work;
   Retry retry;
-  std::vector<Part> parts;  // By index; those that nothing is known of are absent.
-  std::string result;       // Of the job as a whole: the name of a blob, or empty.
-  std::string forecast;     // Before it began, in the words of whoever made it.
+  std::vector<Part> parts;   // By index; those that nothing is known of are absent.
+  std::string result;        // Of the job as a whole: the name of a blob, or empty.
+  std::string forecast;      // Before it began, in the words of whoever made it.
+  std::int32_t planned = 0;  // Workers it is to have for now; 0: as many as it may.
+  std::string planned_why;
 
   [[nodiscard]] const Part* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
@@ -277,8 +279,14 @@ struct Job {
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
               held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
-              forecast)
+              forecast, planned, planned_why)
 };
+
+// How many workers the job is to have now: its maximum, or what was planned within its bounds.
+[[nodiscard]] inline std::int32_t aimed_workers(const Job& j) {
+  const auto& [min, max] = j.terms.workers;
+  return j.planned > 0 ? std::clamp(j.planned, min, max) : max;
+}
 
 // Its workers are paid for work that was accepted (AcceptWork), not for time. They may come and go:
 // losing one costs the job nothing.

@@ -215,9 +215,7 @@ void add_pace(wire::Profile& profile, base::MachineId machine, const wire::Train
   if (profile.machines.size() > kMachinesKept) profile.machines.erase(profile.machines.begin());
 }
 
-// Both have the same fields for it.
-template <class Out>
-void fill(const advisor::Forecast& f, Out& out) {
+void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
   out.workers = advisor::machines_in(f.mix);
   out.time = duration(f.time_s.expected);
   out.time_low = duration(f.time_s.low);
@@ -290,17 +288,17 @@ wire::Plan plan_of(const State& s, const wire::NewJob& job, const market::Submit
   return out;
 }
 
-std::optional<wire::JobForecast> forecast_of(const State& s, const wire::NewJob& job,
-                                             const market::SubmitJob& as, Time now) {
-  const auto profile = known_profile(s, job, as.slot_class);
-  if (!profile) return std::nullopt;
-  const auto advice = Advice::make(s, job, as, *profile, now);
-  if (!advice) return std::nullopt;
-  wire::JobForecast out;
-  fill(advice->forecast(advice->first(std::min(as.terms.workers.max, advice->most())),
-                        time_left(as, now)),
-       out);
-  return out;
+void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Time now) {
+  const auto plan = plan_of(s, job, as, now);
+  if (plan.candidates.empty()) return;
+  const auto chosen = std::ranges::find(plan.candidates, true, &wire::PlanCandidate::chosen);
+  const auto& row = chosen == plan.candidates.end() ? plan.candidates.back() : *chosen;
+  as.forecast = wire::to_json(wire::JobForecast{row.workers, row.time, row.time_low, row.time_high,
+                                                row.cost, row.cost_low, row.cost_high, row.chance});
+  // Without a deadline more machines may come, and are welcome.
+  if (chosen == plan.candidates.end() || !row.chance) return;
+  as.planned = row.workers;
+  as.planned_why = plan.why;
 }
 
 std::optional<double> forecast_error(const market::Job& job, double progress) {

@@ -24,11 +24,10 @@ namespace souk::server {
 [[nodiscard]] wire::Plan plan_of(const market::State& s, const wire::NewJob& job,
                                  const market::SubmitJob& as, base::Time now);
 
-// Of a job as it is submitted, with as many workers as it may have and there are.
-[[nodiscard]] std::optional<wire::JobForecast> forecast_of(const market::State& s,
-                                                           const wire::NewJob& job,
-                                                           const market::SubmitJob& as,
-                                                           base::Time now);
+// Fills in the forecast and the planned workers of a job that is being submitted: the plan's choice
+// if there is one, else as many workers as it may have and there are.
+void foretell(const market::State& s, const wire::NewJob& job, market::SubmitJob& as,
+              base::Time now);
 
 // What the market should know of this kind of training now that the job is over.
 [[nodiscard]] std::optional<market::LearnProfile> learnt(const market::State& s,

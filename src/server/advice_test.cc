@@ -69,7 +69,9 @@ TEST_F(AdviceTest, NothingIsForetoldOfWhatWasNeverMeasured) {
   EXPECT_FALSE(p.profiled);
   EXPECT_TRUE(p.candidates.empty());
   EXPECT_THAT(p.why, HasSubstr("never measured"));
-  EXPECT_FALSE(forecast_of(w.s, job, as(), w.now));
+  auto command = as();
+  foretell(w.s, job, command, w.now);
+  EXPECT_EQ(command.forecast, "");
 }
 
 TEST_F(AdviceTest, OneRunIsEnoughToForetellTheNext) {
@@ -114,14 +116,36 @@ TEST_F(AdviceTest, WhatIsTooDearOrTooLateIsSaidWithWhatWouldDo) {
   EXPECT_THAT(plan().why, HasSubstr("no machine"));
 }
 
+TEST_F(AdviceTest, WithADeadlineNoMoreWorkersAreTakenThanItNeeds) {
+  w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run();
+  job.workers = {1, 4};
+  job.deadline = w.now + base::hours(2);
+  auto command = as();
+  foretell(w.s, job, command, w.now);
+  EXPECT_EQ(command.planned, 1);
+  EXPECT_THAT(command.planned_why, HasSubstr("cheapest"));
+  w.run(market::testing::user(bob), command);
+  const auto id = w.s.jobs.before(w.s.jobs.next());
+  w.clear();
+  EXPECT_EQ(w.at(id).held, 1);
+  w.run(market::kSystem, market::ResizeJob{id, 3, "it is late"});
+  w.clear();
+  EXPECT_EQ(w.at(id).held, 3);
+  EXPECT_EQ(w.refused(market::kSystem, market::ResizeJob{id, 5, ""}).field, "workers");
+  EXPECT_EQ(w.refused(market::testing::user(bob), market::ResizeJob{id, 2, ""}).code,
+            base::Code::forbidden);
+}
+
 TEST_F(AdviceTest, AForecastIsComparedWithWhatHappened) {
   w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
   job.workers = {1, 1};
   run();
   auto command = as();
-  const auto forecast = forecast_of(w.s, job, command, w.now);
-  ASSERT_TRUE(forecast);
-  command.forecast = wire::to_json(*forecast);
+  foretell(w.s, job, command, w.now);
+  ASSERT_NE(command.forecast, "");
+  EXPECT_EQ(command.planned, 0);  // No deadline.
   w.run(market::testing::user(bob), command);
   const auto id = w.s.jobs.before(w.s.jobs.next());
   w.clear();

@@ -142,8 +142,7 @@ Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
   SOUK_ASSIGN(auto command, as_command(c, body));
   if (body.batch) SOUK_TRY(need_blobs(c, *body.batch));
-  if (const auto forecast = forecast_of(s, body, command, c.now()))
-    command.forecast = wire::to_json(*forecast);
+  foretell(s, body, command, c.now());
   SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
   return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));
 }

@@ -1,5 +1,7 @@
 #include "server/feed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "net/sse.h"
@@ -96,6 +98,10 @@ struct Describer {
   }
   Described operator()(const market::JobPaused& e) {
     n.text = e.reason;
+    return of_job(e.job);
+  }
+  Described operator()(const market::JobResized& e) {
+    n.text = fmt::format("{} workers: {}", e.workers, e.why);
     return of_job(e.job);
   }
   Described operator()(const market::ProfileLearnt&) { return std::nullopt; }

@@ -28,6 +28,7 @@
 #include "server/pool.h"
 #include "server/problem.h"
 #include "server/programs.h"
+#include "server/replan.h"
 #include "server/secrets.h"
 
 namespace souk::server {
@@ -173,6 +174,7 @@ struct Server::Impl {
   std::atomic<net::Server*> listening = nullptr;  // `http`, once it is there.
   std::unique_ptr<journal::Journal> journal;
   std::unique_ptr<Programs> programs;
+  std::unique_ptr<Replan> replan;
   std::unique_ptr<Core> core;
   std::unique_ptr<Feed> feed;
   std::unique_ptr<Services> services;
@@ -238,6 +240,7 @@ struct Server::Impl {
   }
 
   void on_tick(Core::Turn& turn) {
+    replan->on_tick(turn);
     feed->expire(clock.now(), [&](base::TokenId id) {
       const auto* token = turn.state().tokens.find(id);
       return token != nullptr && token->expires > turn.now();
@@ -261,6 +264,7 @@ struct Server::Impl {
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
     programs = std::make_unique<Programs>(options.mechanisms);
+    replan = std::make_unique<Replan>(services->hub);
     core = std::make_unique<Core>(std::move(state), *journal, clock,
                                   CoreOptions{.round = options.round});
     core->on_applied([this](const market::State& s, const Committed& c) { on_applied(s, c); });

@@ -265,6 +265,10 @@ wire::Job view(const State& s, const market::Job& j) {
                 .started = unless_zero(j.started),
                 .ended = unless_zero(j.ended)};
   if (!j.result.empty()) out.result = j.result;
+  if (j.planned > 0) {
+    out.planned = market::aimed_workers(j);
+    out.planned_why = j.planned_why;
+  }
   if (!j.forecast.empty())
     if (const auto forecast = wire::from_json<wire::JobForecast>(j.forecast))
       out.forecast = *forecast;

@@ -518,9 +518,11 @@ struct Job {
   std::optional<Batch> batch;         // For its owner.
   std::optional<std::string> result;  // The blob with what it came to as a whole.
   std::optional<JobForecast> forecast;
+  std::optional<std::int32_t> planned;  // Workers it is to have for now, if fewer than it may,
+  std::optional<std::string> planned_why;
   SOUK_FIELDS(Job, id, name, kind, owner, class_, workers, limit, budget, spent, escrow, deadline,
               priority, constraints, state, reason, held, done, low, runway, leases, created,
-              started, ended, batch, result, forecast)
+              started, ended, batch, result, forecast, planned, planned_why)
 };
 
 struct WhyGroup {

@@ -162,6 +162,9 @@ class HistoryMaker {
     if (random_.chance(40))
       return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
               LearnProfile{"kind" + std::to_string(random_.below(5)), "slow"}};
+    if (l != nullptr && random_.chance(20))
+      return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
+              ResizeJob{l->job, static_cast<std::int32_t>(random_.between(0, 4)), "slow"}};
     if (random_.chance(6))
       return {clock_, agent_of(s, l ? l->machine : MachineId()),
               CheckpointLease{id, epoch_of(s, id), "c" + std::to_string(random_.below(3))}};
