@@ -317,7 +317,9 @@ Forecast Forecaster::forecast(const Mix& mix, std::optional<double> deadline_s) 
     return out.estimate.iterations / steps_per_second(mix, share, false);
   };
   const auto tail = (1 - problem_.level) / 2;
-  out.time_s = {time_at(tail), out.estimate.time_s, time_at(1 - tail)};
+  // A few errors that all went one way must not put what is expected outside.
+  const auto expected = out.estimate.time_s;
+  out.time_s = {std::min(time_at(tail), expected), expected, std::max(time_at(1 - tail), expected)};
   const auto cost_of = [&](double per_hour) {
     return Interval{out.time_s.low * per_hour / kHour, out.time_s.expected * per_hour / kHour,
                     out.time_s.high * per_hour / kHour};

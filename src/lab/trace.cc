@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <tuple>
 
 #include "base/text.h"
@@ -67,16 +66,24 @@ std::vector<TraceJob> in_order(std::vector<TraceJob> jobs, double from, std::int
 
 Result<std::string> read_text_file(const std::string& path, std::string hint) {
   std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error)
-    return fail(Code::not_found, fmt::format("cannot read {}: {}", path, error.message()),
-                std::move(hint));
-  if (size > kFileMax) return fail(Code::too_large, fmt::format("{} has {} bytes", path, size));
+  const auto kind = std::filesystem::status(path, error).type();
   std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (!in || (size > 0 && !(text << in.rdbuf())))
-    return fail(Code::not_found, fmt::format("cannot read {}", path), std::move(hint));
-  return std::move(text).str();
+  const bool folder = kind == std::filesystem::file_type::directory;
+  if (!in || folder)
+    return fail(Code::not_found,
+                fmt::format("cannot read {}: {}", path,
+                            error    ? error.message()
+                            : folder ? "it is a folder"
+                                     : "not allowed"),
+                std::move(hint));
+  std::string text;
+  for (char piece[65536]; in.read(piece, sizeof piece) || in.gcount() > 0;) {
+    text.append(piece, static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kFileMax)
+      return fail(Code::too_large, fmt::format("{} has more than {} bytes", path, kFileMax));
+  }
+  if (in.bad()) return fail(Code::not_found, fmt::format("cannot read all of {}", path));
+  return text;
 }
 
 Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_view name,

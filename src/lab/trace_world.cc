@@ -105,7 +105,7 @@ class ClusterWorld {
   double now_ = 0, scheduled_at_ = -1e300, work_done_ = 0, work_ = 0;
   bool changed_ = false, at_once_ = false;
   std::vector<double> jct_, rho_, busy_;
-  double end_ = 0, paid_ = 0, worst_gap_ = 0;
+  double end_ = 0, paid_ = 0, worst_gap_ = 0, first_objective_ = 0;
   std::int64_t rounds_ = 0, schedules_ = 0, leases_ = 0, events_ = 0;
 };
 
@@ -320,7 +320,7 @@ Result<> ClusterWorld::reschedule() {
   const bool due = changed_ && now_ - scheduled_at_ >= s_.recompute.seconds();
   if (!due && !policy_.places) return {};
   SOUK_ASSIGN(const auto found, policy_.policy.solve(instance()));
-  ++schedules_;
+  if (schedules_++ == 0) first_objective_ = found.objective;
   worst_gap_ = std::max(worst_gap_, found.gap());
   at_once_ = found.at_once;
   for (std::size_t i = 0; i < live_.size(); ++i) {
@@ -496,6 +496,7 @@ ClusterResult ClusterWorld::result() const {
                     .rounds = rounds_,
                     .schedules = schedules_,
                     .worst_gap = worst_gap_,
+                    .first_objective = first_objective_,
                     .leases = leases_,
                     .events = events_};
   auto jct = jct_, rho = rho_;

@@ -61,11 +61,13 @@ struct ClusterResult {
   double paid = 0;             // Credits, by all jobs.
   std::int64_t rounds = 0, schedules = 0;
   double worst_gap = 0;  // Of the schedules.
+  // Of the first schedule, in the policy's terms. Of makespan, if all jobs came at once: a bound.
+  double first_objective = 0;
   std::int64_t leases = 0, events = 0;
 
   SOUK_FIELDS(ClusterResult, policy, jobs, makespan, jct_mean, jct_p50, jct_p95, utilisation,
               utilisation_by_type, rho_mean, rho_p95, rho_worst, prices, paid, rounds, schedules,
-              worst_gap, leases, events)
+              worst_gap, first_objective, leases, events)
 };
 
 // Runs a trace through the market itself (market::State under decide and apply) with a virtual

@@ -130,6 +130,7 @@ TEST(TraceWorld, TheMakespanPolicyComesNearItsBound) {
   }
   const auto bound = policy("makespan").policy.solve(s)->bound;
   const auto r = run(study, "makespan");
+  EXPECT_NEAR(r.first_objective, bound, 1e-6 * bound);
   EXPECT_GE(r.makespan, bound * (1 - 1e-9));
   EXPECT_LE(r.makespan, bound * 1.05);
   EXPECT_LT(r.makespan, run(study, "fifo").makespan);

@@ -319,11 +319,14 @@ std::optional<market::LearnProfile> learnt(const State& s, const market::Job& jo
     if (auto known = wire::from_json<wire::Profile>(it->second.text)) profile = *std::move(known);
 
   std::int64_t units = 0;
+  bool all_known = true;  // Had every machine been seen at it when the forecast was made?
   for (const auto& w : training.by_worker) {
     const auto id = base::IdTraits<base::LeaseId>::parse(w.worker);
     const auto* lease = id ? s.leases.find(*id) : nullptr;
     if (lease == nullptr || w.units == 0 || w.spent.compute <= Duration()) continue;
     units += w.units;
+    all_known &=
+        std::ranges::contains(profile.machines, lease->machine, &wire::ProfiledMachine::machine);
     add_pace(profile, lease->machine, w);
   }
   if (units == 0) return std::nullopt;
@@ -331,8 +334,9 @@ std::optional<market::LearnProfile> learnt(const State& s, const market::Job& jo
   const auto startup = std::max(Duration(), job.ended - job.started - training.elapsed);
   profile.startup = profile.runs == 0 ? startup : (profile.startup + startup) / 2;
   ++profile.runs;
+  // What a forecast of a machine never seen was off by says nothing of the next, which has been.
   const auto error = forecast_error(job, training.progress);
-  if (error && job.state == market::JobState::succeeded) {
+  if (error && all_known && job.state == market::JobState::succeeded) {
     profile.errors.push_back(*error);
     if (profile.errors.size() > kErrorsKept) profile.errors.erase(profile.errors.begin());
   }

@@ -161,5 +161,27 @@ TEST_F(AdviceTest, AForecastIsComparedWithWhatHappened) {
   EXPECT_EQ(profile->runs, 2);
 }
 
+TEST_F(AdviceTest, AForecastOfAMachineNeverSeenTeachesNoError) {
+  const auto first = w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run();
+  w.run(market::testing::user(lena), market::PauseOffer{first, base::kNever});
+  w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
+  auto command = as();
+  foretell(w.s, job, command, w.now);
+  ASSERT_NE(command.forecast, "");  // As the other one.
+  w.run(market::testing::user(bob), command);
+  const auto id = w.s.jobs.before(w.s.jobs.next());
+  w.clear();
+  const auto leases = w.start_all(id);
+  w.pass(minutes(22));
+  w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
+  const auto learns = learnt(w.s, w.at(id), measured(leases.front()));
+  ASSERT_TRUE(learns);
+  const auto profile = wire::from_json<wire::Profile>(learns->text);
+  EXPECT_TRUE(profile->errors.empty());
+  EXPECT_EQ(profile->machines.size(), 2u);
+}
+
 }  // namespace
 }  // namespace souk::server
