@@ -325,8 +325,8 @@ std::optional<market::LearnProfile> learnt(const State& s, const market::Job& jo
     const auto* lease = id ? s.leases.find(*id) : nullptr;
     if (lease == nullptr || w.units == 0 || w.spent.compute <= Duration()) continue;
     units += w.units;
-    all_known &=
-        std::ranges::contains(profile.machines, lease->machine, &wire::ProfiledMachine::machine);
+    all_known &= std::ranges::find(profile.machines, lease->machine,
+                                   &wire::ProfiledMachine::machine) != profile.machines.end();
     add_pace(profile, lease->machine, w);
   }
   if (units == 0) return std::nullopt;
