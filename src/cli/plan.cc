@@ -134,10 +134,9 @@ Command plan_command() {
   auto o = std::make_shared<PlanFlags>();
   Command out{.name = "plan",
               .summary = "which cluster to rent: time, cost and chance before anything is spent",
-              .examples = {"plan job.yaml", "plan job.yaml --measure", "plan --list",
+              .examples = {"plan job.yaml --measure",
                            "plan --algorithm scala-opt --catalog catalog.json --ps m4.large "
                            "--bandwidth '{\"t2.xlarge\":180,\"c4.xlarge\":160}' --max-workers 6",
-                           "plan --algorithm cost-opt --catalog catalog.json --budget 2",
                            "plan --algorithm exact --profile profile.json --loss 0.9 --time 1900",
                            "plan --algorithm pareto --profile profile.json --samples 2e6 --time 1h "
                            "--budget 5"}};
