@@ -292,7 +292,8 @@ Command lab_command() {
               .examples = {"lab run examples/lab/smith.yaml -o out",
                            "lab compare examples/lab/cluster.yaml"}};
   out.commands = {run_lab_command(),       compare_command(),    report_command(),
-                  best_response_command(), lab_replay_command(), lab_trace_command()};
+                  best_response_command(), lab_replay_command(), lab_trace_command(),
+                  lab_spot_command()};
   for (auto& command : out.commands) command.common = Common::local;
   return out;
 }
