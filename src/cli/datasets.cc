@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "agent/command_output.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "cli/commands.h"
 #include "cli/config.h"
@@ -26,11 +25,8 @@ constexpr auto kFetchWithin = base::minutes(10);
 constexpr std::int64_t kFashionTrain = 6'000;  // Of 7,000 of each class.
 
 Result<std::string> read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (!in || !(text << in.rdbuf()))
-    return failed(fmt::format("cannot read {}", path), "check its path and rights");
-  return std::move(text).str();
+  SOUK_ASSIGN(auto text, base::read_file(path, "check its path and rights"));
+  return text;
 }
 
 std::string folder_of(const Context& c, std::string_view name) {

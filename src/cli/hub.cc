@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/listen.h"
@@ -22,17 +21,9 @@ struct Hub {
   hub::ServiceOptions options;
 };
 
-base::Result<std::string> read_file(const std::string& flag, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  if (!in || !(out << in.rdbuf()))
-    return usage(fmt::format("{}: '{}' cannot be read", flag, printable(path)),
-                 "give a file that this user may read");
-  return out.str();
-}
-
 base::Result<> read_files(Hub& o) {
-  SOUK_ASSIGN(const auto secret, read_file("--secret-file", o.secret_file));
+  SOUK_ASSIGN(const auto secret,
+              base::read_file(o.secret_file, "--secret-file takes a file that this user may read"));
   o.options.secret = base::trim(secret);
   if (o.options.secret.size() < hub::kLeastSecret)
     return usage(fmt::format("--secret-file: '{}' holds {} characters", printable(o.secret_file),
@@ -43,8 +34,10 @@ base::Result<> read_files(Hub& o) {
     return usage("--tls-cert and --tls-key need each other", "give both, or neither");
   if (!o.certificate.empty()) {
     auto& tls = o.options.tls.emplace();
-    SOUK_ASSIGN(tls.certificate_pem, read_file("--tls-cert", o.certificate));
-    SOUK_ASSIGN(tls.key_pem, read_file("--tls-key", o.key));
+    SOUK_ASSIGN(tls.certificate_pem,
+                base::read_file(o.certificate, "--tls-cert takes a file that this user may read"));
+    SOUK_ASSIGN(tls.key_pem,
+                base::read_file(o.key, "--tls-key takes a file that this user may read"));
   }
   const auto& address = o.options.address;
   const bool here = address.starts_with("127.") || address == "::1";

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/lab.h"
@@ -90,15 +90,7 @@ Result<> write_file(const fs::path& path, std::string_view text) {
   return {};
 }
 
-Result<std::string> read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in)
-    return failed(fmt::format("cannot read {}", path.string()),
-                  "name the folder that `souk lab run -o` made");
-  return std::move(text).str();
-}
+constexpr const char* kNameFolder = "name the folder that `souk lab run -o` made";
 
 Result<> make_folder(const std::string& folder) {
   std::error_code error;
@@ -184,12 +176,12 @@ Result<> compare(Context& c, const LabRun& o) {
 }
 
 Result<> report(Context& c, const std::string& folder) {
-  SOUK_ASSIGN(const auto text, read_file(fs::path(folder) / "summary.json"));
+  SOUK_ASSIGN(const auto text, base::read_file(folder + "/summary.json", kNameFolder));
   auto summary = wire::from_json<lab::Summary>(text);
   if (!summary)
     return failed(fmt::format("{}/summary.json: {}", folder, summary.error().message),
                   "make it again with `souk lab run`");
-  SOUK_ASSIGN(const auto csv, read_file(fs::path(folder) / "trades.csv"));
+  SOUK_ASSIGN(const auto csv, base::read_file(folder + "/trades.csv", kNameFolder));
   SOUK_ASSIGN(const auto prices, lab::price_series(csv, folder + "/trades.csv"));
   const auto path = (fs::path(folder) / "report.html").string();
   SOUK_TRY(write_file(path, lab::report_html(*summary, prices)));

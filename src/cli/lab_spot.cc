@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/lab.h"
@@ -58,7 +59,7 @@ void show(const Context& c, const lab::SpotResult& r) {
 
 Result<> spot(Context& c, const SpotFlags& o) {
   SOUK_ASSIGN(const auto rates, rates_of(o));
-  SOUK_ASSIGN(const auto text, lab::read_text_file(o.prices, "--prices takes a CSV file"));
+  SOUK_ASSIGN(const auto text, base::read_file(o.prices, "--prices takes a CSV file"));
   SOUK_ASSIGN(auto series, lab::read_spot_prices(text, rates, o.prices));
   SOUK_ASSIGN(const auto result, lab::study_spot({.series = std::move(series),
                                                   .rates = rates,

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <memory>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/human.h"
@@ -57,7 +58,7 @@ Result<std::vector<lab::GavelJob>> trace_of(const TraceFlags& o, const lab::Gave
   }
   if (o.trace.empty())
     return usage("`souk lab trace` needs a --trace", "or --synthetic 500 to draw one");
-  SOUK_ASSIGN(const auto text, lab::read_text_file(o.trace, "--trace takes a file of Gavel's"));
+  SOUK_ASSIGN(const auto text, base::read_file(o.trace, "--trace takes a file of Gavel's"));
   SOUK_ASSIGN(auto jobs, lab::parse_gavel_jobs(text, o.trace));
   return jobs;
 }
@@ -66,7 +67,7 @@ Result<lab::ClusterStudy> study_of(const TraceFlags& o) {
   lab::ClusterStudy out;
   out.types = o.types ? o.types->items : std::vector<std::string>{"v100", "p100", "k80"};
   SOUK_ASSIGN(out.machines, machines_in(o.cluster, out.types.size()));
-  SOUK_ASSIGN(const auto json, lab::read_text_file(o.throughputs, "--throughputs takes JSON"));
+  SOUK_ASSIGN(const auto json, base::read_file(o.throughputs, "--throughputs takes JSON"));
   SOUK_ASSIGN(const auto rates, lab::parse_gavel_rates(json, o.throughputs));
   SOUK_ASSIGN(const auto trace, trace_of(o, rates));
   const auto missing = base::from_string<lab::Missing>(o.missing);

@@ -4,6 +4,7 @@
 
 #include "advisor/catalog.h"
 #include "base/check.h"
+#include "base/file.h"
 #include "cli/human.h"
 #include "cli/plan.h"
 #include "lab/plan_files.h"
@@ -101,8 +102,7 @@ Result<> plan_cluster(Context& c, const PlanFlags& f) {
   if (f.catalog.empty())
     return usage(fmt::format("{} needs a --catalog", r.name),
                  "a file with the prices of servers and workers; docs/planning.md shows one");
-  SOUK_ASSIGN(const auto text,
-              lab::read_text_file(f.catalog, "docs/planning.md shows such a file"));
+  SOUK_ASSIGN(const auto text, base::read_file(f.catalog, "docs/planning.md shows such a file"));
   SOUK_ASSIGN(const auto file, lab::parse_catalog(text, f.catalog));
   SOUK_ASSIGN(const auto request, request_of(f, file, r));
   SOUK_ASSIGN(const auto choice, r.recommend(file.catalog, request));

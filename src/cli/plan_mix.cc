@@ -6,6 +6,7 @@
 #include "advisor/exact.h"
 #include "advisor/recommend.h"
 #include "advisor/spotdnn.h"
+#include "base/file.h"
 #include "cli/human.h"
 #include "cli/plan.h"
 #include "lab/plan_files.h"
@@ -39,8 +40,7 @@ Result<advisor::Problem> problem_of(const PlanFlags& f) {
   if (f.profile.empty())
     return usage(fmt::format("{} needs a --profile", f.algorithm),
                  "a file with machine types and the model; docs/planning.md shows one");
-  SOUK_ASSIGN(const auto text,
-              lab::read_text_file(f.profile, "docs/planning.md shows such a file"));
+  SOUK_ASSIGN(const auto text, base::read_file(f.profile, "docs/planning.md shows such a file"));
   SOUK_ASSIGN(const auto file, lab::parse_profile(text, f.profile));
   auto out = file.problem;
   SOUK_ASSIGN(out.work, work_of(f, file));

@@ -4,6 +4,7 @@
 
 #include "advisor/allocation.h"
 #include "advisor/schedule.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "lab/schedule_file.h"
@@ -76,8 +77,7 @@ Result<> schedule(Context& c, const ScheduleFlags& o) {
   if (o.instance.empty())
     return usage("`souk schedule` needs an --instance",
                  R"(a file like {"throughputs":[[2,1],[3,2]],"capacity":[1,2]})");
-  SOUK_ASSIGN(const auto text,
-              lab::read_text_file(o.instance, "--instance takes a file with JSON"));
+  SOUK_ASSIGN(const auto text, base::read_file(o.instance, "--instance takes a file with JSON"));
   auto instance = lab::read_schedule_instance(text);
   if (!instance) {
     auto error = std::move(instance).error();

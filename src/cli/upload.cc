@@ -1,4 +1,5 @@
 #include "cli/upload.h"
+#include "base/file.h"
 
 #include <fmt/format.h>
 #include <sodium.h>
@@ -7,7 +8,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "agent/remote.h"
 #include "blob/transfer.h"
@@ -156,11 +156,8 @@ Result<> JobFiles::add_training(Context& c, JobFile& job) {
     if (!sdk) return failed(sdk.error().message, sdk.error().hint);
     SOUK_ASSIGN(auto packed, blob::pack(*sdk, *store_, {.ignore = "__pycache__\n"}));
     batch.inputs.push_back({".souk/python", keep("Python package", std::move(packed)), false});
-    std::ifstream in(local.script, std::ios::binary);
-    std::stringstream text;
-    if (!in || !(text << in.rdbuf()))
-      return failed(fmt::format("cannot read {}", local.script), "script: names a Python file");
-    SOUK_ASSIGN(auto script, blob::pack_files({{"trainer.py", text.str()}}, *store_));
+    SOUK_ASSIGN(auto text, base::read_file(local.script, "script: names a Python file"));
+    SOUK_ASSIGN(auto script, blob::pack_files({{"trainer.py", std::move(text)}}, *store_));
     batch.inputs.push_back({"trainer.py", keep(local.script, std::move(script)), true});
     batch.env.try_emplace("PYTHONPATH", "/work/.souk/python");
     batch.env.try_emplace("PYTHONDONTWRITEBYTECODE", "1");

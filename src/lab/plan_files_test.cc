@@ -1,4 +1,5 @@
 #include "lab/plan_files.h"
+#include "base/file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -107,7 +108,7 @@ std::string shared(const std::string& name) {
 TEST(PlanFiles, TheTablesOfFc2GiveItsClusters) {
   const auto path = shared("fc2/fc2_tables.json");
   if (path.empty()) GTEST_SKIP() << "the tables are not on this machine";
-  const auto file = parse_catalog(*read_text_file(path, ""), path);
+  const auto file = parse_catalog(*base::read_file(path, ""), path);
   ASSERT_TRUE(file) << file.error().message;
   const auto out = advisor::scala_opt(
       file->catalog,
@@ -123,7 +124,7 @@ TEST(PlanFiles, TheTablesOfFc2GiveItsClusters) {
 TEST(PlanFiles, TheTablesOfSpotDnnGiveTheKnownPlans) {
   const auto path = shared("spotdnn/spotdnn_tables.json");
   if (path.empty()) GTEST_SKIP() << "the tables are not on this machine";
-  const auto file = parse_profile(*read_text_file(path, ""), path);
+  const auto file = parse_profile(*base::read_file(path, ""), path);
   ASSERT_TRUE(file) << file.error().message;
   ASSERT_TRUE(file->curve);
   EXPECT_FALSE(file->curve->g4);  // The published code has no such term.

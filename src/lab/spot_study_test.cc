@@ -1,12 +1,11 @@
 #include "lab/spot_study.h"
+#include "base/file.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
-
-#include "lab/trace.h"
 
 namespace souk::lab {
 namespace {
@@ -86,7 +85,7 @@ TEST(SpotStudy, OnRecordedPricesMovingIsNearHindsightAndNeverLate) {
   const auto path = std::filesystem::path(__FILE__).parent_path() /
                     "../../../shared/data/training_on_a_dime/aws_gpu_spot_prices_2019-2020.csv";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the prices are not on this machine";
-  const auto text = read_text_file(path.string(), "");
+  const auto text = base::read_file(path.string(), "");
   ASSERT_TRUE(text);
   SpotStudy study{.rates = {{"p3.2xlarge", 8.2330}, {"p2.xlarge", 3.8291}}, .runs = 30};
   study.series = *read_spot_prices(*text, study.rates, "prices.csv");

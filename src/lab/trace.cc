@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <tuple>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "lab/gavel_trace.h"
@@ -18,7 +18,6 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr std::size_t kFileMax = std::size_t{1} << 30;
 constexpr auto kBeside = "traces are looked for beside the scenario file";
 
 base::Failure bad(std::string_view file, std::size_t line, std::string_view what,
@@ -63,28 +62,6 @@ std::vector<TraceJob> in_order(std::vector<TraceJob> jobs, double from, std::int
 }
 
 }  // namespace
-
-Result<std::string> read_text_file(const std::string& path, std::string hint) {
-  std::error_code error;
-  const auto kind = std::filesystem::status(path, error).type();
-  std::ifstream in(path, std::ios::binary);
-  const bool folder = kind == std::filesystem::file_type::directory;
-  if (!in || folder)
-    return fail(Code::not_found,
-                fmt::format("cannot read {}: {}", path,
-                            error    ? error.message()
-                            : folder ? "it is a folder"
-                                     : "not allowed"),
-                std::move(hint));
-  std::string text;
-  for (char piece[65536]; in.read(piece, sizeof piece) || in.gcount() > 0;) {
-    text.append(piece, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kFileMax)
-      return fail(Code::too_large, fmt::format("{} has more than {} bytes", path, kFileMax));
-  }
-  if (in.bad()) return fail(Code::not_found, fmt::format("cannot read all of {}", path));
-  return text;
-}
 
 Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_view name,
                                            const TraceSource& source) {
@@ -145,13 +122,13 @@ Result<Traces> load_traces(const Scenario& s) {
       return (std::filesystem::path(s.folder) / file).string();
     };
     const auto path = path_of(p.trace->file);
-    SOUK_ASSIGN(const auto text, read_text_file(path, kBeside));
+    SOUK_ASSIGN(const auto text, base::read_file(path, kBeside));
     if (p.trace->format == TraceFormat::philly) {
       SOUK_ASSIGN(out[p.name], parse_philly(text, path, *p.trace));
     } else {
       std::string rates;
       if (!p.trace->throughputs.empty()) {
-        SOUK_ASSIGN(rates, read_text_file(path_of(p.trace->throughputs), kBeside));
+        SOUK_ASSIGN(rates, base::read_file(path_of(p.trace->throughputs), kBeside));
       }
       SOUK_ASSIGN(out[p.name], parse_gavel(text, path, rates, *p.trace));
     }

@@ -35,9 +35,6 @@ using Traces = std::map<std::string, std::vector<TraceJob>>;  // By population.
                                                         std::string_view throughputs_json,
                                                         const TraceSource& source);
 
-// A whole file of up to a gigabyte. The hint is for when there is none.
-[[nodiscard]] Result<std::string> read_text_file(const std::string& path, std::string hint);
-
 // Reads the traces of all populations.
 [[nodiscard]] Result<Traces> load_traces(const Scenario& scenario);
 

@@ -1,4 +1,5 @@
 #include "lab/trace_world.h"
+#include "base/file.h"
 
 #include <gtest/gtest.h>
 
@@ -166,11 +167,11 @@ std::string shared(const std::string& name) {
 TEST(TraceWorld, GavelsOwnTracesRunToTheirEnd) {
   const auto table = shared("gavel/simulation_throughputs.json");
   if (table.empty()) GTEST_SKIP() << "the traces are not on this machine";
-  const auto rates = parse_gavel_rates(read_text_file(table, "").value(), table).value();
+  const auto rates = parse_gavel_rates(base::read_file(table, "").value(), table).value();
   for (const auto* name : {"traces_physical/minimize_makespan", "traces_msr_seed0/51b7ef"}) {
     const auto file = shared(std::string("gavel/") + name + ".trace");
     ClusterStudy study{.types = {"v100", "p100", "k80"}, .machines = {36, 36, 36}};
-    const auto trace = parse_gavel_jobs(read_text_file(file, "").value(), file).value();
+    const auto trace = parse_gavel_jobs(base::read_file(file, "").value(), file).value();
     study.jobs = cluster_jobs(trace, rates, study.types, file, 1'000, Missing::fewer).value();
     study.verify_every = 50;
     for (const auto* each : {"max-min", "makespan", "fifo"})

@@ -10,8 +10,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "codec/snapshot.h"
 #include "hub/remote.h"
@@ -45,14 +45,7 @@ constexpr std::size_t kMostPinning = 65'536;
 std::string journal_path(const std::string& data) { return data + "/journal.db"; }
 std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (!in || !(text << in.rdbuf()))
-    return fail(Code::not_found, fmt::format("cannot read '{}'", path),
-                "check its path and rights");
-  return text.str();
-}
+constexpr const char* kRights = "check its path and rights";
 
 Result<> write_private(const std::string& path, const std::string& text) {
   const auto old = ::umask(0077);
@@ -75,8 +68,8 @@ Result<net::ServerTls> own_certificate(const Options& o) {
     SOUK_TRY(write_private(key, made.key_pem));
     SOUK_TRY(write_private(certificate, made.certificate_pem));
   }
-  SOUK_ASSIGN(auto certificate_pem, read_file(certificate));
-  SOUK_ASSIGN(auto key_pem, read_file(key));
+  SOUK_ASSIGN(auto certificate_pem, base::read_file(certificate, kRights));
+  SOUK_ASSIGN(auto key_pem, base::read_file(key, kRights));
   return net::ServerTls{std::move(certificate_pem), std::move(key_pem)};
 }
 
@@ -89,8 +82,8 @@ Result<std::optional<net::ServerTls>> tls_for(const Options& o) {
     return fail(Code::invalid, "a certificate and its key come together",
                 "give both --tls-cert and --tls-key");
   if (!o.tls_certificate.empty()) {
-    SOUK_ASSIGN(auto certificate, read_file(o.tls_certificate));
-    SOUK_ASSIGN(auto key, read_file(o.tls_key));
+    SOUK_ASSIGN(auto certificate, base::read_file(o.tls_certificate, kRights));
+    SOUK_ASSIGN(auto key, base::read_file(o.tls_key, kRights));
     return net::ServerTls{std::move(certificate), std::move(key)};
   }
   const bool wanted = o.self_signed || (!is_loopback(o.address) && !o.plain_http);
@@ -110,7 +103,7 @@ Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock
   if (o.hub_secret_file.empty())
     return fail(Code::invalid, "hubs let nobody in without their secret",
                 "give --hub-secret-file, the same as the hubs' --secret-file");
-  SOUK_ASSIGN(const auto secret, read_file(o.hub_secret_file));
+  SOUK_ASSIGN(const auto secret, base::read_file(o.hub_secret_file, kRights));
   std::vector<hub::HubAddress> addresses;
   for (const auto& text : o.hubs) {
     SOUK_ASSIGN(auto address, hub::parse_hub(text));
