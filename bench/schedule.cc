@@ -17,20 +17,19 @@ namespace {
 // gangs.
 advisor::ScheduleInstance crowd(std::size_t jobs, double machines) {
   base::Random random(1);
-  const auto unit = [&] { return static_cast<double>(random.next() >> 11) * 0x1p-53; };
   std::vector<std::array<double, 3>> kinds;
   for (int k = 0; k < 25; ++k) {
-    const auto slow = std::exp(3 * unit());
-    const auto mid = slow * (1.2 + 2 * unit());
-    kinds.push_back({mid * (1.2 + 2 * unit()), mid, slow});
+    const auto slow = std::exp(3 * random.unit());
+    const auto mid = slow * (1.2 + 2 * random.unit());
+    kinds.push_back({mid * (1.2 + 2 * random.unit()), mid, slow});
   }
   advisor::ScheduleInstance out{.capacity = {machines, machines, machines}};
   for (std::size_t i = 0; i < jobs; ++i) {
     const auto& kind = kinds[random.below(kinds.size())];
-    for (const auto rate : kind) out.throughputs.push_back(rate * (.9 + .2 * unit()));
+    for (const auto rate : kind) out.throughputs.push_back(rate * (.9 + .2 * random.unit()));
     out.scale.push_back(random.chance(4) ? static_cast<double>(2 << random.below(3)) : 1);
     out.weights.push_back(1);
-    out.steps.push_back(kind[0] * 3600 * std::exp(3 * unit()));
+    out.steps.push_back(kind[0] * 3600 * std::exp(3 * random.unit()));
   }
   return out;
 }
@@ -86,7 +85,7 @@ lab::ClusterStudy trace(std::size_t jobs) {
   base::Random random(2);
   for (std::size_t i = 0; i < jobs; ++i) {
     const auto rates = instance.rates(i);
-    const auto u = static_cast<double>(random.next() >> 11) * 0x1p-53;
+    const auto u = random.unit();
     const auto minutes = std::pow(10, random.chance(5) ? 3 + u : 1.5 + 1.5 * u);
     out.jobs.push_back({.steps = rates[0] * minutes * 60,
                         .workers = static_cast<std::int32_t>(std::min(8.0, instance.scale[i])),

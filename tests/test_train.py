@@ -127,7 +127,7 @@ class TrainTest(LendingTest):
         self.assertEqual(ended["forecast"]["workers"], 1)
         shown = self.souk("job", "show", ran, token=self.bob).stdout
         self.assertRegex(shown, r"forecast +\S+.*with 1 worker")
-        self.assertRegex(shown, r"took +\S+.*% (more|less)")
+        self.assertRegex(shown, r"took +\S+ for 100% of the work \(\d+% (more|less) than forecast\)")
         self.assertRegex(shown, r"time +.*compute \d+%")
         spent = self.training(ran)["by_worker"][0]["spent"]
         self.assertEqual(set(spent), {"compute", "checking", "prepare", "fetch", "download", "upload",

@@ -7,6 +7,8 @@
 namespace souk::advisor {
 namespace {
 
+using testing::Baseline;
+using testing::expect_baseline;
 using testing::fc2_catalog;
 using testing::kCpuTypes;
 using testing::kFastTypes;
@@ -15,23 +17,13 @@ using namespace base::literals;
 
 // planning.md: 6 x c4.xlarge in FC2's 8.1 and 8.2, 6 x g3.4xlarge in 8.3 and 8.4.
 TEST(CostOpt, RecommendsTheBaselinesOfThePaper) {
-  struct Row {
-    std::string server;
-    std::vector<std::string> types;
-    std::string type;
-    Credits per_hour;
-  };
-  for (const auto& row : {Row{"m4.large", kCpuTypes, "c4.xlarge", 1.511_cr},
-                          Row{"m4.large", kMixedTypes, "c4.xlarge", 1.511_cr},
-                          Row{"m4.2xlarge", kFastTypes, "g3.4xlarge", 10.52_cr},
-                          Row{"m4.10xlarge", kFastTypes, "g3.4xlarge", 12.52_cr}}) {
-    const auto out =
-        cost_opt(fc2_catalog(), {.server = row.server, .types = row.types, .max_workers = 6});
-    ASSERT_TRUE(out) << out.error().message;
-    EXPECT_EQ(out->size.type.name, row.type);
-    EXPECT_EQ(out->size.workers(), 6);
-    EXPECT_EQ(out->per_hour(), row.per_hour);
-    EXPECT_EQ(out->size.binding(), Binding::max_workers);
+  for (const auto& known : {Baseline{"m4.large", kCpuTypes, "c4.xlarge", 1.511_cr},
+                            Baseline{"m4.large", kMixedTypes, "c4.xlarge", 1.511_cr},
+                            Baseline{"m4.2xlarge", kFastTypes, "g3.4xlarge", 10.52_cr},
+                            Baseline{"m4.10xlarge", kFastTypes, "g3.4xlarge", 12.52_cr}}) {
+    expect_baseline(
+        cost_opt(fc2_catalog(), {.server = known.server, .types = known.types, .max_workers = 6}),
+        known);
   }
 }
 

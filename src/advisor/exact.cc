@@ -111,7 +111,7 @@ class Search {
         kinds_.push_back({.type = i,
                           .quota = std::min(types[i].quota, n),
                           .rate = (samples_ ? types[i].batch : 1) / f_.step_seconds(i, n),
-                          .price = static_cast<double>(types[i].price.micro) / 1e6,
+                          .price = in_credits(types[i].price),
                           .batch = samples_ ? 1 : types[i].batch});
     std::ranges::sort(kinds_, {}, [&](const Kind& k) {
       return std::tuple(-k.batch, aim_ == Aim::cost ? k.price / k.rate : -k.rate, k.type);

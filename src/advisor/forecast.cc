@@ -23,8 +23,6 @@ struct Overload : F... {
   using F::operator()...;
 };
 
-double credits(Credits c) { return static_cast<double>(c.micro) / 1e6; }
-
 bool at_least_zero(double v) { return v >= 0 && std::isfinite(v); }
 bool above_zero(double v) { return v > 0 && std::isfinite(v); }
 
@@ -45,7 +43,7 @@ Result<> check_type(const MachineType& t) {
   };
   if (t.name.empty()) return fail(Code::invalid, "a machine type has no name", "name it");
   if (t.quota < 0) return bad("the quota", t.quota, "0 or more");
-  if (t.price < Credits()) return bad("the price", credits(t.price), "0 or more");
+  if (t.price < Credits()) return bad("the price", in_credits(t.price), "0 or more");
   if (!above_zero(t.batch)) return bad("the batch", t.batch, "above 0");
   if (!above_zero(t.compute_s)) return bad("the time to compute a step", t.compute_s, "above 0");
   if (t.gpus < 0) return bad("the number of GPUs", t.gpus, "0 or more");
@@ -144,24 +142,6 @@ double compute_seconds(double step_s, const Traffic& traffic, std::int32_t gpus)
   return step_s - network_seconds(traffic, traffic.request_mb_s) - pcie_seconds(traffic, gpus);
 }
 
-double heterogeneity(std::vector<double> speeds) {
-  CHECK(!speeds.empty());
-  std::ranges::sort(speeds, std::ranges::greater());
-  const auto all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  double squares = 0;
-  for (std::size_t i = 0; i < speeds.size(); ++i) {
-    const auto off = speeds[i] / all - (i == 0 ? 1 : 0);
-    squares += off * off;
-  }
-  return std::sqrt(squares);
-}
-
-std::int64_t batch_that_fits(double memory, double slope, double base) {
-  const auto samples = slope * memory + base;
-  if (!(samples >= 1)) return 0;
-  return std::int64_t{1} << static_cast<int>(std::min(std::floor(std::log2(samples)), 62.0));
-}
-
 Result<Forecaster> Forecaster::make(Problem problem) {
   SOUK_TRY(check(problem));
   return Forecaster(std::move(problem));
@@ -213,7 +193,7 @@ Forecaster::Totals Forecaster::totals(const Mix& mix) const {
     out.speed += mix[i] * speed;
     out.squares += mix[i] * speed * speed;
     out.fastest = std::max(out.fastest, speed);
-    out.per_hour += mix[i] * credits(type.price);
+    out.per_hour += mix[i] * in_credits(type.price);
   }
   return out;
 }
@@ -325,7 +305,7 @@ Forecast Forecaster::forecast(const Mix& mix, std::optional<double> deadline_s) 
                     out.time_s.high * per_hour / kHour};
   };
   out.cost = cost_of(sum.per_hour);
-  out.cost_with_hub = cost_of(sum.per_hour + credits(hub.price));
+  out.cost_with_hub = cost_of(sum.per_hour + in_credits(hub.price));
   for (std::size_t i = 0; i < mix.size(); ++i) {
     if (mix[i] == 0) continue;
     out.revocations +=

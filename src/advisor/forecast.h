@@ -84,12 +84,6 @@ struct Problem {
 // The compute part of a step that took `step_s` with one worker: exchange taken out.
 [[nodiscard]] double compute_seconds(double step_s, const Traffic& traffic, std::int32_t gpus);
 
-// || w - (1, 0, ..., 0) || of machines that make `speeds` samples per second, one entry each.
-[[nodiscard]] double heterogeneity(std::vector<double> speeds);
-
-// The largest batch of a GPU with `memory`, a power of two: 2^floor(log2(slope memory + base)).
-[[nodiscard]] std::int64_t batch_that_fits(double memory, double slope, double base);
-
 SOUK_ENUM(Limit, compute, network, hub)
 
 struct Interval {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "advisor/testing/forecaster.h"
 #include "advisor/testing/resnet.h"
@@ -40,11 +42,25 @@ TEST(Forecast, GivesThePublishedNumbersOfResNet110) {
 
 // Table VI of spotDNN: .71, .82, .87 for 2, 3 and 4 equal machines.
 TEST(Forecast, EqualMachinesAreAsUnequalAsThePaperSays) {
-  EXPECT_NEAR(heterogeneity({5}), 0, 1e-12);
-  EXPECT_NEAR(heterogeneity({5, 5}), 0.71, 0.005);
-  EXPECT_NEAR(heterogeneity({5, 5, 5}), 0.82, 0.005);
-  EXPECT_NEAR(heterogeneity({5, 5, 5, 5}), 0.87, 0.005);
-  EXPECT_LT(heterogeneity({9, 1}), heterogeneity({5, 5}));
+  const auto f = must(plain(4, Samples{100}));
+  EXPECT_NEAR(f.forecast({1}).heterogeneity, 0, 1e-12);
+  EXPECT_NEAR(f.forecast({2}).heterogeneity, 0.71, 0.005);
+  EXPECT_NEAR(f.forecast({3}).heterogeneity, 0.82, 0.005);
+  EXPECT_NEAR(f.forecast({4}).heterogeneity, 0.87, 0.005);
+  auto unequal = plain(1, Samples{100});
+  unequal.types.push_back(unequal.types.front());
+  unequal.types.back().compute_s = 9;
+  EXPECT_LT(must(unequal).forecast({1, 1}).heterogeneity, f.forecast({2}).heterogeneity);
+}
+
+// || w - (1, 0, ..., 0) ||, w the shares in the speed, the fastest first.
+double heterogeneity(std::vector<double> speeds) {
+  std::ranges::sort(speeds, std::ranges::greater());
+  const auto all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  double squares = 0;
+  for (std::size_t i = 0; i < speeds.size(); ++i)
+    squares += std::pow(speeds[i] / all - (i == 0 ? 1 : 0), 2);
+  return std::sqrt(squares);
 }
 
 TEST(Forecast, AMixKnowsHowUnequalItIs) {
@@ -64,12 +80,6 @@ TEST(Forecast, TheTermForUnequalMachinesCountsWhereItWasFitted) {
   const auto r = f.forecast(mix).heterogeneity;
   const auto without = must(resnet110(0.9)).estimate(mix).iterations;
   EXPECT_NEAR((f.estimate(mix).iterations + 876.5) / (without + 876.5), std::sqrt(r + 0.3), 1e-3);
-}
-
-TEST(Forecast, BatchesAreTheLargestPowerOfTwoThatFits) {
-  EXPECT_EQ(batch_that_fits(16, 70, 10), 1'024);  // 1,130.
-  EXPECT_EQ(batch_that_fits(8, 64, 0), 512);
-  EXPECT_EQ(batch_that_fits(1, 0.5, 0), 0);
 }
 
 TEST(Forecast, ComputingIsWhatIsLeftOfAStepWithoutTheExchange) {

@@ -7,6 +7,8 @@
 namespace souk::advisor {
 namespace {
 
+using testing::Baseline;
+using testing::expect_baseline;
 using testing::fc2_catalog;
 using testing::kCpuTypes;
 using testing::kFastTypes;
@@ -15,22 +17,13 @@ using namespace base::literals;
 
 // planning.md: what FC2 compares with.
 TEST(TimeOpt, RecommendsTheBaselinesOfThePaper) {
-  struct Row {
-    std::string server;
-    std::vector<std::string> types;
-    std::string type;
-    Credits per_hour;
-  };
-  for (const auto& row : {Row{"m4.large", kCpuTypes, "m4.xlarge", 1.625_cr},
-                          Row{"m4.large", kMixedTypes, "p2.xlarge", 10.433_cr},
-                          Row{"m4.2xlarge", kFastTypes, "c4.8xlarge", 11.588_cr},
-                          Row{"m4.10xlarge", kFastTypes, "c4.8xlarge", 13.588_cr}}) {
-    const auto out =
-        time_opt(fc2_catalog(), {.server = row.server, .types = row.types, .max_workers = 6});
-    ASSERT_TRUE(out) << out.error().message;
-    EXPECT_EQ(out->size.type.name, row.type);
-    EXPECT_EQ(out->size.workers(), 6);
-    EXPECT_EQ(out->per_hour(), row.per_hour);
+  for (const auto& known : {Baseline{"m4.large", kCpuTypes, "m4.xlarge", 1.625_cr},
+                            Baseline{"m4.large", kMixedTypes, "p2.xlarge", 10.433_cr},
+                            Baseline{"m4.2xlarge", kFastTypes, "c4.8xlarge", 11.588_cr},
+                            Baseline{"m4.10xlarge", kFastTypes, "c4.8xlarge", 13.588_cr}}) {
+    expect_baseline(
+        time_opt(fc2_catalog(), {.server = known.server, .types = known.types, .max_workers = 6}),
+        known);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -18,6 +19,8 @@ Failure bad_credits(std::string_view text) {
 }
 
 }  // namespace
+
+Credits as_credits(double credits) { return Credits(std::llround(credits * 1e6)); }
 
 Credits cost(Credits price, std::int64_t slots, Duration time) {
   CHECK(price.micro >= 0 && slots >= 0 && time.us >= 0);

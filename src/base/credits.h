@@ -25,6 +25,10 @@ struct Credits {
   constexpr Credits& operator-=(Credits c) { return *this = *this - c; }
 };
 
+// For forecasts and statistics; money itself is never a floating-point number.
+constexpr double in_credits(Credits c) { return static_cast<double>(c.micro) / 1e6; }
+Credits as_credits(double credits);  // The nearest.
+
 inline constexpr Credits kMostCredits{1'000'000'000'000'000};  // One billion credits.
 
 namespace literals {

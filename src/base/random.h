@@ -41,6 +41,9 @@ class Random {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + draw);
   }
 
+  // Uniform in [0, 1).
+  constexpr double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
   constexpr bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
 
   template <class Sequence>

@@ -2,6 +2,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/fields.h"
@@ -30,6 +31,15 @@ using Failure = std::unexpected<Error>;
 
 inline Failure fail(Code code, std::string message, std::string hint = {}, std::string field = {}) {
   return Failure(Error{code, std::move(message), std::move(hint), std::move(field)});
+}
+
+// `result`, and if it is an error, with "where: " before its message.
+template <class T>
+Result<T> located(Result<T> result, std::string_view where) {
+  if (result) return result;
+  auto error = std::move(result).error();
+  error.message = std::string(where) + ": " + error.message;
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace souk::base

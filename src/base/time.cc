@@ -42,6 +42,8 @@ bool read_number(std::string_view text, std::size_t& at, int digits, char next, 
 
 }  // namespace
 
+Duration as_duration(double seconds) { return Duration(std::llround(seconds * 1e6)); }
+
 std::string to_string(Duration d) {
   if (d.us == 0) return "0s";
   if (d.us < 0) return "-" + to_string(Duration(-d.us));

@@ -24,6 +24,8 @@ struct Duration {
   constexpr double seconds() const { return static_cast<double>(us) / 1e6; }
 };
 
+Duration as_duration(double seconds);  // The nearest.
+
 constexpr Duration microseconds(std::int64_t n) { return Duration(n); }
 constexpr Duration milliseconds(std::int64_t n) { return Duration(n * 1'000); }
 constexpr Duration seconds(std::int64_t n) { return Duration(n * 1'000'000); }

@@ -65,11 +65,8 @@ Result<std::string> text_in(const std::string& path) {
 
 Result<std::variant<NamedBook, lab::Quanta>> book_in(const std::string& path) {
   SOUK_ASSIGN(const auto text, text_in(path));
-  auto book = lab::read_book(text);
-  if (book) return *std::move(book);
-  auto error = std::move(book).error();
-  error.message = fmt::format("{}: {}", path == "-" ? "the book" : path, error.message);
-  return std::unexpected(Error(std::move(error)));
+  SOUK_ASSIGN(auto book, base::located(lab::read_book(text), path == "-" ? "the book" : path));
+  return book;
 }
 
 // --- Clearing ---------------------------------------------------------------------------------

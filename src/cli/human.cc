@@ -38,7 +38,7 @@ std::string relative(const std::optional<base::Time>& t, base::Time now) {
 
 std::string brief(base::Credits c) {
   if (c.micro % 100 == 0) return base::to_string(c);
-  auto out = fmt::format("{:.4f}", static_cast<double>(c.micro) / 1e6);
+  auto out = fmt::format("{:.4f}", in_credits(c));
   if (out == "0.0000" || out == "-0.0000") return base::to_string(c);  // Not nothing.
   return out;
 }

@@ -118,7 +118,7 @@ Command show_command() {
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
     if (c.json() || job.kind != "train") return {};
     SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o->path("/training"))));
-    show_time_spent(c, training.spent);
+    show_outcome(c, job, training);
     return {};
   };
   return out;

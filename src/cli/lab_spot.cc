@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/lab.h"
+#include "cli/progress.h"
 #include "lab/spot_study.h"
-#include "lab/trace.h"
 #include "wire/json.h"
 
 // `souk lab spot`: what it costs to stay and to move, on recorded spot prices.
@@ -61,13 +62,16 @@ Result<> spot(Context& c, const SpotFlags& o) {
   SOUK_ASSIGN(const auto rates, rates_of(o));
   SOUK_ASSIGN(const auto text, base::read_file(o.prices, "--prices takes a CSV file"));
   SOUK_ASSIGN(auto series, lab::read_spot_prices(text, rates, o.prices));
-  SOUK_ASSIGN(const auto result, lab::study_spot({.series = std::move(series),
-                                                  .rates = rates,
-                                                  .hours = o.hours,
-                                                  .slack = o.slack,
-                                                  .runs = o.runs,
-                                                  .period = o.period,
-                                                  .restart = o.restart}));
+  Progress bar("simulating", "runs", static_cast<std::uint64_t>(std::max(0, o.runs)), c.err());
+  SOUK_ASSIGN(const auto result,
+              lab::study_spot({.series = std::move(series),
+                               .rates = rates,
+                               .hours = o.hours,
+                               .slack = o.slack,
+                               .runs = o.runs,
+                               .period = o.period,
+                               .restart = o.restart},
+                              [&](int runs) { bar.update(static_cast<std::uint64_t>(runs)); }));
   if (c.json()) return c.print_json(wire::to_json(result));
   show(c, result);
   return {};

@@ -10,7 +10,6 @@
 #include "cli/human.h"
 #include "cli/lab.h"
 #include "cli/progress.h"
-#include "lab/trace.h"
 #include "lab/trace_world.h"
 #include "wire/json.h"
 

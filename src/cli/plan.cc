@@ -126,7 +126,7 @@ base::Result<> read_value(std::string_view text, Seconds& out) {
   if (!duration || duration->us <= 0)
     return base::fail(base::Code::invalid, fmt::format("'{}' is no length of time", text),
                       "seconds, as 1900, or 31m40s; above 0");
-  out.s = static_cast<double>(duration->us) / 1e6;
+  out.s = duration->seconds();
   return {};
 }
 

@@ -8,7 +8,6 @@
 #include "cli/human.h"
 #include "cli/plan.h"
 #include "lab/plan_files.h"
-#include "lab/trace.h"
 #include "wire/json.h"
 
 // A parameter server and workers of one type (FC2).

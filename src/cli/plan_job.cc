@@ -122,13 +122,19 @@ void show_forecast(const Context& c, const wire::Job& job) {
   c.print(fmt::format("  forecast  {} ({}), {} credits ({}) with {}\n", rough(f.time),
                       range(rough(f.time_low), rough(f.time_high)), brief(f.cost),
                       range(brief(f.cost_low), brief(f.cost_high)), plural(f.workers, "worker")));
-  if (!job.started || !job.ended) return;
+}
+
+namespace {
+
+void show_took(const Context& c, const wire::Job& job, double progress) {
+  if (!job.forecast || !job.started || !job.ended || progress <= 0) return;
   const auto took = *job.ended - *job.started;
-  const auto off =
-      static_cast<double>(took.us) / static_cast<double>(std::max<std::int64_t>(1, f.time.us)) - 1;
-  c.print(fmt::format("  took      {} ({}% {}), {} credits\n", rough(took),
-                      fmt::format("{:.0f}", std::abs(off) * 100), off < 0 ? "less" : "more",
-                      brief(job.spent)));
+  // It may have reached its target early: then the forecast is for that part of the work.
+  const auto expected = job.forecast->time.seconds() * progress;
+  const auto off = took.seconds() / std::max(1e-6, expected) - 1;
+  c.print(fmt::format("  took      {} for {} of the work ({} {} than forecast), {} credits\n",
+                      rough(took), percent(progress), percent(std::abs(off)),
+                      off < 0 ? "less" : "more", brief(job.spent)));
 }
 
 void show_time_spent(const Context& c, const wire::TimeSpent& spent) {
@@ -143,6 +149,13 @@ void show_time_spent(const Context& c, const wire::TimeSpent& spent) {
       parts.push_back(fmt::format("{} {}", wire::TimeSpent::souk_field_names[i], percent(share)));
   }
   c.print(fmt::format("  time      {}\n", base::join(parts, ", ")));
+}
+
+}  // namespace
+
+void show_outcome(const Context& c, const wire::Job& job, const wire::Training& training) {
+  show_took(c, job, training.progress);
+  show_time_spent(c, training.spent);
 }
 
 }  // namespace souk::cli

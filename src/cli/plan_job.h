@@ -17,9 +17,10 @@ void show_plan(const Context& c, const wire::Plan& plan);
 // cancels it. Its files must be at the server.
 Result<> measure_job(Context& c, wire::NewJob job);
 
-// What was forecast beside what happened, and where the time of a training's workers went.
+// What was planned and forecast for the job.
 void show_forecast(const Context& c, const wire::Job& job);
-void show_time_spent(const Context& c, const wire::TimeSpent& spent);
+// What a training came to beside its forecast, and where its workers' time went.
+void show_outcome(const Context& c, const wire::Job& job, const wire::Training& training);
 
 // `souk plan FILE`.
 Result<> plan_job(Context& c, const std::string& file, bool measure);

@@ -10,7 +10,6 @@
 #include "cli/human.h"
 #include "cli/plan.h"
 #include "lab/plan_files.h"
-#include "lab/trace.h"
 #include "wire/json.h"
 
 // Mixes of machines of different types (spotDNN's model).
@@ -50,9 +49,7 @@ Result<advisor::Problem> problem_of(const PlanFlags& f) {
 
 // --- Text and JSON of forecasts ---------------------------------------------------------------
 
-std::string time_text(double seconds) {
-  return rough(base::Duration(static_cast<std::int64_t>(std::round(seconds * 1e6))));
-}
+std::string time_text(double seconds) { return rough(base::as_duration(seconds)); }
 std::string range_text(const Interval& i, std::string (*text)(double)) {
   return fmt::format("{} ({} to {})", text(i.expected), text(i.low), text(i.high));
 }
@@ -226,7 +223,7 @@ FrontPlans json_of(const advisor::Problem& problem, const advisor::Plans& plans)
 Result<> plan_front(Context& c, const PlanFlags& f) {
   advisor::Request request;
   SOUK_ASSIGN(request.problem, problem_of(f));
-  if (f.budget) request.budget = static_cast<double>(f.budget->micro) / 1e6;
+  if (f.budget) request.budget = in_credits(*f.budget);
   if (f.time) request.deadline_s = f.time->s;
   if (f.confidence) request.confidence = *f.confidence;
   if (f.most) request.most = *f.most;

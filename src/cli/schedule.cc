@@ -8,7 +8,6 @@
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "lab/schedule_file.h"
-#include "lab/trace.h"
 #include "wire/json.h"
 
 // One scheduling problem from a file: who should run where, for what share of the time, and what a
@@ -78,15 +77,10 @@ Result<> schedule(Context& c, const ScheduleFlags& o) {
     return usage("`souk schedule` needs an --instance",
                  R"(a file like {"throughputs":[[2,1],[3,2]],"capacity":[1,2]})");
   SOUK_ASSIGN(const auto text, base::read_file(o.instance, "--instance takes a file with JSON"));
-  auto instance = lab::read_schedule_instance(text);
-  if (!instance) {
-    auto error = std::move(instance).error();
-    error.message = fmt::format("{}: {}", o.instance, error.message);
-    return std::unexpected(Error(std::move(error)));
-  }
-  SOUK_ASSIGN(const auto found, policy->policy.solve(*instance));
-  if (c.json()) return c.print_json(lab::schedule_json(*policy, *instance, found));
-  show(c, *policy, *instance, found);
+  SOUK_ASSIGN(const auto instance, base::located(lab::read_schedule_instance(text), o.instance));
+  SOUK_ASSIGN(const auto found, policy->policy.solve(instance));
+  if (c.json()) return c.print_json(lab::schedule_json(*policy, instance, found));
+  show(c, *policy, instance, found);
   return {};
 }
 

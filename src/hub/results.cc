@@ -22,15 +22,13 @@ std::string model_file(const train::Layout& layout, const train::Blocks& paramet
   return out;
 }
 
-double seconds(base::Duration d) { return static_cast<double>(d.us) / 1e6; }
-
 std::string metrics_csv(const wire::Training& training) {
   std::string out =
       "epoch,seconds,samples,version,loss,validation_loss,accuracy,accuracy_mean,accuracy_low,"
       "accuracy_high,workers\n";
   for (const auto& r : training.rows)
     out += fmt::format("{},{:.3f},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{}\n", r.epoch,
-                       seconds(r.at), r.samples, r.version, r.loss, r.validation_loss, r.accuracy,
+                       r.at.seconds(), r.samples, r.version, r.loss, r.validation_loss, r.accuracy,
                        r.mean, r.low, r.high, r.workers);
   return out;
 }

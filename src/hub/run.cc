@@ -695,6 +695,11 @@ wire::Training Run::view() const {
   return out;
 }
 
+double Run::progress() const {
+  const std::lock_guard lock(mutex_);
+  return session_.training().progress();
+}
+
 Result<std::optional<Ended>> Run::ended() {
   {
     const std::lock_guard lock(mutex_);

@@ -78,6 +78,7 @@ class Run {
   void gone(base::LeaseId worker);
 
   [[nodiscard]] wire::Training view() const;
+  [[nodiscard]] double progress() const;  // view()'s.
   // Once it is over: how. Until then nothing.
   [[nodiscard]] base::Result<std::optional<Ended>> ended();
   // Ends it now, for a reason of the market's, with what there is.

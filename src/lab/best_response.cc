@@ -107,7 +107,7 @@ class Search {
           own = population.prices.draw(draw, index);
         } else {
           auto shift = stream(1, population.name + "/shift", index);
-          const auto u = halton(periods_.size(), kPrimes[number]) + unit_draw(shift);
+          const auto u = halton(periods_.size(), kPrimes[number]) + shift.unit();
           own = population.prices.quantile(u - std::floor(u), index);
         }
         const auto value = std::max(0.0, own + population.prices.shared(seed, population.name, t));

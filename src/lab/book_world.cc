@@ -16,11 +16,6 @@ using mechanism::Book;
 
 constexpr std::size_t kHistory = 256;  // Prices that traders remember.
 
-double in_credits(Credits c) { return static_cast<double>(c.micro) / 1e6; }
-Credits as_credits(double price) {
-  return Credits(std::max<std::int64_t>(0, std::llround(price * 1e6)));
-}
-
 struct Trader {
   const Population* population;
   std::uint64_t index;  // In its population.
@@ -76,14 +71,14 @@ class BookWorld {
  private:
   void add(const Population& p, std::uint64_t index) {
     auto random = stream(seed_, p.name + "/mark", index);
-    const auto mark = unit_draw(random);
+    const auto mark = random.unit();
     traders_.push_back({.population = &p,
                         .index = index,
                         .id = traders_.size() + 1,
                         .buys = !p.lends,
                         .strategy = make_strategy(p.strategy),
                         .mark = mark,
-                        .doom = unit_draw(random)});
+                        .doom = random.unit()});
   }
 
   [[nodiscard]] bool gone(const Trader& t, double period) const {
@@ -132,14 +127,14 @@ class BookWorld {
 
   // The book in which everybody says what is true.
   [[nodiscard]] Book truthful(const std::vector<Trader*>& order) const {
-    Book book{.reference = as_credits(reference_)};
+    Book book{.reference = as_price(reference_)};
     for (const auto* t : order) {
       if (t->left <= 0) continue;
       if (t->buys)
         book.bids.push_back(
-            {t->id, as_credits(t->value), t->left, t->population->gang ? t->left : 1, t->id});
+            {t->id, as_price(t->value), t->left, t->population->gang ? t->left : 1, t->id});
       else
-        book.asks.push_back({t->id, as_credits(t->value), t->left});
+        book.asks.push_back({t->id, as_price(t->value), t->left});
     }
     return book;
   }
@@ -177,7 +172,7 @@ class BookWorld {
     const auto names = std::min(t.strategy->names(), t.left);
     for (std::int32_t n = 0; n < names; ++n) {
       const auto units = t.left / names + (n < t.left % names ? 1 : 0);
-      const auto price = as_credits(names == 1 ? t.quoted : t.strategy->quote_of(n, now, t.quoted));
+      const auto price = as_price(names == 1 ? t.quoted : t.strategy->quote_of(n, now, t.quoted));
       const auto owner = t.id * 64 + static_cast<std::uint64_t>(n);
       if (t.buys) {
         orders.book.bids.push_back({t.id, price, units, t.population->gang ? units : 1, owner});
@@ -192,7 +187,7 @@ class BookWorld {
   Result<> one_round(const std::vector<Trader*>& order, std::uint64_t period,
                      std::uint64_t number) {
     Orders orders;
-    orders.book.reference = as_credits(reference_);
+    orders.book.reference = as_price(reference_);
     orders.book.standing = standing_;
     for (auto* t : order)
       if (t->left > 0) place(orders, *t, number);
@@ -238,8 +233,8 @@ class BookWorld {
                                 .gets = t.gets,
                                 .limit = orders.book.bids[t.bid].limit,
                                 .reserve = orders.book.asks[t.ask].reserve,
-                                .value = as_credits(buyer.value),
-                                .cost = as_credits(seller.value),
+                                .value = as_price(buyer.value),
+                                .cost = as_price(seller.value),
                                 .equilibrium = equilibrium_});
     }
     record_.events += outcome.trades.size();

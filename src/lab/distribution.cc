@@ -142,10 +142,6 @@ Result<boost::json::value> value_of(const wire::AnyJson& json) { return wire::pa
 
 }  // namespace
 
-double unit_draw(base::Random& random) {
-  return static_cast<double>(random.next() >> 11) * 0x1p-53;
-}
-
 base::Random stream(std::uint64_t seed, std::string_view purpose, std::uint64_t agent,
                     std::uint64_t index) {
   std::uint64_t h = 0xcbf29ce484222325ULL;  // FNV-1a, then the generator's own mixing.
@@ -179,13 +175,13 @@ double Distribution::draw(base::Random& random, std::uint64_t index) const {
     case Law::list:
       return items[index % items.size()];
     case Law::uniform:
-      return a + (b - a) * unit_draw(random);
+      return a + (b - a) * random.unit();
     case Law::exponential:
-      return -a * std::log1p(-unit_draw(random));
+      return -a * std::log1p(-random.unit());
     case Law::normal:
     case Law::lognormal: {
-      const auto radius = std::sqrt(-2 * std::log1p(-unit_draw(random)));
-      const auto z = radius * std::cos(2 * std::numbers::pi * unit_draw(random));
+      const auto radius = std::sqrt(-2 * std::log1p(-random.unit()));
+      const auto z = radius * std::cos(2 * std::numbers::pi * random.unit());
       return law == Law::normal ? a + b * z : a * std::exp(b * z);
     }
   }

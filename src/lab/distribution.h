@@ -23,9 +23,6 @@
 
 namespace souk::lab {
 
-// Uniform in [0, 1).
-[[nodiscard]] double unit_draw(base::Random& random);
-
 // A stream of its own for each purpose of each agent, so that what one draws never shifts what
 // another does, whatever the mechanism: common random numbers.
 [[nodiscard]] base::Random stream(std::uint64_t seed, std::string_view purpose, std::uint64_t agent,

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <boost/json/value.hpp>
-#include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "base/text.h"
 #include "lab/distribution.h"
+#include "lab/lines.h"
 #include "wire/json.h"
 
 namespace souk::lab {
@@ -17,17 +16,9 @@ namespace {
 using base::Code;
 using base::fail;
 
-std::optional<double> number(std::string_view text) {
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(out))
-    return std::nullopt;
-  return out;
-}
-
 Result<GavelJob> parse_line(std::string_view line, std::string_view name, std::size_t n) {
   const auto bad = [&](std::string_view what, std::string hint = {}) {
-    return fail(Code::invalid, fmt::format("{}:{}: {}", name, n, what), std::move(hint));
+    return bad_line(name, n, what, std::move(hint));
   };
   const auto cells = base::split(line, '\t');
   const bool old_form = cells.size() == 7;
@@ -57,15 +48,11 @@ std::string GavelJob::key() const { return fmt::format("('{}', {})", kind, worke
 
 Result<std::vector<GavelJob>> parse_gavel_jobs(std::string_view text, std::string_view name) {
   std::vector<GavelJob> out;
-  for (std::size_t n = 1; !text.empty(); ++n) {
-    const auto end = std::min(text.find('\n'), text.size());
-    auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
+  SOUK_TRY(for_each_line(text, [&](std::string_view line, std::size_t n) -> Result<> {
     SOUK_ASSIGN(auto job, parse_line(line, name, n));
     out.push_back(std::move(job));
-  }
+    return {};
+  }));
   return out;
 }
 
@@ -78,13 +65,8 @@ std::string gavel_trace_text(const std::vector<GavelJob>& jobs) {
 }
 
 Result<GavelRates> parse_gavel_rates(std::string_view json, std::string_view name) {
-  auto value = wire::parse(json);
-  if (!value) {
-    auto error = std::move(value).error();
-    error.message = fmt::format("{}: {}", name, error.message);
-    return std::unexpected(std::move(error));
-  }
-  const auto* workers = value->if_object();
+  SOUK_ASSIGN(const auto value, base::located(wire::parse(json), name));
+  const auto* workers = value.if_object();
   if (workers == nullptr)
     return fail(Code::invalid, fmt::format("{} is no table of throughputs", name),
                 R"-(it looks like {"v100": {"('kind', 1)": {"null": 2.5}}})-");
@@ -136,9 +118,9 @@ Result<std::vector<GavelJob>> draw_gavel_jobs(const GavelDraw& draw, const Gavel
                                              draw.reference, workers));
     const auto& [kind, rate] = among[random.below(among.size())];
     const bool short_one = random.below(100) < 80;
-    const auto exponent = short_one ? 1.5 + 1.5 * unit_draw(random) : 3 + unit_draw(random);
+    const auto exponent = short_one ? 1.5 + 1.5 * random.unit() : 3 + random.unit();
     const auto seconds = 60 * std::pow(10, exponent);
-    if (draw.hourly > 0 && i > 0) at -= std::log(1 - unit_draw(random)) * 3600 / draw.hourly;
+    if (draw.hourly > 0 && i > 0) at -= std::log(1 - random.unit()) * 3600 / draw.hourly;
     out.push_back({.kind = kind,
                    .steps = std::max(1.0, std::floor(seconds * rate)),
                    .workers = workers,

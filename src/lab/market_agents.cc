@@ -4,13 +4,7 @@
 #include "lab/market_sim.h"
 
 namespace souk::lab::sim {
-namespace {
-
-Credits as_credits(double price) {
-  return Credits(std::max<std::int64_t>(0, std::llround(price * 1e6)));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void MarketWorld::act(const Planned& p) {
   switch (p.act) {
@@ -82,7 +76,7 @@ void MarketWorld::started(JobId id, const JobDraw& draw) {
   auto& u = users_[draw.user];
   std::erase(u.waiting, id);
   const auto& terms = state_.jobs.at(id).terms;
-  u.strategy->learn({true, draw.value, static_cast<double>(terms.limit.micro) / 1e6, true,
+  u.strategy->learn({true, draw.value, in_credits(terms.limit), true,
                      situation(true, draw.value, *u.draw->population, 0).last_price});
 }
 
@@ -159,7 +153,7 @@ void MarketWorld::submit(std::size_t draw_index) {
   for (std::int32_t n = 0; n < pieces; ++n) {
     const auto name = (turn + static_cast<std::uint64_t>(n)) % static_cast<std::uint64_t>(u.names);
     const auto workers = draw.workers / pieces + (n < draw.workers % pieces ? 1 : 0);
-    const auto limit = as_credits(pieces == 1 ? quoted : u.strategy->quote_of(n, now, quoted));
+    const auto limit = as_price(pieces == 1 ? quoted : u.strategy->quote_of(n, now, quoted));
     const auto id = state_.jobs.next();
     record_->jobs.push_back(
         {.draw = static_cast<std::uint32_t>(draw_index), .workers = workers, .submitted = now_});
@@ -224,10 +218,10 @@ void MarketWorld::revise_jobs(std::uint64_t index) {
     const auto& job = record_->jobs[id.value - 1];
     const auto& draw = draws_.jobs[job.draw];
     auto terms = state_.jobs.at(id).terms;
-    u.strategy->learn({true, draw.value, static_cast<double>(terms.limit.micro) / 1e6, false,
+    u.strategy->learn({true, draw.value, in_credits(terms.limit), false,
                        situation(true, draw.value, p, 0).last_price});
-    terms.limit = as_credits(
-        quote(*u.strategy, true, draw.value, p, u.draw->index, u.quotes++, draw.run_time));
+    terms.limit =
+        as_price(quote(*u.strategy, true, draw.value, p, u.draw->index, u.quotes++, draw.run_time));
     terms.budget = std::max(terms.budget, budget_of(terms.limit, job.workers, draw.run_time));
     (void)try_as(owner_of(id), market::ChangeJob{id, std::move(terms)});  // If it can pay.
   }

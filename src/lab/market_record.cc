@@ -9,9 +9,6 @@ namespace {
 constexpr double kHour = 3600;
 constexpr std::size_t kPrices = 256;  // Kept for agents to look at.
 
-double in_credits(Credits c) { return static_cast<double>(c.micro) / 1e6; }
-Credits as_credits(double price) { return Credits(std::llround(price * 1e6)); }
-
 }  // namespace
 
 MarketRecord::MarketRecord(const Scenario& scenario, const Draws& draws, const market::State& state)
@@ -44,8 +41,8 @@ void MarketRecord::granted(double now, const market::Lease& l) {
                             .gets = l.term.gets,
                             .limit = state_.jobs.at(l.job).terms.limit,
                             .reserve = state_.offers.at(l.offer).terms.reserve.value_or(Credits()),
-                            .value = as_credits(draw_of(jobs[job]).value),
-                            .cost = as_credits(draws_.machines[machines[machine].draw].cost),
+                            .value = base::as_credits(draw_of(jobs[job]).value),
+                            .cost = base::as_credits(draws_.machines[machines[machine].draw].cost),
                             .equilibrium = bounds_[l.slot_class.value - 1].price});
 }
 

@@ -13,10 +13,6 @@ namespace {
 
 constexpr auto kSampleEvery = base::minutes(5);  // The core's own.
 
-Credits as_credits(double price) {
-  return Credits(std::max<std::int64_t>(0, std::llround(price * 1e6)));
-}
-
 }  // namespace
 
 Result<Record> MarketWorld::run(const Progress& progress) {
@@ -76,7 +72,7 @@ AccountId MarketWorld::accounts(std::string_view prefix, std::int32_t names, dou
   for (std::int32_t n = 0; n < names && !failure_; ++n) {
     const auto id = state_.accounts.next();
     do_as(market::kSystem, market::CreateAccount{fmt::format("{}{}", prefix, id.value), "-"});
-    if (const auto mine = as_credits(credits / names); mine > Credits())
+    if (const auto mine = as_price(credits / names); mine > Credits())
       do_as(market::kSystem, market::GrantCredits{id, mine, ""});
   }
   return first;
@@ -124,7 +120,7 @@ void MarketWorld::user(const UserDraw& draw) {
 
 double MarketWorld::mark(std::string_view what, std::uint64_t index) const {
   auto random = stream(seed_, what, index);
-  return unit_draw(random);
+  return random.unit();
 }
 
 Situation MarketWorld::situation(bool buys, double value, const Population& p,
@@ -151,15 +147,14 @@ market::OfferTerms MarketWorld::terms_of(const Lender& l, std::int32_t name, dou
   const auto now = situation(false, l.draw->cost, p, 0);
   const auto price = l.names == 1 ? quoted : l.strategy->quote_of(name, now, quoted);
   return {.slots = record_->machines[l.first_machine + static_cast<std::uint32_t>(name)].slots,
-          .reserve = as_credits(price),
+          .reserve = as_price(price),
           .availability = {.weekly = p.windows},
           .longest_lease = p.longest_lease};
 }
 
 Credits MarketWorld::budget_of(Credits limit, std::int32_t workers, double run_time) {
   const auto hours = 1.5 * run_time / 3600 + .1;
-  return as_credits(static_cast<double>(limit.micro) / 1e6 * workers * hours) +
-         Credits(100 * workers);
+  return as_price(in_credits(limit) * workers * hours) + Credits(100 * workers);
 }
 
 void MarketWorld::plan(double at, Act act, std::uint64_t id, std::int32_t epoch) {
@@ -258,7 +253,7 @@ void MarketWorld::balances(Record& out) const {
     double sum = 0;
     for (std::int32_t n = 0; n < names; ++n) {
       const auto& b = state_.ledger.balance(AccountId(first.value + static_cast<std::uint64_t>(n)));
-      sum += static_cast<double>((b.available + b.bonus + b.escrow).micro) / 1e6;
+      sum += in_credits(b.available + b.bonus + b.escrow);
     }
     return sum;
   };

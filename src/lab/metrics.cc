@@ -33,8 +33,6 @@ constexpr std::array kNames{
 static_assert(kNames.size() == Metrics::souk_field_names.size());
 static_assert(std::ranges::equal(kNames, Metrics::souk_field_names, {}, &MetricName::field));
 
-double in_credits(Credits c) { return static_cast<double>(c.micro) / 1e6; }
-
 std::optional<double> ratio(double part, double whole) {
   if (whole <= 0) return std::nullopt;
   return part / whole;

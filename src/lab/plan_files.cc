@@ -17,15 +17,6 @@ using base::Credits;
 using base::fail;
 using Value = boost::json::value;
 
-// `result`, its error with the file's name before it.
-template <class T>
-Result<T> in_file(Result<T> result, std::string_view name) {
-  if (result || name.empty()) return result;
-  auto error = std::move(result).error();
-  error.message = fmt::format("{}: {}", name, error.message);
-  return std::unexpected(std::move(error));
-}
-
 // --- Catalogs ---------------------------------------------------------------------------------
 
 struct ServerRow {
@@ -234,8 +225,8 @@ Result<ProfileFile> profile_in(const Value& value) {
 }  // namespace
 
 Result<CatalogFile> parse_catalog(std::string_view json, std::string_view name) {
-  SOUK_ASSIGN(const auto rows, in_file(wire::from_json<CatalogRows>(json), name));
-  return in_file(catalog_of(rows), name);
+  SOUK_ASSIGN(const auto rows, base::located(wire::from_json<CatalogRows>(json), name));
+  return base::located(catalog_of(rows), name);
 }
 
 Result<std::map<std::string, double>> parse_bandwidth(std::string_view json) {
@@ -243,8 +234,8 @@ Result<std::map<std::string, double>> parse_bandwidth(std::string_view json) {
 }
 
 Result<ProfileFile> parse_profile(std::string_view json, std::string_view name) {
-  SOUK_ASSIGN(const auto value, in_file(wire::parse(json), name));
-  return in_file(profile_in(value), name);
+  SOUK_ASSIGN(const auto value, base::located(wire::parse(json), name));
+  return base::located(profile_in(value), name);
 }
 
 }  // namespace souk::lab

@@ -30,7 +30,7 @@ std::vector<double> arrivals_of(const Scenario& s, const Population& p, std::uin
   const auto keep = [&](double t) {
     // Where the rate is the usual one the draw still moves on, so that other times stay as they
     // are.
-    const auto mark = unit_draw(random);
+    const auto mark = random.unit();
     const auto factor = s.demand_at(t);
     return mark < factor / most;
   };
@@ -38,7 +38,7 @@ std::vector<double> arrivals_of(const Scenario& s, const Population& p, std::uin
     case ArrivalKind::poisson: {
       const auto mean = kHour / (p.arrivals.per_hour * most);
       for (double t = 0; static_cast<std::int64_t>(out.size()) < kJobsPerUser;) {
-        t += -mean * std::log1p(-unit_draw(random));
+        t += -mean * std::log1p(-random.unit());
         if (t >= horizon) break;
         if (keep(t)) out.push_back(t);
       }
@@ -47,7 +47,7 @@ std::vector<double> arrivals_of(const Scenario& s, const Population& p, std::uin
     case ArrivalKind::every: {
       // Users begin at different times, or all would come at once.
       const auto step = p.arrivals.every / most;
-      for (double t = unit_draw(random) * p.arrivals.every; t < horizon; t += step)
+      for (double t = random.unit() * p.arrivals.every; t < horizon; t += step)
         if (keep(t)) out.push_back(t);
       break;
     }
@@ -131,7 +131,7 @@ class Drawing {
       // A trace is as it was; a shock repeats or leaves out some of it.
       const auto factor = s_.demand_at(t.arrival);
       const auto sure = std::floor(factor);
-      const auto times = sure + (unit_draw(random) < factor - sure ? 1 : 0);
+      const auto times = sure + (random.unit() < factor - sure ? 1 : 0);
       for (double i = 0; i < times; ++i) out_.jobs.push_back(job);
     }
   }
@@ -141,7 +141,7 @@ class Drawing {
     MachineDraw m{.population = &p, .index = index};
     m.cost = value_of(p, random, index, 0);
     m.slots = whole(p.units.draw(random, index));
-    const auto mark = unit_draw(random), doom = unit_draw(random);
+    const auto mark = random.unit(), doom = random.unit();
     double dead = kForever;
     for (const auto& shock : s_.shocks)
       if (shock.dies == p.name) dead = std::min(dead, shock.at);

@@ -6,11 +6,7 @@
 #include "market/decide.h"
 
 namespace souk::lab {
-namespace {
-
-double in_credits(Credits c) { return static_cast<double>(c.micro) / 1e6; }
-
-}  // namespace
+namespace {}  // namespace
 
 Replay::Replay(std::vector<MechanismChoice> mechanisms, double shading)
     : mechanisms_(std::move(mechanisms)), shading_(shading) {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "advisor/spot_move.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "lab/lines.h"
 #include "lab/statistics.h"
 
 namespace souk::lab {
@@ -23,12 +23,8 @@ using base::Result;
 using base::Time;
 
 constexpr double kHour = 3600;
-double seconds(Duration d) { return static_cast<double>(d.us) / 1e6; }
 
-base::Failure bad_line(std::string_view name, std::size_t line, std::string_view what) {
-  return fail(Code::invalid, fmt::format("{}:{}: {}", name, line, what),
-              "timestamp,region,az,instance_type,product,spot_price_usd_per_hour");
-}
+constexpr auto kColumns = "timestamp,region,az,instance_type,product,spot_price_usd_per_hour";
 
 struct Run {
   double cost = 0;
@@ -50,7 +46,7 @@ class Window {
 
   // With `moves` false it stays where it first went.
   [[nodiscard]] Run run(double work, double deadline_s, bool moves) {
-    const auto period = seconds(study_.period), restart = seconds(study_.restart);
+    const auto period = study_.period.seconds(), restart = study_.restart.seconds();
     Run out;
     std::optional<std::size_t> here;
     double spent_s = 0;
@@ -79,7 +75,7 @@ class Window {
   // The least cost of the work within the deadline: for a value L of work, each period does what
   // gains most; L is the least at which the work is done, and the last period is cut.
   [[nodiscard]] double hindsight(double work, double deadline_s) {
-    const auto period = seconds(study_.period);
+    const auto period = study_.period.seconds();
     const auto periods =
         std::min(prices_.front().size(), static_cast<std::size_t>(std::ceil(deadline_s / period)));
     const auto done = [&](double value, double& cost) {
@@ -120,7 +116,7 @@ class Window {
   [[nodiscard]] std::size_t cheapest_alone(double work, double deadline_s) const {
     std::size_t best = 0;
     const auto worth = [&](const SpotPlace& p) {
-      const bool late = seconds(study_.restart) + work / p.rate > deadline_s;
+      const bool late = study_.restart.seconds() + work / p.rate > deadline_s;
       return std::pair(late, late ? -p.rate : p.price / p.rate);
     };
     for (std::size_t i = 1; i < places_.size(); ++i)
@@ -183,26 +179,25 @@ Result<std::vector<SpotSeries>> read_spot_prices(std::string_view csv,
                                                  std::string_view name) {
   std::map<std::string, SpotSeries> found;
   Time first = base::kNever, last;
-  std::size_t number = 0;
-  for (const auto line : base::split(csv, '\n')) {
-    if (++number == 1 || line.empty()) continue;  // The names of the columns.
+  SOUK_TRY(for_each_line(csv, [&](std::string_view line, std::size_t n) -> Result<> {
+    if (n == 1) return {};  // The names of the columns.
     const auto cells = base::split(line, ',');
-    if (cells.size() != 6) return bad_line(name, number, fmt::format("{} columns", cells.size()));
+    if (cells.size() != 6)
+      return bad_line(name, n, fmt::format("{} columns", cells.size()), kColumns);
     const auto at = base::parse_time(cells[0]);
-    if (!at) return bad_line(name, number, fmt::format("'{}' is no time", cells[0]));
-    double price = 0;
-    const auto end = cells[5].data() + cells[5].size();
-    if (const auto read = std::from_chars(cells[5].data(), end, price);
-        read.ec != std::errc() || !(price > 0))
-      return bad_line(name, number, fmt::format("'{}' is no price", cells[5]));
+    if (!at) return bad_line(name, n, fmt::format("'{}' is no time", cells[0]), kColumns);
+    const auto price = number(cells[5]);
+    if (!price || *price <= 0)
+      return bad_line(name, n, fmt::format("'{}' is no price", cells[5]), kColumns);
     first = std::min(first, *at);
     last = std::max(last, *at);
     const std::string type(cells[3]);
-    if (!rates.contains(type)) continue;
+    if (!rates.contains(type)) return {};
     auto& series = found[fmt::format("{} {}", cells[2], type)];
     series.type = type;
-    series.prices.emplace_back(*at, price);
-  }
+    series.prices.emplace_back(*at, *price);
+    return {};
+  }));
   std::vector<SpotSeries> out;
   for (auto& [place, series] : found) {
     std::ranges::sort(series.prices);
@@ -213,7 +208,8 @@ Result<std::vector<SpotSeries>> read_spot_prices(std::string_view csv,
   return out;
 }
 
-Result<SpotResult> study_spot(const SpotStudy& study) {
+Result<SpotResult> study_spot(const SpotStudy& study,
+                              const std::function<void(int runs)>& progress) {
   SOUK_TRY(check(study));
   Time first = base::kNever, last;
   double fastest = 0;
@@ -227,7 +223,7 @@ Result<SpotResult> study_spot(const SpotStudy& study) {
   const auto room = (last - first).us - static_cast<std::int64_t>(deadline_s * 1e6);
   if (room <= 0)
     return fail(Code::invalid, "the record is shorter than the deadline", "use fewer hours");
-  const auto periods = static_cast<std::size_t>(std::ceil(deadline_s / seconds(study.period))) + 1;
+  const auto periods = static_cast<std::size_t>(std::ceil(deadline_s / study.period.seconds())) + 1;
   std::vector<Run> stay, move;
   std::vector<double> best;
   for (int i = 0; i < study.runs; ++i) {
@@ -235,6 +231,7 @@ Result<SpotResult> study_spot(const SpotStudy& study) {
     stay.push_back(window.run(work, deadline_s, false));
     move.push_back(window.run(work, deadline_s, true));
     best.push_back(window.hindsight(work, deadline_s));
+    if (progress) progress(i + 1);
   }
   return SpotResult{.runs = study.runs,
                     .places = static_cast<int>(study.series.size()),

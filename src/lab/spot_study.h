@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -58,6 +59,8 @@ struct SpotResult {
 
 // Hindsight is a lower bound: in each period any place or none, moves that cost nothing, parts of a
 // period, the work done by the deadline.
-[[nodiscard]] base::Result<SpotResult> study_spot(const SpotStudy& study);
+// `progress` hears of each run.
+[[nodiscard]] base::Result<SpotResult> study_spot(
+    const SpotStudy& study, const std::function<void(int runs)>& progress = {});
 
 }  // namespace souk::lab

@@ -38,6 +38,11 @@ struct Lesson {
   std::optional<double> price;  // Of this clearing, if anything traded.
 };
 
+// A price that somebody names, as the market takes it: none is below zero.
+[[nodiscard]] inline base::Credits as_price(double quote) {
+  return base::as_credits(std::max(0.0, quote));
+}
+
 // One agent's way to make prices. Its state is the agent's own; its draws come from the agent's
 // stream.
 class Strategy {

@@ -10,7 +10,7 @@ class ZeroIntelligence final : public Strategy {
  public:
   double quote(const Situation& now, base::Random& random) override {
     const auto bound = now.buys ? now.lowest : now.highest;
-    return now.value + (bound - now.value) * unit_draw(random);
+    return now.value + (bound - now.value) * random.unit();
   }
 };
 

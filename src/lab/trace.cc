@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <tuple>
 
@@ -11,6 +10,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "lab/gavel_trace.h"
+#include "lab/lines.h"
 
 namespace souk::lab {
 namespace {
@@ -19,33 +19,6 @@ using base::Code;
 using base::fail;
 
 constexpr auto kBeside = "traces are looked for beside the scenario file";
-
-base::Failure bad(std::string_view file, std::size_t line, std::string_view what,
-                  std::string hint = {}) {
-  return fail(Code::invalid, fmt::format("{}:{}: {}", file, line, what), std::move(hint));
-}
-
-std::optional<double> number(std::string_view text) {
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
-// Calls visit(line, number) for each line that is not empty, until it fails.
-template <class Visit>
-Result<> for_each_line(std::string_view text, Visit&& visit) {
-  std::size_t n = 0;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    ++n;
-    if (!line.empty()) SOUK_TRY(visit(line, n));
-  }
-  return {};
-}
 
 // Those from `from` seconds after the first on, in order.
 std::vector<TraceJob> in_order(std::vector<TraceJob> jobs, double from, std::int64_t most) {
@@ -69,20 +42,20 @@ Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_vi
   SOUK_TRY(for_each_line(text, [&](std::string_view line, std::size_t n) -> Result<> {
     if (n == 1) {
       if (line.starts_with("timestamp,duration,num_gpus")) return {};
-      return bad(name, n, "this is no philly trace",
-                 "its header begins timestamp,duration,num_gpus");
+      return bad_line(name, n, "this is no philly trace",
+                      "its header begins timestamp,duration,num_gpus");
     }
     const auto cells = base::split(line, ',');
-    if (cells.size() < 3) return bad(name, n, fmt::format("{} columns", cells.size()), "3 or more");
+    if (cells.size() < 3)
+      return bad_line(name, n, fmt::format("{} columns", cells.size()), "3 or more");
     auto when = std::string(cells[0]);
     std::ranges::replace(when, ' ', 'T');
     const auto at = base::parse_time(when + "Z");
     const auto seconds = number(cells[1]), gpus = number(cells[2]);
     if (!at || !seconds || !gpus)
-      return bad(name, n, "a time, a duration or a number of GPUs cannot be read");
+      return bad_line(name, n, "a time, a duration or a number of GPUs cannot be read");
     if (*seconds > 0 && *gpus >= 1)
-      out.push_back(
-          {static_cast<double>(at->us) / 1e6, *seconds, static_cast<std::int32_t>(*gpus)});
+      out.push_back({(*at - base::Time()).seconds(), *seconds, static_cast<std::int32_t>(*gpus)});
     return {};
   }));
   return in_order(std::move(out), source.from, source.most);
@@ -104,9 +77,9 @@ Result<std::vector<TraceJob>> parse_gavel(std::string_view text, std::string_vie
     if (rates != nullptr) {
       const auto at = rates->find(job.key());
       if (at == rates->end() || at->second <= 0)
-        return bad(name, job.line,
-                   fmt::format("{} has no rate for {}", source.throughputs, job.key()),
-                   "use another worker, or steps_per_second");
+        return bad_line(name, job.line,
+                        fmt::format("{} has no rate for {}", source.throughputs, job.key()),
+                        "use another worker, or steps_per_second");
       rate = at->second;
     }
     if (job.steps > 0) out.push_back({job.arrival, job.steps / rate, job.workers});

@@ -39,9 +39,9 @@ struct Live {
   double left = 0;
   double alone = 0;         // Seconds that the steps so far would have taken alone.
   std::vector<double> ran;  // Seconds by type, since the last schedule.
-  std::vector<double>
-      owed;                 // Seconds by type that schedules before that promised and did not keep.
-  std::vector<JobId> bids;  // By type.
+  // Seconds by type that schedules before that promised and did not keep.
+  std::vector<double> owed;
+  std::vector<JobId> bids;       // By type.
   std::vector<std::int32_t> at;  // Workers by type, in this round.
   std::vector<double> shares;    // Of the last schedule; empty: it came later.
 
@@ -117,7 +117,7 @@ Result<market::Events> ClusterWorld::do_as(const Actor& actor, market::Command c
   events_ += static_cast<std::int64_t>(events->size());
   for (const auto& event : *events)
     if (const auto* settled = std::get_if<market::LeaseSettled>(&event))
-      paid_ += static_cast<double>(settled->amount.micro) / 1e6;
+      paid_ += in_credits(settled->amount);
   return events;
 }
 

@@ -30,10 +30,6 @@ constexpr double kMostWork = 4;       // Times the plan's steps.
 constexpr double kCheckShare = 0.33;  // A sample is checked in a third of what training takes.
 constexpr std::size_t kMostMachines = 10'000;
 
-double unit_draw(base::Random& random) {
-  return static_cast<double>(random.next() >> 11) * 0x1p-53;
-}
-
 // The hub's side of a job: what hub::Run does around a session, without locks, snapshots, streams
 // and replicas.
 class Hub {
@@ -252,7 +248,7 @@ Result<> Simulation::ask(std::int64_t id) {
   const auto ready = begins_after + work_time(m);
   after(ready, id, Happening::computed);
   // Drawn for every unit, so that runs with other chances meet the same dice.
-  const auto chance = unit_draw(random_), where = unit_draw(random_);
+  const auto chance = random_.unit(), where = random_.unit();
   if (chance < fleet_.preempt)
     after(Duration(std::llround(where * static_cast<double>(ready.us))), id, Happening::vanish);
   return {};
@@ -278,7 +274,7 @@ void Simulation::attack(Machine& m, std::vector<float>& values) {
         values[i] = base[i];
         break;
       case Attack::random:
-        values[i] = base[i] + reach * static_cast<float>(2 * unit_draw(random_) - 1);
+        values[i] = base[i] + reach * static_cast<float>(2 * random_.unit() - 1);
         break;
     }
   }

@@ -27,12 +27,7 @@ constexpr std::size_t kMachinesKept = 64;  // Of a profile.
 constexpr std::size_t kErrorsKept = 64;
 constexpr double kOldWeight = 0.5;  // Of what a machine did in earlier runs.
 constexpr std::size_t kMostTypes = 64;
-constexpr double kMicro = 1e6;
-
-double seconds(Duration d) { return static_cast<double>(d.us) / kMicro; }
-Duration duration(double s) { return Duration(std::llround(s * kMicro)); }
-double in_credits(Credits c) { return static_cast<double>(c.micro) / kMicro; }
-Credits credits(double c) { return Credits(std::llround(c * kMicro)); }
+constexpr double kMillion = 1e6;
 
 double samples_of(const wire::Train& train) {
   double out = 0;
@@ -75,8 +70,8 @@ Pace pace_of(std::span<const wire::ProfiledMachine> machines) {
   for (const auto& m : machines) {
     const auto& t = m.spent;
     units += static_cast<double>(m.units);
-    sum.own += seconds(t.compute + t.checking + t.prepare + t.fetch);
-    sum.network += seconds(t.download + t.upload);
+    sum.own += (t.compute + t.checking + t.prepare + t.fetch).seconds();
+    sum.network += (t.download + t.upload).seconds();
     sum.steps += static_cast<double>(m.steps);
   }
   if (units <= 0) return {};
@@ -110,17 +105,17 @@ class Advice {
                                .batch = pace.steps * job.batch->train->batch,
                                .compute_s = pace.own,
                                // The share of leases that it breaks, as if each took an hour.
-                               .revocations_per_hour = 1 - machine.reliability_ppm / kMicro,
+                               .revocations_per_hour = 1 - machine.reliability_ppm / kMillion,
                                .residuals = profile.errors});
     }
     const auto usual = pace_of(profile.machines);
-    const auto mb = static_cast<double>(profile.bytes) / kMicro;
+    const auto mb = static_cast<double>(profile.bytes) / kMillion;
     if (usual.network > 0 && mb > 0)
       problem.traffic = {.model_mb = mb / 2, .request_mb_s = mb / usual.network};
     problem.work = advisor::Samples{samples_of(*job.batch->train)};
     // A unit that was handed in is safe.
     problem.recovery = {.interval_s = usual.own + usual.network,
-                        .restart_s = seconds(profile.startup)};
+                        .restart_s = profile.startup.seconds()};
     SOUK_ASSIGN(auto forecaster, advisor::Forecaster::make(std::move(problem)));
     return Advice(std::move(forecaster), profile);
   }
@@ -163,7 +158,7 @@ class Advice {
 
  private:
   Advice(advisor::Forecaster forecaster, const wire::Profile& profile)
-      : forecaster_(std::move(forecaster)), startup_(seconds(profile.startup)) {}
+      : forecaster_(std::move(forecaster)), startup_(profile.startup.seconds()) {}
 
   // What is left of the time once workers have started.
   [[nodiscard]] std::optional<double> worked(std::optional<double> deadline_s) const {
@@ -194,7 +189,16 @@ std::vector<std::int32_t> counts(std::int32_t least, std::int32_t most) {
 
 std::optional<double> time_left(const market::SubmitJob& job, Time now) {
   if (job.terms.deadline == base::kNever) return std::nullopt;
-  return std::max(1e-3, seconds(job.terms.deadline - now));
+  return std::max(1e-3, (job.terms.deadline - now).seconds());
+}
+
+// Took / forecast for the work done, less 1.
+std::optional<double> forecast_error(const market::Job& job, double progress) {
+  if (job.forecast.empty() || job.started == Time() || job.ended == Time() || progress <= 0)
+    return std::nullopt;
+  const auto forecast = wire::from_json<wire::JobForecast>(job.forecast);
+  if (!forecast || forecast->time <= Duration()) return std::nullopt;
+  return (job.ended - job.started).seconds() / (forecast->time.seconds() * progress) - 1;
 }
 
 // A machine's pace is that of all its runs, older ones counting for less and less.
@@ -217,12 +221,12 @@ void add_pace(wire::Profile& profile, base::MachineId machine, const wire::Train
 
 void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
   out.workers = advisor::machines_in(f.mix);
-  out.time = duration(f.time_s.expected);
-  out.time_low = duration(f.time_s.low);
-  out.time_high = duration(f.time_s.high);
-  out.cost = credits(f.cost.expected);
-  out.cost_low = credits(f.cost.low);
-  out.cost_high = credits(f.cost.high);
+  out.time = base::as_duration(f.time_s.expected);
+  out.time_low = base::as_duration(f.time_s.low);
+  out.time_high = base::as_duration(f.time_s.high);
+  out.cost = base::as_credits(f.cost.expected);
+  out.cost_low = base::as_credits(f.cost.low);
+  out.cost_high = base::as_credits(f.cost.high);
   out.chance = f.chance;
 }
 
@@ -301,16 +305,8 @@ void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Ti
   as.planned_why = plan.why;
 }
 
-std::optional<double> forecast_error(const market::Job& job, double progress) {
-  if (job.forecast.empty() || job.started == Time() || job.ended == Time() || progress <= 0)
-    return std::nullopt;
-  const auto forecast = wire::from_json<wire::JobForecast>(job.forecast);
-  if (!forecast || forecast->time <= Duration()) return std::nullopt;
-  return seconds(job.ended - job.started) / (seconds(forecast->time) * progress) - 1;
-}
-
-std::optional<market::LearnProfile> learnt(const State& s, const market::Job& job,
-                                           const wire::Training& training) {
+std::optional<Lesson> learnt(const State& s, const market::Job& job,
+                             const wire::Training& training) {
   const auto batch = wire::from_json<wire::Batch>(job.work);
   if (!batch || !batch->train) return std::nullopt;
   const auto key = profile_key(*batch, s.slot_class(job.slot_class).name);
@@ -335,12 +331,13 @@ std::optional<market::LearnProfile> learnt(const State& s, const market::Job& jo
   profile.startup = profile.runs == 0 ? startup : (profile.startup + startup) / 2;
   ++profile.runs;
   // What a forecast of a machine never seen was off by says nothing of the next, which has been.
-  const auto error = forecast_error(job, training.progress);
-  if (error && all_known && job.state == market::JobState::succeeded) {
-    profile.errors.push_back(*error);
-    if (profile.errors.size() > kErrorsKept) profile.errors.erase(profile.errors.begin());
-  }
-  return market::LearnProfile{key, wire::to_json(profile)};
+  Lesson out;
+  if (all_known && job.state == market::JobState::succeeded)
+    out.error = forecast_error(job, training.progress);
+  if (out.error) profile.errors.push_back(*out.error);
+  if (profile.errors.size() > kErrorsKept) profile.errors.erase(profile.errors.begin());
+  out.profile = {key, wire::to_json(profile)};
+  return out;
 }
 
 }  // namespace souk::server

@@ -30,11 +30,13 @@ void foretell(const market::State& s, const wire::NewJob& job, market::SubmitJob
               base::Time now);
 
 // What the market should know of this kind of training now that the job is over.
-[[nodiscard]] std::optional<market::LearnProfile> learnt(const market::State& s,
-                                                         const market::Job& job,
-                                                         const wire::Training& training);
-
-// By how much the job took longer than forecast for the work it did, as a share.
-[[nodiscard]] std::optional<double> forecast_error(const market::Job& job, double progress);
+struct Lesson {
+  market::LearnProfile profile;
+  // By how much the job took longer than forecast for the work it did, as a share; nothing where
+  // there was no forecast, or one of machines that had never been seen at it.
+  std::optional<double> error;
+};
+[[nodiscard]] std::optional<Lesson> learnt(const market::State& s, const market::Job& job,
+                                           const wire::Training& training);
 
 }  // namespace souk::server

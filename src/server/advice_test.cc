@@ -48,19 +48,29 @@ struct AdviceTest : ::testing::Test {
     return out;
   }
 
-  // Runs the job on one worker for eleven minutes, ten of which it trained; returns the job.
-  const market::Job& run() {
-    w.run(market::testing::user(bob), as());
-    const auto id = w.s.jobs.before(w.s.jobs.next());
+  // Submits it as `command` says and runs it on one worker for so long; what the market learnt.
+  std::optional<Lesson> run(const market::SubmitJob& command, base::Duration took = minutes(11)) {
+    w.run(market::testing::user(bob), command);
+    id = w.s.jobs.before(w.s.jobs.next());
     w.clear();
     const auto leases = w.start_all(id);
-    w.pass(minutes(11));
+    w.pass(took);
     w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
-    const auto learns = learnt(w.s, w.at(id), measured(leases.front()));
-    EXPECT_TRUE(learns);
-    if (learns) w.run(market::kSystem, *learns);
-    return w.at(id);
+    auto out = learnt(w.s, w.at(id), measured(leases.front()));
+    EXPECT_TRUE(out);
+    if (out) w.run(market::kSystem, out->profile);
+    return out;
   }
+  // The same with what was foretold.
+  std::optional<Lesson> run_foretold(base::Duration took) {
+    auto command = as();
+    foretell(w.s, job, command, w.now);
+    EXPECT_NE(command.forecast, "");
+    EXPECT_EQ(command.planned, 0);  // No deadline.
+    return run(command, took);
+  }
+
+  base::JobId id;
 };
 
 TEST_F(AdviceTest, NothingIsForetoldOfWhatWasNeverMeasured) {
@@ -77,7 +87,7 @@ TEST_F(AdviceTest, NothingIsForetoldOfWhatWasNeverMeasured) {
 TEST_F(AdviceTest, OneRunIsEnoughToForetellTheNext) {
   w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
   job.workers = {1, 1};
-  run();
+  run(as());
   job.workers = {1, 4};
   const auto p = plan();
   ASSERT_EQ(p.candidates.size(), 4u) << p.why;
@@ -104,7 +114,7 @@ TEST_F(AdviceTest, AnotherModelOrBatchIsAnotherKindOfTraining) {
 TEST_F(AdviceTest, WhatIsTooDearOrTooLateIsSaidWithWhatWouldDo) {
   w.offer(w.machine(lena), {.slots = 4, .reserve = 0.5_cr});
   job.workers = {1, 1};
-  run();
+  run(as());
   job.budget = 0.01_cr;
   EXPECT_THAT(plan().why, HasSubstr("least budget"));
   EXPECT_EQ(std::ranges::count(plan().candidates, true, &wire::PlanCandidate::chosen), 0);
@@ -119,7 +129,7 @@ TEST_F(AdviceTest, WhatIsTooDearOrTooLateIsSaidWithWhatWouldDo) {
 TEST_F(AdviceTest, WithADeadlineNoMoreWorkersAreTakenThanItNeeds) {
   w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
   job.workers = {1, 1};
-  run();
+  run(as());
   job.workers = {1, 4};
   job.deadline = w.now + base::hours(2);
   auto command = as();
@@ -141,44 +151,24 @@ TEST_F(AdviceTest, WithADeadlineNoMoreWorkersAreTakenThanItNeeds) {
 TEST_F(AdviceTest, AForecastIsComparedWithWhatHappened) {
   w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
   job.workers = {1, 1};
-  run();
-  auto command = as();
-  foretell(w.s, job, command, w.now);
-  ASSERT_NE(command.forecast, "");
-  EXPECT_EQ(command.planned, 0);  // No deadline.
-  w.run(market::testing::user(bob), command);
-  const auto id = w.s.jobs.before(w.s.jobs.next());
-  w.clear();
-  const auto leases = w.start_all(id);
-  w.pass(minutes(22));  // Twice as long.
-  w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
-  EXPECT_NEAR(*forecast_error(w.at(id), 1), 1, 0.05);
-  const auto learns = learnt(w.s, w.at(id), measured(leases.front()));
-  ASSERT_TRUE(learns);
-  const auto profile = wire::from_json<wire::Profile>(learns->text);
+  EXPECT_FALSE(run(as())->error);                 // Nothing was foretold.
+  const auto lesson = run_foretold(minutes(22));  // Twice as long.
+  EXPECT_NEAR(*lesson->error, 1, 0.05);
+  const auto profile = wire::from_json<wire::Profile>(lesson->profile.text);
   ASSERT_EQ(profile->errors.size(), 1u);
-  EXPECT_NEAR(profile->errors[0], 1, 0.05);
+  EXPECT_EQ(profile->errors[0], *lesson->error);
   EXPECT_EQ(profile->runs, 2);
 }
 
 TEST_F(AdviceTest, AForecastOfAMachineNeverSeenTeachesNoError) {
   const auto first = w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
   job.workers = {1, 1};
-  run();
+  run(as());
   w.run(market::testing::user(lena), market::PauseOffer{first, base::kNever});
   w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
-  auto command = as();
-  foretell(w.s, job, command, w.now);
-  ASSERT_NE(command.forecast, "");  // As the other one.
-  w.run(market::testing::user(bob), command);
-  const auto id = w.s.jobs.before(w.s.jobs.next());
-  w.clear();
-  const auto leases = w.start_all(id);
-  w.pass(minutes(22));
-  w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
-  const auto learns = learnt(w.s, w.at(id), measured(leases.front()));
-  ASSERT_TRUE(learns);
-  const auto profile = wire::from_json<wire::Profile>(learns->text);
+  const auto lesson = run_foretold(minutes(22));  // As the other one, it was said.
+  EXPECT_FALSE(lesson->error);
+  const auto profile = wire::from_json<wire::Profile>(lesson->profile.text);
   EXPECT_TRUE(profile->errors.empty());
   EXPECT_EQ(profile->machines.size(), 2u);
 }

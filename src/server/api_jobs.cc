@@ -251,10 +251,12 @@ void add_job_list_routes(Routes& routes) {
       paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
   list.doc.query.push_back({"state", "string", "Only jobs in this state.", false});
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
-  routes.change<wire::NewJob>("POST", "/v1/plan", "planJob",
-                              "What a job would take and cost on the machines on offer; changes "
-                              "nothing and needs none of its files",
-                              Access::user, 200, &plan);
+  auto& planned = routes.change<wire::NewJob>(
+      "POST", "/v1/plan", "planJob",
+      "What a job would take and cost on the machines on offer; changes nothing and needs none of "
+      "its files",
+      Access::user, 200, &plan);
+  planned.doc.idempotency_key = false;  // It may be asked again.
   routes.change<wire::NewJob>("POST", "/v1/jobs", "submitJob",
                               "Submit a job: its budget goes into escrow", Access::user, 201,
                               &submit);

@@ -614,6 +614,15 @@ net::Response App::metrics(const Core::Turn& turn) const {
   out += "# HELP souk_jobs Jobs by state.\n# TYPE souk_jobs gauge\n";
   for (const auto& [state, n] : jobs)
     out += fmt::format("souk_jobs{{state=\"{}\"}} {}\n", state, n);
+  const auto& errors = services_.forecast_errors;
+  gauge("souk_forecasts", "Forecasts of trainings that were compared with what happened.",
+        std::to_string(errors.count()));
+  out +=
+      "# HELP souk_forecast_error How far their times were off, as a share.\n"
+      "# TYPE souk_forecast_error gauge\n";
+  for (const auto q : {0.5, 0.9})
+    if (const auto error = errors.quantile(q))
+      out += fmt::format("souk_forecast_error{{quantile=\"{}\"}} {:.4f}\n", q, *error);
   out += "# HELP souk_slots Slots by class.\n# TYPE souk_slots gauge\n";
   for (const auto& c : s.classes) {
     const auto& index = s.index.classes[c.id.value - 1];

@@ -19,9 +19,6 @@ bool steered(const market::Job& j) {
          j.terms.deadline != base::kNever && j.terms.workers.min < j.terms.workers.max;
 }
 
-double seconds(base::Duration d) { return static_cast<double>(d.us) / 1e6; }
-double in_credits(base::Credits c) { return static_cast<double>(c.micro) / 1e6; }
-
 // Of one worker and second, on average over the leases it has.
 double price_of(const market::State& s, const market::Job& j) {
   double sum = 0;
@@ -55,7 +52,7 @@ void Replan::on_tick(Core::Turn& turn) {
 void Replan::look(Core::Turn& turn, const market::Job& job, Seen& seen) {
   const auto run = hub_.find(job.id);
   if (run == nullptr) return;
-  const auto progress = run->view().progress;
+  const auto progress = run->progress();
   const auto now = turn.now();
   // A pace is that of an unchanged number of workers.
   if (seen.at == base::Time() || seen.workers != job.held || job.held == 0) {
@@ -68,8 +65,8 @@ void Replan::look(Core::Turn& turn, const market::Job& job, Seen& seen) {
     return;
   const advisor::Running running{
       .left = 1 - progress,
-      .seconds = seconds(job.terms.deadline - now),
-      .pace = (progress - seen.progress) / seconds(now - seen.at) / job.held,
+      .seconds = (job.terms.deadline - now).seconds(),
+      .pace = (progress - seen.progress) / (now - seen.at).seconds() / job.held,
       .aim = market::aimed_workers(job),
       .least = job.terms.workers.min,
       .most = job.terms.workers.max,

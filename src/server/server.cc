@@ -217,11 +217,12 @@ struct Server::Impl {
   void end_training(base::JobId job, const std::string& reason) const {
     if (const auto run = services->hub.find(job)) {
       if (const auto ended = run->end(reason))
-        core->post([job, result = ended->result, training = run->view()](Core::Turn& turn) {
+        core->post([this, job, result = ended->result, training = run->view()](Core::Turn& turn) {
           (void)turn.execute(market::kSystem, market::ReportResult{job, result, false, {}});
           const auto* known = turn.state().jobs.find(job);
-          if (auto profile = known ? learnt(turn.state(), *known, training) : std::nullopt)
-            (void)turn.execute(market::kSystem, *std::move(profile));
+          const auto lesson = known ? learnt(turn.state(), *known, training) : std::nullopt;
+          if (!lesson || !turn.execute(market::kSystem, lesson->profile)) return;
+          if (lesson->error) services->forecast_errors.add(*lesson->error);
         });
     }
     services->hub.forget(job);
@@ -258,6 +259,7 @@ struct Server::Impl {
     next_snapshot = clock.now() + options.snapshot_every;
     programs = std::make_unique<Programs>(options.mechanisms);
     replan = std::make_unique<Replan>(services->hub);
+    services->forecast_errors.recall(state);
     core = std::make_unique<Core>(std::move(state), *journal, clock,
                                   CoreOptions{.round = options.round});
     core->on_applied([this](const market::State& s, const Committed& c) { on_applied(s, c); });

@@ -9,6 +9,7 @@
 #include "blob/store.h"
 #include "hub/hub.h"
 #include "server/challenges.h"
+#include "server/forecast_errors.h"
 #include "server/holdings.h"
 #include "server/logs.h"
 #include "server/pins.h"
@@ -41,6 +42,7 @@ class Services {
   Telemetry telemetry;
   Challenges challenges;
   Holdings holdings;
+  ForecastErrors forecast_errors;
 };
 
 }  // namespace souk::server

@@ -15,9 +15,7 @@ using market::JobState;
 using market::Lease;
 using market::State;
 
-double seconds_between(Time from, Time until) {
-  return std::max(0.0, static_cast<double>((until - from).us) / 1e6);
-}
+double seconds_between(Time from, Time until) { return std::max(0.0, (until - from).seconds()); }
 Time or_now(Time t, Time now) { return t == Time() ? now : t; }
 
 struct Borrower {
@@ -30,7 +28,7 @@ struct Borrower {
 std::optional<double> usual_run_time(const Borrower& b, const market::PriceHistory& history) {
   if (b.ran > 0) return b.run_time / b.ran;
   const auto median = history.median_run_time();
-  return median ? std::optional(static_cast<double>(median->us) / 1e6) : std::nullopt;
+  return median ? std::optional(median->seconds()) : std::nullopt;
 }
 
 class Watch {

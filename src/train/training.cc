@@ -28,9 +28,6 @@ constexpr std::size_t kMostChecks = 2;
 constexpr auto kHeld = base::minutes(1);  // Then an update is believed without a second opinion.
 constexpr std::int64_t kMostRefused = 9;  // A minute and a half of waiting.
 
-Duration seconds_of(double s) { return Duration(static_cast<std::int64_t>(s * 1e6)); }
-double as_seconds(Duration d) { return static_cast<double>(d.us) / 1e6; }
-
 }  // namespace
 
 double Training::Known::quantile(double q) const {
@@ -118,7 +115,7 @@ Duration Training::time_for(const Known& worker, std::int64_t steps, double q) c
   auto pace = worker.quantile(q);
   if (pace == 0) pace = usual_pace(1) * kPatience;
   if (pace == 0) return kUnknownWorker;
-  return seconds_of(pace * static_cast<double>(steps));
+  return base::as_duration(pace * static_cast<double>(steps));
 }
 
 std::size_t Training::under_way() const {
@@ -372,7 +369,7 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
   worker.refused = 0;
   worker.steps += steps;
   const auto took = given.held.value_or(now) - given.at;
-  worker.pace.push_back(as_seconds(took) / static_cast<double>(steps));
+  worker.pace.push_back(took.seconds() / static_cast<double>(steps));
   if (worker.pace.size() > kRemembered) worker.pace.pop_front();
   if (steps < unit.steps)
     put_back({unit.epoch, unit.shard, unit.first_step + steps, unit.first_step + unit.steps});

@@ -231,7 +231,7 @@ bool read_text(const Value& value, const Path& at, std::string& out, Error& erro
 bool read_credits(const Value& value, const Path& at, base::Credits& out, Error& error) {
   char buffer[64];
   std::string_view text;
-  constexpr double most = static_cast<double>(base::kMostCredits.micro) / 1e6;
+  constexpr double most = in_credits(base::kMostCredits);
   if (const auto* s = value.if_string()) {
     text = view(*s);
   } else if (const auto* d = value.if_double(); d && std::abs(*d) <= most) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
@@ -25,6 +27,22 @@ inline Catalog fc2_catalog() {
                       {"c4.8xlarge", 1.848_cr},
                       {"p2.xlarge", 1.718_cr},
                       {"g3.4xlarge", 1.67_cr}}};
+}
+
+// What a recommender takes with at most six workers and no budget.
+struct Baseline {
+  std::string server;
+  std::vector<std::string> types;
+  std::string type;
+  Credits per_hour;
+};
+
+inline void expect_baseline(const Result<ClusterChoice>& out, const Baseline& known) {
+  ASSERT_TRUE(out) << out.error().message;
+  EXPECT_EQ(out->size.type.name, known.type);
+  EXPECT_EQ(out->size.workers(), 6);
+  EXPECT_EQ(out->per_hour(), known.per_hour);
+  EXPECT_EQ(out->size.binding(), Binding::max_workers);
 }
 
 }  // namespace souk::advisor::testing

@@ -15,10 +15,6 @@
 
 namespace souk::advisor::testing {
 
-inline double unit(base::Random& random) {
-  return static_cast<double>(random.next() >> 11) * 0x1p-53;
-}
-
 // Two jobs on three types, s = w = 1: the best max-min level is 48/31, with 13/31 and 18/31 of the
 // first type.
 inline ScheduleInstance known() {
@@ -35,21 +31,21 @@ inline ScheduleInstance drawn(std::uint64_t seed, std::size_t jobs, std::size_t 
   base::Random random(seed);
   ScheduleInstance s;
   for (std::size_t j = 0; j < types; ++j)
-    s.capacity.push_back(std::ceil(machines * (.3 + unit(random))));
+    s.capacity.push_back(std::ceil(machines * (.3 + random.unit())));
   for (std::size_t i = 0; i < jobs; ++i) {
-    const auto base_rate = std::exp(4 * unit(random));
+    const auto base_rate = std::exp(4 * random.unit());
     const auto fastest = random.below(types);
     double most = 0;
     for (std::size_t j = 0; j < types; ++j) {
       const bool never = j != fastest && random.chance(8);
-      s.throughputs.push_back(never ? 0 : base_rate * (.2 + 2 * unit(random)));
+      s.throughputs.push_back(never ? 0 : base_rate * (.2 + 2 * random.unit()));
       most = std::max(most, s.throughputs.back());
     }
     s.scale.push_back(random.chance(4) ? static_cast<double>(1 << random.below(3)) : 1);
-    s.weights.push_back(.5 + unit(random));
-    s.steps.push_back(most * 3600 * std::exp(4 * unit(random)));
-    s.elapsed.push_back(random.chance(2) ? 0 : 7200 * unit(random));
-    s.isolated.push_back(s.elapsed.back() * unit(random));
+    s.weights.push_back(.5 + random.unit());
+    s.steps.push_back(most * 3600 * std::exp(4 * random.unit()));
+    s.elapsed.push_back(random.chance(2) ? 0 : 7200 * random.unit());
+    s.isolated.push_back(s.elapsed.back() * random.unit());
   }
   return s;
 }

@@ -11,7 +11,7 @@
 namespace souk::advisor::testing {
 
 inline double between(base::Random& random, double low, double high) {
-  return low + (high - low) * static_cast<double>(random.next() >> 11) * 0x1p-53;
+  return low + (high - low) * random.unit();
 }
 
 inline Work random_work(base::Random& random) {
