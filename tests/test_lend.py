@@ -34,6 +34,27 @@ class LendTest(LendingTest):
         return rows
 
 
+class MachineToken(LendTest):
+    def test_a_machine_lends_with_a_token_of_its_own_and_no_other(self):
+        machine = self.good("POST", "/v1/machines",
+                            {"name": "attic", "spec": {"cores": 1, "memory_mib": 1}}, self.ann)["id"]
+        token = self.good("POST", "/v1/tokens", {"scope": "machine", "machine": machine},
+                          self.ann)["token"]
+        agent = self.agent("any", token=token, named=False)
+        self.assertIn(f"lending attic ({machine})", agent.text())
+        self.assertEqual([], [f for _, _, files in os.walk(agent.folder) for f in files
+                              if f.startswith("token-")], "the token is not kept on disk")
+        found = self.good("GET", "/v1/machines", token=self.ann)["items"]
+        self.assertEqual([(m["id"], m["name"], m["spec"]["memory_mib"]) for m in found],
+                         [(machine, "attic", 1024)])
+        job = self.run_job("run: echo done")
+        self.wait_job(job)
+        self.assertEqual(self.logs(job), "done\n")
+        agent.process.send_signal(signal.SIGTERM)
+        self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
+        self.assertRegex(agent.text(), r"earned 0\.\d+ credits")
+
+
 class Batch(LendTest):
     def test_a_program_runs_elsewhere_and_its_files_come_back(self):
         self.agent("box")

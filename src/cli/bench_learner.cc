@@ -53,10 +53,10 @@ train::Dataset some_of(const train::Dataset& all, std::int64_t count, std::int64
   return all.pick(which);
 }
 
-Result<LoadedData> load(Context& c, const std::string& data) {
+Result<server::LoadedData> load(Context& c, const std::string& data) {
   std::error_code error;
-  if (!fs::is_directory(data, error)) return load_data(c, {.built_in = data});
-  DataSource source{.format = "cifar10"};
+  if (!fs::is_directory(data, error)) return server::load_data({.built_in = data}, fetcher(c));
+  wire::DataSource source{.format = "cifar10"};
   for (const auto& entry : fs::directory_iterator(data)) {
     const auto name = entry.path().filename().string();
     if (!name.ends_with(".bin")) continue;
@@ -66,7 +66,7 @@ Result<LoadedData> load(Context& c, const std::string& data) {
   if (source.train.empty())
     return failed(fmt::format("{} has no CIFAR-10 files", data),
                   "it needs data_batch_1.bin and test_batch.bin, or the like");
-  return load_data(c, source);
+  return server::load_data(source, {});
 }
 
 bool diverged(const base::Error& error) {
@@ -80,8 +80,8 @@ Result<std::unique_ptr<TorchLearner>> TorchLearner::start(Context& c, const Less
   if (program.empty())
     return failed("souk-torch was not found beside this program", "set SOUK_TORCH to it");
   SOUK_ASSIGN(auto all, load(c, lesson.data));
-  const LoadedData data{some_of(all.train, lesson.samples, lesson.seed),
-                        some_of(all.test, lesson.checked, lesson.seed)};
+  const server::LoadedData data{some_of(all.train, lesson.samples, lesson.seed),
+                                some_of(all.test, lesson.checked, lesson.seed)};
   SOUK_ASSIGN(auto folder, scratch_folder());
   std::unique_ptr<TorchLearner> out(new TorchLearner(program, std::move(folder), lesson.batch));
   SOUK_TRY(out->spawn());
@@ -121,15 +121,15 @@ Result<> TorchLearner::spawn() {
   return {};
 }
 
-Result<> TorchLearner::write(const LoadedData& data, const Lesson& lesson) {
+Result<> TorchLearner::write(const server::LoadedData& data, const Lesson& lesson) {
   for (const auto& shard :
        train::split(data.train, lesson.shards, static_cast<std::uint64_t>(lesson.seed))) {
-    SOUK_TRY(trainer_->write_bytes(fmt::format("s{}", shards_.size()), shard_file(shard)));
+    SOUK_TRY(trainer_->write_bytes(fmt::format("s{}", shards_.size()), server::shard_file(shard)));
     shards_.push_back(shard.samples());
   }
-  SOUK_TRY(trainer_->write_bytes("v0", shard_file(data.test)));
+  SOUK_TRY(trainer_->write_bytes("v0", server::shard_file(data.test)));
   validation_.push_back(data.test.samples());
-  SOUK_TRY(trainer_->write_bytes("all", shard_file(data.train)));
+  SOUK_TRY(trainer_->write_bytes("all", server::shard_file(data.train)));
   return {};
 }
 

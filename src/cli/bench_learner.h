@@ -55,7 +55,7 @@ class TorchLearner final : public lab::Learner {
   TorchLearner(std::string program, std::string folder, std::int32_t batch)
       : program_(std::move(program)), folder_(std::move(folder)), batch_(batch) {}
   Result<> spawn();
-  Result<> write(const LoadedData& data, const Lesson& lesson);
+  Result<> write(const server::LoadedData& data, const Lesson& lesson);
 
   const std::string program_, folder_;
   const std::int32_t batch_;

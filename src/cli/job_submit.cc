@@ -1,16 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
-#include <tuple>
 
 #include "cli/commands.h"
 #include "cli/human.h"
-#include "cli/job_file.h"
 #include "cli/job_flags.h"
 #include "cli/plan_job.h"
 #include "cli/upload.h"
-#include "server/views.h"
+#include "server/job_terms.h"
+#include "wire/job_file.h"
 
 namespace souk::cli {
 namespace {
@@ -28,45 +26,20 @@ struct Submit {
   bool detach = false;
 };
 
-bool holds(const wire::SlotClass& k, const wire::Resources& r) {
-  return !k.retired && k.cores >= r.cores && k.memory_mib >= r.memory_mib && k.gpus >= r.gpus &&
-         k.gpu_memory_mib >= r.gpu_memory_mib;
-}
-
-// The class the server will choose: the smallest that holds it.
-const wire::SlotClass* likely_class(const wire::NewJob& job,
-                                    const std::vector<wire::SlotClass>& classes) {
-  const wire::SlotClass* best = nullptr;
-  const auto needs = job.resources.value_or(wire::Resources{});
-  for (const auto& k : classes) {
-    if (job.class_ ? k.name != *job.class_ : !holds(k, needs)) continue;
-    if (best == nullptr || server::size_of(k) < server::size_of(*best)) best = &k;
-  }
-  return best;
-}
-
-base::Credits limit_of(const wire::NewJob& job, const wire::SlotClass* k) {
-  if (job.limit) return *job.limit;
-  return k != nullptr ? base::Credits(2 * k->suggested.micro) : base::Credits();
-}
-
-// Without a word on the budget: an hour of all workers at the limit price, or what there is.
 Result<> choose_budget(Context& c, wire::NewJob& job) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
-  const auto limit = limit_of(job, likely_class(job, page.items));
-  job.budget =
-      std::min(base::cost(limit, job.workers.max, base::hours(1)), me.available + me.bonus);
+  job.budget = server::likely_budget(job, page.items, me);
   if (job.budget > base::Credits()) return {};
   return failed("you have no credits to spend on a job",
                 "lend a machine (souk lend), or ask the operator of this market");
 }
 
-Result<JobFile> draft(Context& c, const Submit& o) {
-  JobFile file;
+Result<wire::JobFile> draft(Context& c, const Submit& o) {
+  wire::JobFile file;
   if (!o.file.empty()) {
-    SOUK_ASSIGN(file, load_job_file(o.file, c.now()));
+    SOUK_ASSIGN(file, wire::load_job_file(o.file, c.now()));
   }
   auto& job = file.job;
   if (o.name) job.name = *o.name;
@@ -97,7 +70,7 @@ Result<JobFile> draft(Context& c, const Submit& o) {
 }
 
 // What will be trained, on what.
-std::string plan_text(const JobFile& file) {
+std::string plan_text(const wire::JobFile& file) {
   const auto& t = file.train->train;
   std::int64_t samples = 0;
   for (const auto& shard : t.shards) samples += shard.samples;
@@ -111,20 +84,20 @@ std::string plan_text(const JobFile& file) {
 }
 
 // Before anything is reserved: what it is, what it may cost, and how far that goes.
-Result<> show_terms(Context& c, const JobFile& file, const JobFiles& files,
+Result<> show_terms(Context& c, const wire::JobFile& file, const JobFiles& files,
                     const std::string& path) {
   const auto& job = file.job;
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
-  const auto* k = likely_class(job, page.items);
+  const auto* k = server::likely_class(job, page.items);
   std::string out =
       fmt::format("  job       {} ({})\n", job.name.empty() ? "(no name)" : job.name, job.kind);
   if (k != nullptr)
     out += fmt::format("  workers   {} x {}: {}, {}{}\n", to_string(job.workers), k->name,
                        plural(k->cores, "core"), to_string(Memory{k->memory_mib}),
                        k->gpus > 0 ? ", " + plural(k->gpus, "GPU") : "");
-  const auto limit = limit_of(job, k);
+  const auto limit = server::likely_limit(job, k);
   out += fmt::format("  price     at most {} per slot-hour{}{}\n", brief(limit),
                      job.limit ? "" : " (twice the suggested)",
                      k != nullptr ? fmt::format("; suggested now {}", brief(k->suggested)) : "");

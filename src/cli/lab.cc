@@ -33,21 +33,7 @@ struct LabRun {
 
 Result<lab::Scenario> load(const LabRun& o) {
   SOUK_ASSIGN(auto scenario, lab::load_scenario(o.file));
-  if (!o.mechanisms.items.empty()) {
-    scenario.mechanisms.clear();
-    for (const auto& text : o.mechanisms.items) {
-      SOUK_ASSIGN(auto choice, lab::parse_mechanism(text, scenario.world));
-      if (std::ranges::find(scenario.mechanisms, choice.label, &lab::MechanismChoice::label) !=
-          scenario.mechanisms.end())
-        return usage(fmt::format("{} is named twice", choice.label));
-      scenario.mechanisms.push_back(std::move(choice));
-    }
-  }
-  if (o.seeds) {
-    if (*o.seeds < 1 || *o.seeds > 10'000) return usage("use 1 to 10000 seeds");
-    scenario.seeds.clear();
-    for (std::uint64_t i = 1; i <= *o.seeds; ++i) scenario.seeds.push_back(i);
-  }
+  SOUK_TRY(lab::change(scenario, o.mechanisms.items, o.seeds));
   if (o.threads < 0 || o.threads > 1'024) return usage("use 1 to 1024 threads");
   return scenario;
 }
@@ -148,14 +134,11 @@ Result<> compare(Context& c, const LabRun& o) {
     return usage("there is nothing to compare", "name two or more with --mechanisms a,b");
   SOUK_ASSIGN(const auto done, run_all(c, scenario, o.threads));
   using enum Column::Align;
-  std::string json = "{\"items\":[";
-  for (std::size_t other = 1; other < scenario.mechanisms.size(); ++other) {
-    const auto rows = lab::compare(scenario, done.runs, 0, other);
-    const auto &a = scenario.mechanisms[0].label, &b = scenario.mechanisms[other].label;
-    json += fmt::format("{}{{\"a\":{},\"b\":{},\"metrics\":{}}}", other > 1 ? "," : "",
-                        wire::to_json(a), wire::to_json(b), wire::to_json(rows));
-    Table table({{"metric"}, {a, right}, {b, right}, {"difference", right}, {""}});
-    for (const auto& row : rows) {
+  const auto pairs = lab::comparisons(scenario, done.runs);
+  if (c.json()) return c.print_json(fmt::format("{{\"items\":{}}}", wire::to_json(pairs)));
+  for (const auto& pair : pairs) {
+    Table table({{"metric"}, {pair.a, right}, {pair.b, right}, {"difference", right}, {""}});
+    for (const auto& row : pair.metrics) {
       const auto names = lab::metric_names();
       const auto& metric = *std::ranges::find(names, row.metric, &lab::MetricName::field);
       table.add({std::string(metric.title), lab::metric_text(metric, row.a),
@@ -164,9 +147,8 @@ Result<> compare(Context& c, const LabRun& o) {
                       row.significant ? Tone::strong : Tone::dim),
                  row.significant ? "*" : ""});
     }
-    if (!c.json()) c.print(table);
+    c.print(table);
   }
-  if (c.json()) return c.print_json(json + "]}");
   c.print(
       fmt::format("{} seeds, the same for all; *: the 95% interval of the paired difference "
                   "does not contain 0\n",

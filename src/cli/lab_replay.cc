@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/lab.h"
 #include "cli/progress.h"
-#include "codec/events.h"
 #include "journal/sqlite.h"
 #include "lab/replay.h"
 #include "wire/json.h"
@@ -20,16 +19,6 @@ struct ReplayFlags {
   Names mechanisms;
   double shading = .1;
 };
-
-base::Result<> read_all(journal::Journal& journal, lab::Replay& replay, Progress& bar) {
-  return journal.replay(1, [&](const journal::Batch& batch) -> base::Result<> {
-    SOUK_TRY(codec::read_events(
-        batch.bytes, batch.first,
-        [&](base::Time at, const market::Event& event) { replay.next(at, event); }));
-    bar.update(batch.end() - 1);
-    return {};
-  });
-}
 
 Result<> replay(Context& c, const ReplayFlags& o) {
   if (o.shading < 0 || o.shading > .9)
@@ -49,12 +38,13 @@ Result<> replay(Context& c, const ReplayFlags& o) {
   lab::Replay what_if(std::move(choices), o.shading);
   {
     Progress bar("replaying", "events", opened->journal->next() - 1, c.err());
-    SOUK_TRY(read_all(*opened->journal, what_if, bar));
+    SOUK_TRY(lab::read_history(*opened->journal, what_if, [&](std::uint64_t last) {
+      bar.update(last);
+      return base::Result<>();
+    }));
   }
-  const auto rows = what_if.rows();
-  if (c.json())
-    return c.print_json(
-        fmt::format(R"({{"shading":{},"items":{}}})", o.shading, wire::to_json(rows)));
+  const auto result = what_if.result();
+  if (c.json()) return c.print_json(wire::to_json(result));
   using enum Column::Align;
   Table table({{"mechanism"},
                {"rounds", right, 0, 1},
@@ -64,7 +54,7 @@ Result<> replay(Context& c, const ReplayFlags& o) {
                {"paid an hour", right},
                {"platform", right},
                {"gain an hour", right}});
-  for (const auto& r : rows)
+  for (const auto& r : result.items)
     table.add({r.mechanism, std::to_string(r.rounds), std::to_string(r.traded_in),
                std::to_string(r.slots), fmt::format("{:.4f}", r.price),
                fmt::format("{:.4f}", r.paid), fmt::format("{:.4f}", r.paid - r.got),

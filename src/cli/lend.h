@@ -59,7 +59,8 @@ struct Ready {
 };
 
 // Looks at the machine, opens its sandboxes and caches (in `shop`), registers it, and posts or
-// changes its offer, which is then open.
+// changes its offer, which is then open. With a machine's own token, such as the console hands out,
+// it is that machine, and nothing needs its owner's.
 Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop);
 
 }  // namespace souk::cli

@@ -128,6 +128,25 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
   return {};
 }
 
+// The one machine that the token is for; nothing when it is a person's token. Only a machine's is
+// refused to know its account.
+Result<std::optional<wire::Machine>> machine_of_token(Api& api) {
+  const auto me = api.get("/v1/me");
+  if (me) return std::nullopt;
+  if (me.error().code != base::Code::forbidden) return std::unexpected(me.error());
+  SOUK_ASSIGN(const auto own, parsed<wire::Page<wire::Machine>>(api.get("/v1/machines")));
+  if (own.items.empty())
+    return failed("the machine that this token is for was removed",
+                  "add it again in the console, or log in with `souk login NAME`");
+  return own.items.front();
+}
+
+Result<wire::Machine> describe_machine(Api& api, base::MachineId id,
+                                       const wire::MachineEdit& edit) {
+  return parsed<wire::Machine>(
+      api.patch(path_of("/v1/machines", to_string(id)), wire::to_json(edit)));
+}
+
 // The machine of this name, with this description.
 Result<wire::Machine> register_machine(Api& api, const std::string& name,
                                        const wire::MachineSpec& spec) {
@@ -136,9 +155,7 @@ Result<wire::Machine> register_machine(Api& api, const std::string& name,
     if (m.name == name) known = m.id;
     return !known;
   }));
-  if (known)
-    return parsed<wire::Machine>(api.patch(path_of("/v1/machines", to_string(*known)),
-                                           wire::to_json(wire::MachineEdit{{}, spec})));
+  if (known) return describe_machine(api, *known, {{}, spec});
   return parsed<wire::Machine>(
       api.post("/v1/machines", wire::to_json(wire::NewMachine{name, spec})));
 }
@@ -249,7 +266,9 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto* target, c.target());
   if (target->token.empty())
-    return failed("lending needs your account", "log in with `souk login NAME`, or set SOUK_TOKEN");
+    return failed("lending needs your account, or a token of this machine",
+                  "log in with `souk login NAME`, or set SOUK_TOKEN");
+  SOUK_ASSIGN(const auto own, machine_of_token(*api));
   SOUK_ASSIGN(const auto folder, lending_folder(c, o));
   auto options = agent::probe_options();
   options.disk_path = folder;
@@ -271,9 +290,14 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
 
   Ready out;
   SOUK_ASSIGN(out.slots, choose_slots(o, spec, classes.items));
-  SOUK_ASSIGN(out.machine, register_machine(*api, o.name.empty() ? host_name() : o.name, spec));
   out.target = *target;
-  SOUK_ASSIGN(out.target.token, machine_token(*api, *target, out.machine.id, folder));
+  if (own) {  // It keeps its name, unless it is given another.
+    const auto name = o.name.empty() ? std::nullopt : std::optional(o.name);
+    SOUK_ASSIGN(out.machine, describe_machine(*api, own->id, {name, spec}));
+  } else {
+    SOUK_ASSIGN(out.machine, register_machine(*api, o.name.empty() ? host_name() : o.name, spec));
+    SOUK_ASSIGN(out.target.token, machine_token(*api, *target, out.machine.id, folder));
+  }
   SOUK_TRY(open_shop(o, out, folder, shop));
   SOUK_ASSIGN(const auto offer, open_offer(*api, out.machine, o, out.slots));
   out.offer_path = path_of("/v1/offers", to_string(offer));

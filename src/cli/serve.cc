@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/datasets.h"
 #include "cli/listen.h"
 #include "server/server.h"
 
@@ -16,7 +17,7 @@ struct Serve {
   server::Options options;
 };
 
-Result<> serve(Serve& o) {
+Result<> serve(const Context& c, Serve& o) {
   if (o.data.empty() && !o.options.memory)
     return usage("`souk serve` needs --data FOLDER",
                  "the market is kept there; --memory runs one that forgets");
@@ -24,6 +25,8 @@ Result<> serve(Serve& o) {
   o.options.port = o.listen.port;
   o.options.data = o.data;
   if (o.blobs) o.options.blob_bytes = static_cast<std::uint64_t>(o.blobs->mib) << 20;
+  o.options.built_in_data = fetcher(c);
+  o.options.python_package = [&c] { return sdk_folder(c.env()); };
   SOUK_TRY(server::serve(o.options));
   return {};
 }
@@ -60,13 +63,15 @@ Command serve_command() {
       flag("--challenge-every TIME", "machines prove their speed so often, default 6h; 0s: never",
            s.challenge_every),
       flag("--round TIME", "time between clearings, default 5s", s.round),
+      flag("--lab-limit TIME", "of one experiment (docs/lab.md), default 2m; 0s: none are run",
+           s.lab_limit),
       flag("--snapshot-every TIME", "default 10m", s.snapshot_every),
       flag("--log-level LEVEL", "debug, info, warning, error", s.log_level),
       flag("--metrics-public", "answer /metrics to everybody", s.metrics_public)};
   out.details =
       "The first account made from this computer becomes the market's operator. SIGTERM ends it; "
       "what was acknowledged survives any end.";
-  out.run = [o](Context&) { return serve(*o); };
+  out.run = [o](Context& c) { return serve(c, *o); };
   return out;
 }
 

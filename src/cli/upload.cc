@@ -1,19 +1,19 @@
 #include "cli/upload.h"
-#include "base/file.h"
 
 #include <fmt/format.h>
 #include <sodium.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "agent/remote.h"
 #include "blob/transfer.h"
+#include "cli/datasets.h"
 #include "cli/human.h"
 #include "cli/progress.h"
 #include "net/client.h"
+#include "server/job_files.h"
 
 namespace souk::cli {
 namespace {
@@ -31,7 +31,7 @@ std::string sha256_hex(std::string_view data) {
 }
 
 // Fetched here, by the borrower, and checked: no lender's machine visits addresses for strangers.
-Result<std::string> fetch(Context& c, const LocalInput& input, const fs::path& folder) {
+Result<std::string> fetch(Context& c, const wire::LocalInput& input, const fs::path& folder) {
   const auto slash = input.source.find('/', input.source.find("://") + 3);
   const auto host = input.source.substr(0, slash);
   const auto path = slash == std::string::npos ? "/" : input.source.substr(slash);
@@ -81,21 +81,6 @@ std::map<blob::Digest, std::uint64_t> chunks_of(const blob::Manifest& manifest) 
   return out;
 }
 
-std::optional<std::int64_t> number_in(const std::string& json) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), out);
-  return error == std::errc{} ? std::optional(out) : std::nullopt;
-}
-
-// As the trainer counts them: text is read in windows of the model's context, 64 unless given.
-std::int64_t samples_of(const train::Dataset& shard, const wire::Train& train) {
-  if (!shard.shape.empty()) return shard.samples();
-  std::int64_t context = 64;
-  if (const auto it = train.config.find("context"); it != train.config.end())
-    if (const auto given = number_in(it->second); given && *given > 0) context = *given;
-  return std::max<std::int64_t>(1, (shard.samples() - 1) / context);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<blob::Store>> user_store(const Context& c) {
@@ -113,91 +98,60 @@ agent::LinkOptions link_to(const Target& target) {
       .servers = {target.server}, .token = target.token, .ca_file = target.ca, .pin = target.pin};
 }
 
-std::string JobFiles::keep(std::string what, blob::Packed packed) {
-  items_.push_back({std::move(what), std::move(packed)});
-  return base::to_string(items_.back().packed.root);
-}
+// Shows what is read and cut, and keeps what was packed, to be sent.
+class JobFiles::Bars final : public server::Packing {
+ public:
+  Bars(Context& c, std::vector<Item>& items) : c_(c), items_(items) {}
 
-Result<> JobFiles::add_training(Context& c, JobFile& job) {
-  auto& local = *job.train;
-  auto& train = local.train;
-  SOUK_ASSIGN(const auto data, load_data(c, local.data));
-  // Text has no shape. Numbers are scaled by the trainer, so that `souk predict` takes them raw.
-  if (!data.train.shape.empty()) train.config.try_emplace("input", wire::to_json(data.train.shape));
-  if (data.train.dtype == "F32") {
-    const auto scaling = train::scaling_of(data.train);
-    train.config.try_emplace("mean", wire::to_json(scaling.mean));
-    train.config.try_emplace("std", wire::to_json(scaling.deviation));
+  blob::OnProgress reading(const std::string& path) override {
+    cutting_.reset();
+    return reading_.emplace(c_, "reading " + path).on_progress();
   }
-  if (!data.train.names.empty())
-    train.config.try_emplace("labels", wire::to_json(data.train.names));
-  train.config.try_emplace("classes",
-                           std::to_string(std::max(data.train.classes(), data.test.classes())));
-  const auto cut = [&](const train::Dataset& set, std::int32_t count, std::string_view what,
-                       std::vector<wire::TrainShard>& out) -> Result<> {
-    Progress bar(fmt::format("splitting the {} data", what), "shards",
-                 static_cast<std::uint64_t>(count), c.err());
-    for (const auto& shard : train::split(set, count, static_cast<std::uint64_t>(train.seed))) {
-      SOUK_ASSIGN(auto packed, blob::pack_files({{"shard", shard_file(shard)}}, *store_));
-      out.push_back(
-          {keep(fmt::format("{} data", what), std::move(packed)), samples_of(shard, train)});
-      bar.update(out.size());
-    }
-    return {};
-  };
-  // Enough for each worker to have some of its own, each big enough to be worth a transfer.
-  const auto chosen = std::clamp<std::int64_t>(4 * job.job.workers.max, 4, 64);
-  SOUK_TRY(cut(data.train, local.shards > 0 ? local.shards : static_cast<std::int32_t>(chosen),
-               "training", train.shards));
-  SOUK_TRY(cut(data.test, local.validation_shards, "validation", train.validation));
-  auto& batch = *job.job.batch;
-  if (!local.script.empty()) {
-    const auto sdk = sdk_folder(c.env());
-    if (!sdk) return failed(sdk.error().message, sdk.error().hint);
-    SOUK_ASSIGN(auto packed, blob::pack(*sdk, *store_, {.ignore = "__pycache__\n"}));
-    batch.inputs.push_back({".souk/python", keep("Python package", std::move(packed)), false});
-    SOUK_ASSIGN(auto text, base::read_file(local.script, "script: names a Python file"));
-    SOUK_ASSIGN(auto script, blob::pack_files({{"trainer.py", std::move(text)}}, *store_));
-    batch.inputs.push_back({"trainer.py", keep(local.script, std::move(script)), true});
-    batch.env.try_emplace("PYTHONPATH", "/work/.souk/python");
-    batch.env.try_emplace("PYTHONDONTWRITEBYTECODE", "1");
+  void cut(std::string_view what, std::size_t done, std::size_t total) override {
+    if (done == 0)
+      cutting_.emplace(fmt::format("splitting the {} data", what), "shards", total, c_.err());
+    else
+      cutting_->update(done);
+    if (done == total) cutting_.reset();
   }
-  batch.train = train;
-  return {};
-}
+  void packed(std::string what, blob::Packed packed) override {
+    reading_.reset();
+    for (const auto& warning : packed.warnings) c_.note(warning);
+    items_.push_back({std::move(what), std::move(packed)});
+  }
 
-Result<JobFiles> JobFiles::pack(Context& c, JobFile& job) {
+ private:
+  Context& c_;
+  std::vector<Item>& items_;
+  std::optional<Bar> reading_;
+  std::optional<Progress> cutting_;
+};
+
+Result<JobFiles> JobFiles::pack(Context& c, wire::JobFile& job) {
   JobFiles out;
   if (!job.job.batch) return out;
   SOUK_ASSIGN(out.store_, user_store(c));
-  const auto add = [&](const std::string& path) -> Result<std::string> {
-    Bar bar(c, "reading " + path);
-    SOUK_ASSIGN(auto packed, blob::pack(path, *out.store_, {.on_progress = bar.on_progress()}));
-    for (const auto& warning : packed.warnings) c.note(warning);
-    out.items_.push_back({path, std::move(packed)});
-    return base::to_string(out.items_.back().packed.root);
-  };
-  auto& batch = *job.job.batch;
-  if (job.train) SOUK_TRY(out.add_training(c, job));
-  if (job.workdir) {
-    SOUK_ASSIGN(batch.workdir, add(*job.workdir));
+  Bars bars(c, out.items_);
+  if (job.train) {
+    const auto added = [&]() -> base::Result<> {
+      SOUK_ASSIGN(const auto cut, server::cut_of(job));
+      SOUK_ASSIGN(const auto data, server::load_data(job.train->data, fetcher(c)));
+      SOUK_ASSIGN(const auto shards, server::cut_data(data, cut, *out.store_, bars));
+      server::add_shards(job, shards);
+      return server::add_script(job, [&] { return sdk_folder(c.env()); }, *out.store_, bars);
+    }();
+    if (!added) return failed(added.error().message, added.error().hint);
   }
-  for (const auto& input : job.inputs) {
-    if (!input.blob.empty()) {
-      batch.inputs.push_back({input.path, input.blob, false});
-      continue;
-    }
-    auto source = input.source;
-    const auto fetched = fs::path(out.store_->path()).parent_path() / "fetched" / input.hash;
-    if (!input.hash.empty()) {
-      SOUK_ASSIGN(source, fetch(c, input, fetched));
-    }
-    const bool file = fs::is_regular_file(source);
-    SOUK_ASSIGN(auto name, add(source));
-    batch.inputs.push_back({input.path, std::move(name), file});
-    std::error_code ignored;
-    if (!input.hash.empty()) fs::remove_all(fetched, ignored);
+  const auto fetched = fs::path(out.store_->path()).parent_path() / "fetched";
+  for (auto& input : job.inputs) {
+    if (input.hash.empty()) continue;
+    SOUK_ASSIGN(input.source, fetch(c, input, fetched / input.hash));
   }
+  const auto added = server::add_folders(job, *out.store_, bars);
+  std::error_code ignored;
+  for (const auto& input : job.inputs)
+    if (!input.hash.empty()) fs::remove_all(fetched / input.hash, ignored);
+  SOUK_TRY(added);
   return out;
 }
 

@@ -9,7 +9,7 @@
 #include "blob/folder.h"
 #include "blob/store.h"
 #include "cli/context.h"
-#include "cli/job_file.h"
+#include "wire/job_file.h"
 
 namespace souk::cli {
 
@@ -25,7 +25,7 @@ class JobFiles {
  public:
   // Reads what the job file names, with progress, and writes the names into the job's batch. A job
   // without a batch has none.
-  static Result<JobFiles> pack(Context& c, JobFile& job);
+  static Result<JobFiles> pack(Context& c, wire::JobFile& job);
 
   [[nodiscard]] std::uint64_t bytes() const;
   // Of these, what the server lacks.
@@ -38,9 +38,7 @@ class JobFiles {
     std::string path;
     blob::Packed packed;
   };
-  // Splits the data of a training, and adds what a script needs.
-  Result<> add_training(Context& c, JobFile& job);
-  std::string keep(std::string what, blob::Packed packed);
+  class Bars;
   std::unique_ptr<blob::Store> store_;
   std::vector<Item> items_;
 };

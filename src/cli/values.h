@@ -1,6 +1,5 @@
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <map>
 #include <optional>
@@ -13,26 +12,14 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "wire/api.h"
+#include "wire/spellings.h"
 
 // What people type after a flag, read into the types of the API. Each read_value() leaves `out`
 // alone on an error, whose message quotes the text.
 
 namespace souk::cli {
 
-// An amount of memory in MiB, written "4G", "512M", "1.5T", "64GiB". G is 1024 M, always.
-struct Memory {
-  std::int64_t mib = 0;
-  bool operator==(const Memory&) const = default;
-};
-base::Result<Memory> parse_memory(std::string_view text);
-std::string to_string(Memory memory);
-
-// "2" or "1..4".
-base::Result<wire::Workers> parse_workers(std::string_view text);
-std::string to_string(const wire::Workers& workers);
-
-// A time (RFC 3339), or a length of time from `now` on: "3h".
-base::Result<base::Time> parse_when(std::string_view text, base::Time now);
+using wire::Memory;
 
 // "market", or a price.
 struct AskPrice {
@@ -51,21 +38,17 @@ base::Result<> read_value(std::string_view text, bool& out);
 base::Result<> read_value(std::string_view text, double& out);
 base::Result<> read_value(std::string_view text, base::Credits& out);
 base::Result<> read_value(std::string_view text, base::Duration& out);
-base::Result<> read_value(std::string_view text, base::Time& out);  // parse_when from now on.
+base::Result<> read_value(std::string_view text, base::Time& out);  // wire::parse_when from now on.
 base::Result<> read_value(std::string_view text, Memory& out);
 base::Result<> read_value(std::string_view text, wire::Workers& out);
 base::Result<> read_value(std::string_view text, AskPrice& out);
 base::Result<> read_value(std::string_view text, wire::Held& out);
-base::Failure not_a_number(std::string_view text);
 base::Failure not_an_id(std::string_view text, std::string_view noun, std::string example);
 base::Result<std::pair<std::string, std::string>> split_pair(std::string_view text);
 
 template <std::integral N>
 base::Result<> read_value(std::string_view text, N& out) {
-  N n{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size()) return not_a_number(text);
-  out = n;
+  SOUK_ASSIGN(out, wire::parse_whole<N>(text));
   return {};
 }
 

@@ -41,8 +41,14 @@ struct Orders {
 
 class BookWorld {
  public:
-  BookWorld(const Scenario& s, const mechanism::Mechanism& rule, std::uint64_t seed)
-      : s_(s), rule_(rule), seed_(seed), lowest_(s.lowest_price()), highest_(s.highest_price()) {
+  BookWorld(const Scenario& s, const mechanism::Mechanism& rule, std::uint64_t seed,
+            const Watch& watch)
+      : s_(s),
+        rule_(rule),
+        seed_(seed),
+        watch_(watch),
+        lowest_(s.lowest_price()),
+        highest_(s.highest_price()) {
     reference_ = (lowest_ + highest_) / 2;
     for (const auto* side : {&s.borrowers, &s.lenders})
       for (const auto& p : *side)
@@ -52,9 +58,10 @@ class BookWorld {
     record_.end = static_cast<double>(s.periods);
   }
 
-  Result<Record> run(const Progress& progress) {
+  Result<Record> run() {
     for (std::int64_t period = 0; period < s_.periods; ++period) {
-      if (progress) progress(static_cast<double>(period) / static_cast<double>(s_.periods));
+      if (watch_.progress)
+        watch_.progress(static_cast<double>(period) / static_cast<double>(s_.periods));
       SOUK_TRY(one_period(static_cast<std::uint64_t>(period)));
     }
     for (const auto& t : traders_) {
@@ -186,6 +193,7 @@ class BookWorld {
 
   Result<> one_round(const std::vector<Trader*>& order, std::uint64_t period,
                      std::uint64_t number) {
+    SOUK_TRY(watch_.go_on(record_.trades.size()));
     Orders orders;
     orders.book.reference = as_price(reference_);
     orders.book.standing = standing_;
@@ -283,7 +291,7 @@ class BookWorld {
     auto book = truth;
     book.standing = standing_;
     auto random = stream(seed_, "regret", period);
-    const auto found = search_regret(rule_, book, s_.regret, random.next());
+    const auto found = search_regret(rule_, book, s_.regret, random.next(), watch_.stop);
     if (found.traders == 0) return {};
     regret_.price += found.price;
     regret_.names += found.names;
@@ -294,6 +302,7 @@ class BookWorld {
   const Scenario& s_;
   const mechanism::Mechanism& rule_;
   const std::uint64_t seed_;
+  const Watch& watch_;
   const double lowest_, highest_;
   std::vector<Trader> traders_;
   double reference_ = 0, equilibrium_ = 0;
@@ -306,10 +315,17 @@ class BookWorld {
 
 }  // namespace
 
+Result<> Watch::go_on(std::size_t trades) const {
+  if (stop.stop_requested()) return base::fail(base::Code::unavailable, "the run was stopped");
+  if (trades <= most_trades) return {};
+  return base::fail(base::Code::too_large, fmt::format("more than {} trades", most_trades),
+                    "use fewer agents or seeds, or a shorter horizon");
+}
+
 Result<Record> run_book(const Scenario& scenario, const MechanismChoice& mechanism,
-                        std::uint64_t seed, const Progress& progress) {
+                        std::uint64_t seed, const Watch& watch) {
   SOUK_ASSIGN(const auto rule, make_mechanism(mechanism.name, mechanism.params));
-  auto out = BookWorld(scenario, *rule, seed).run(progress);
+  auto out = BookWorld(scenario, *rule, seed, watch).run();
   if (!out) {
     auto error = std::move(out).error();
     error.message = fmt::format("{}, seed {}: {}", mechanism.label, seed, error.message);

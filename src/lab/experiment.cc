@@ -22,21 +22,29 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
 }
 
+// What the runs of an experiment have come to so far.
+struct Tally {
+  std::atomic<std::uint64_t> parts = 0;
+  std::atomic<std::size_t> trades = 0;
+};
+
 Result<Run> one(const Scenario& s, const Traces& traces, std::size_t mechanism, std::uint64_t seed,
-                std::atomic<std::uint64_t>& parts) {
+                const ExperimentOptions& options, Tally& tally) {
   std::uint64_t told = 0;
-  const Progress progress = [&](double share) {
+  Watch watch{.stop = options.stop, .most_trades = options.most_trades};
+  watch.progress = [&](double share) {
     const auto now = static_cast<std::uint64_t>(share * kParts);
     if (now <= told) return;
-    parts += now - told;
+    tally.parts += now - told;
     told = now;
   };
   const auto begin = thread_seconds();
   const auto& choice = s.mechanisms[mechanism];
-  auto record = s.world == World::book ? run_book(s, choice, seed, progress)
-                                       : run_market(s, traces, choice, seed, progress);
+  auto record = s.world == World::book ? run_book(s, choice, seed, watch)
+                                       : run_market(s, traces, choice, seed, watch);
   if (!record) return std::unexpected(std::move(record).error());
-  progress(1);
+  SOUK_TRY(watch.go_on(tally.trades += record->trades.size()));
+  watch.progress(1);
   Run out{.mechanism = mechanism, .seed = seed, .metrics = measure(*record)};
   out.trades = std::move(record->trades);
   out.waits = std::move(record->waits);
@@ -53,14 +61,14 @@ Result<std::vector<Run>> run_experiment(const Scenario& s, const ExperimentOptio
   const auto total = s.mechanisms.size() * s.seeds.size();
   std::vector<Result<Run>> results(total);
   std::atomic<std::size_t> next = 0;
-  std::atomic<std::uint64_t> parts = 0;
+  Tally tally;
   std::atomic<bool> failed = false;
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t working = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < total && !failed; i = next++) {
-      results[i] = one(s, traces, i / s.seeds.size(), s.seeds[i % s.seeds.size()], parts);
+      results[i] = one(s, traces, i / s.seeds.size(), s.seeds[i % s.seeds.size()], options, tally);
       if (!results[i]) failed = true;
     }
     const std::lock_guard lock(mutex);
@@ -76,7 +84,7 @@ Result<std::vector<Run>> run_experiment(const Scenario& s, const ExperimentOptio
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return working == 0; }))
       if (options.progress)
-        options.progress(static_cast<double>(parts) / static_cast<double>(total * kParts));
+        options.progress(static_cast<double>(tally.parts) / static_cast<double>(total * kParts));
   }
   std::vector<Run> out;
   out.reserve(total);

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,11 @@ struct Run {
 struct ExperimentOptions {
   std::int32_t threads = 0;  // 0: as many as there are cores.
   // Hears from 0 to 1, now and then, on the caller's thread.
-  std::function<void(double done)> progress;
+  std::function<void(double done)> progress = {};
+  // Ends it soon, with an error.
+  std::stop_token stop = {};
+  // In all runs together; an experiment with more is an error, before they fill the memory.
+  std::size_t most_trades = std::numeric_limits<std::size_t>::max();
 };
 
 // All seeds under all mechanisms, each run on one thread, many at a time. The result is in order of

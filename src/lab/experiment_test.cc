@@ -77,6 +77,35 @@ TEST(Experiment, AFailureIsReported) {
   EXPECT_NE(runs.error().message.find("nothing"), std::string::npos);
 }
 
+TEST(Experiment, CanBeStoppedAnywhere) {
+  for (const auto text : {kBook, kMarket}) {
+    auto s = scenario(text);
+    s.seeds.resize(1'000, 1);
+    std::stop_source stop;
+    // At the first sign of life, long before the end.
+    const auto runs = run_experiment(
+        s,
+        {.threads = 2, .progress = [&](double) { stop.request_stop(); }, .stop = stop.get_token()});
+    ASSERT_FALSE(runs) << text;
+    EXPECT_NE(runs.error().message.find("stopped"), std::string::npos) << runs.error().message;
+  }
+}
+
+TEST(Experiment, MoreTradesThanMayBeKeptAreAnError) {
+  for (const auto text : {kBook, kMarket}) {
+    const auto s = scenario(text);
+    std::size_t trades = 0;
+    for (const auto& r : run(s, 1)) trades += r.trades.size();
+    EXPECT_TRUE(run_experiment(s, {.threads = 2, .most_trades = trades}));
+    for (const auto most : {trades - 1, trades / 100}) {
+      const auto refused = run_experiment(s, {.threads = 2, .most_trades = most});
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, base::Code::too_large);
+      EXPECT_NE(refused.error().message.find(std::to_string(most)), std::string::npos);
+    }
+  }
+}
+
 TEST(Experiment, PairedDifferencesAreSharperThanTheirParts) {
   const auto s = scenario(kBook);
   const auto runs = run(s, 2);
@@ -86,6 +115,11 @@ TEST(Experiment, PairedDifferencesAreSharperThanTheirParts) {
       EXPECT_TRUE(row.significant || row.difference.low <= 0);
     }
   }
+  const auto pairs = comparisons(s, runs);
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs[0].a, "k-double");
+  EXPECT_EQ(pairs[0].b, "posted");
+  EXPECT_EQ(wire::to_json(pairs[0].metrics), wire::to_json(compare(s, runs, 0, 1)));
   // A rule compared with itself differs in nothing.
   for (const auto& row : compare(s, runs, 0, 0)) {
     EXPECT_EQ(row.difference.high, 0);

@@ -86,7 +86,7 @@ class MarketWorld {
         highest_(s.highest_price()),
         draws_(draw_market(s, traces, seed)) {}
 
-  Result<Record> run(const Progress& progress);
+  Result<Record> run(const Watch& watch);
 
  private:
   // --- The beginning ----------------------------------------------------------------------------

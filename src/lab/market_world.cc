@@ -15,15 +15,16 @@ constexpr auto kSampleEvery = base::minutes(5);  // The core's own.
 
 }  // namespace
 
-Result<Record> MarketWorld::run(const Progress& progress) {
+Result<Record> MarketWorld::run(const Watch& watch) {
   found();
   if (failure_) return std::unexpected(*failure_);
   const auto end = s_.horizon.seconds();
   double told = 0;
   while (!failure_) {
+    SOUK_TRY(watch.go_on(record_->leases.size()));  // Each is a trade.
     const auto next = step(end);
     if (next > end) break;
-    if (progress && next - told > end / 1'000) progress((told = next) / end);
+    if (watch.progress && next - told > end / 1'000) watch.progress((told = next) / end);
   }
   now_ = end;
   // The last reports, so that what was used is paid.
@@ -265,8 +266,8 @@ void MarketWorld::balances(Record& out) const {
 
 Result<Record> run_market(const Scenario& scenario, const Traces& traces,
                           const MechanismChoice& mechanism, std::uint64_t seed,
-                          const Progress& progress) {
-  auto out = sim::MarketWorld(scenario, traces, mechanism, seed).run(progress);
+                          const Watch& watch) {
+  auto out = sim::MarketWorld(scenario, traces, mechanism, seed).run(watch);
   if (out) return out;
   auto error = std::move(out).error();
   error.message = fmt::format("{}, seed {}: {}", mechanism.label, seed, error.message);

@@ -23,6 +23,6 @@ namespace souk::lab {
 // under every mechanism.
 [[nodiscard]] Result<Record> run_market(const Scenario& scenario, const Traces& traces,
                                         const MechanismChoice& mechanism, std::uint64_t seed,
-                                        const Progress& progress = {});
+                                        const Watch& watch = {});
 
 }  // namespace souk::lab

@@ -64,6 +64,29 @@ std::vector<double> arrivals_of(const Scenario& s, const Population& p, std::uin
   return out;
 }
 
+double drawn_by_one(const Scenario& s, const Arrivals& arrivals) {
+  const auto horizon = s.horizon.seconds();
+  switch (arrivals.kind) {
+    case ArrivalKind::poisson:
+      return arrivals.per_hour * horizon / kHour * most_demand(s);
+    case ArrivalKind::every:
+      return horizon / arrivals.every * most_demand(s) + 1;
+    case ArrivalKind::at:
+      return static_cast<double>(arrivals.at.size());
+    case ArrivalKind::once:
+      return 1;
+    case ArrivalKind::trace:
+      break;
+  }
+  return 0;
+}
+
+// Of what churn draws: none is below a second, and none is shared.
+double mean_time(Distribution law) {
+  law.common.reset();
+  return std::max(1.0, law.mean());
+}
+
 std::int32_t whole(double units) {
   return static_cast<std::int32_t>(std::clamp(std::round(units), 1.0, 10'000.0));
 }
@@ -195,6 +218,18 @@ struct Hours {
 };
 
 }  // namespace
+
+DrawSize draw_size(const Scenario& s) {
+  DrawSize out;
+  for (const auto& p : s.borrowers) out.jobs += p.count * drawn_by_one(s, p.arrivals);
+  const auto horizon = s.horizon.seconds();
+  for (const auto& p : s.lenders) {
+    out.departures += p.count * static_cast<double>(p.windows.size()) * horizon / (24 * kHour);
+    if (p.churn)
+      out.departures += p.count * horizon / (mean_time(p.churn->up) + mean_time(p.churn->down));
+  }
+  return out;
+}
 
 Draws draw_market(const Scenario& scenario, const Traces& traces, std::uint64_t seed) {
   return Drawing(scenario, traces, seed).run();

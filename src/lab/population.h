@@ -50,6 +50,14 @@ struct Draws {
   std::vector<MachineDraw> machines;
 };
 
+// About how much there is to draw and to look through before one run begins, traces aside: its time
+// and memory. At most this, but for chance.
+struct DrawSize {
+  double jobs = 0;        // Those that are drawn and not kept, because demand is lower then, count.
+  double departures = 0;  // Of machines, by churn and at the end of each window.
+};
+[[nodiscard]] DrawSize draw_size(const Scenario& scenario);
+
 [[nodiscard]] Draws draw_market(const Scenario& scenario, const Traces& traces, std::uint64_t seed);
 
 // The most that could be gained in one class, and the price at which it would be: all work and all

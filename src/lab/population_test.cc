@@ -53,6 +53,26 @@ TEST(Population, AShockDoublesDemandWhileItLasts) {
   EXPECT_NEAR(static_cast<double>(arrivals(d, 172'800, 259'200)), 1200, 150);
 }
 
+TEST(Population, ItsSizeIsKnownBeforeItIsDrawn) {
+  const std::string calm(kText);
+  for (const auto& text :
+       {calm, calm + "shocks:\n  - {at: 0s, for: 4d, demand: 3}\n",
+        std::string(calm).replace(calm.find("poisson: 1"), 10, "every: 2h"),
+        std::string(calm).replace(calm.find("poisson: 1"), 10, "at: [1h, 2h]")}) {
+    const auto s = scenario(text);
+    const auto d = draw_market(s, {}, 1);
+    const auto size = draw_size(s);
+    double absences = 0;
+    for (const auto& m : d.machines) absences += static_cast<double>(m.away.size());
+    EXPECT_NEAR(size.jobs / static_cast<double>(d.jobs.size()), 1, .1) << text;
+    EXPECT_NEAR(size.departures / absences, 1, .15) << text;
+  }
+  const auto windows = std::string(calm).replace(calm.find("churn:"), 6,
+                                                 "windows: [\"daily 20:00-08:00\"]\n    churn:");
+  EXPECT_NEAR(draw_size(scenario(windows)).departures, draw_size(scenario()).departures + 40 * 4,
+              1);
+}
+
 TEST(Population, MachinesAreAwayAsOftenAsTheyShould) {
   const auto s = scenario();
   const auto d = draw_market(s, {}, 1);

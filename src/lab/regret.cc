@@ -58,8 +58,9 @@ double utility(const Trader& who, const mechanism::Outcome& outcome, std::size_t
 
 class Search {
  public:
-  Search(const Mechanism& rule, const Book& book, const RegretSearch& size, std::uint64_t seed)
-      : rule_(rule), book_(book), size_(size), seed_(seed) {
+  Search(const Mechanism& rule, const Book& book, const RegretSearch& size, std::uint64_t seed,
+         const std::stop_token& stop)
+      : rule_(rule), book_(book), size_(size), seed_(seed), stop_(stop) {
     draws_ = rolls() ? kDraws : 2;
     for (const auto& b : book.bids) prices_.push_back(b.limit.micro);
     for (const auto& a : book.asks) prices_.push_back(a.reserve.micro);
@@ -74,6 +75,7 @@ class Search {
     traders.resize(std::min<std::size_t>(traders.size(), static_cast<std::size_t>(size_.traders)));
     Regret out;
     for (const auto& who : traders) {
+      if (stop_.stop_requested()) break;
       const auto candidates = prices_for(who);
       const auto honest = measured(who, book_, book_.bids.size(), book_.asks.size());
       out.price += best(honest, candidates, [&](std::int64_t p) { return other_price(who, p); });
@@ -132,7 +134,7 @@ class Search {
   [[nodiscard]] Means measured(const Trader& who, const Book& book, std::size_t fake_bid,
                                std::size_t fake_ask) const {
     Means out;
-    for (int d = 0; d < draws_; ++d) {
+    for (int d = 0; d < draws_ && !stop_.stop_requested(); ++d) {
       auto random = stream(seed_, "lots", static_cast<std::uint64_t>(d));
       const auto u = utility(who, rule_.clear(book, random), fake_bid, fake_ask);
       (d % 2 == 0 ? out.chosen_by : out.measured_by) += u / (draws_ / 2);
@@ -163,8 +165,10 @@ class Search {
   template <class Try>
   double best(const Means& honest, const std::vector<std::int64_t>& candidates, Try&& attempt) {
     auto top = honest;
-    for (const auto price : candidates)
+    for (const auto price : candidates) {
+      if (stop_.stop_requested()) break;
       if (const auto m = attempt(price); m.chosen_by > top.chosen_by) top = m;
+    }
     // Ruled out on a draw that it was not chosen by: no sensible lie.
     return top.measured_by == kNever ? 0 : top.measured_by - honest.measured_by;
   }
@@ -173,6 +177,7 @@ class Search {
   const Book& book_;
   const RegretSearch& size_;
   const std::uint64_t seed_;
+  const std::stop_token& stop_;
   int draws_ = 2;
   std::vector<std::int64_t> prices_;
 };
@@ -180,10 +185,10 @@ class Search {
 }  // namespace
 
 Regret search_regret(const Mechanism& rule, const Book& book, const RegretSearch& search,
-                     std::uint64_t seed) {
+                     std::uint64_t seed, const std::stop_token& stop) {
   if (search.traders == 0 || search.prices == 0 || (book.bids.empty() && book.asks.empty()))
     return {};
-  return Search(rule, book, search, seed).run();
+  return Search(rule, book, search, seed, stop).run();
 }
 
 }  // namespace souk::lab

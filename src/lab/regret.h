@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 
 #include "lab/scenario.h"
 #include "mechanism/mechanism.h"
@@ -18,8 +19,9 @@ struct Regret {
 
 // In `book` every limit and reserve is true. Traders and prices to try are chosen by `seed`. Where
 // the rule draws lots, a lie is chosen on some draws and measured on others, so that luck is not
-// taken for skill.
+// taken for skill. What it says once it was told to `stop` means nothing.
 [[nodiscard]] Regret search_regret(const mechanism::Mechanism& rule, const mechanism::Book& book,
-                                   const RegretSearch& search, std::uint64_t seed);
+                                   const RegretSearch& search, std::uint64_t seed,
+                                   const std::stop_token& stop = {});
 
 }  // namespace souk::lab

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "codec/events.h"
 #include "market/decide.h"
 
 namespace souk::lab {
-namespace {}  // namespace
 
-Replay::Replay(std::vector<MechanismChoice> mechanisms, double shading)
-    : mechanisms_(std::move(mechanisms)), shading_(shading) {
+Replay::Replay(std::vector<MechanismChoice> mechanisms, double shading, ReplayScope scope)
+    : mechanisms_(std::move(mechanisms)), shading_(shading), scope_(scope) {
   CHECK(shading >= 0 && shading <= .9);
   rows_.push_back({.mechanism = "as it was"});
   for (const auto& m : mechanisms_) {
@@ -20,11 +20,13 @@ Replay::Replay(std::vector<MechanismChoice> mechanisms, double shading)
 
 void Replay::next(base::Time at, const market::Event& event) {
   if (const auto* round = std::get_if<market::RoundCleared>(&event)) {
-    clear_again(at, *round);
-    in_round_ = true;
+    in_round_ = in_scope(at, *round);
     round_at_ = at;
-    ++rows_[0].rounds;
-    if (round->traded > 0) ++rows_[0].traded_in;
+    if (in_round_) {
+      clear_again(at, *round);
+      ++rows_[0].rounds;
+      if (round->traded > 0) ++rows_[0].traded_in;
+    }
   } else if (const auto* granted = std::get_if<market::LeaseGranted>(&event)) {
     // Leases are granted by rounds alone, right after them.
     if (in_round_ && at == round_at_) count(rows_[0], granted->lease);
@@ -32,6 +34,10 @@ void Replay::next(base::Time at, const market::Event& event) {
     in_round_ = false;
   }
   market::apply(state_, at, event);
+}
+
+bool Replay::in_scope(base::Time at, const market::RoundCleared& round) const {
+  return at >= scope_.since && (!scope_.slot_class || *scope_.slot_class == round.slot_class);
 }
 
 // The core clears by the rule of the class, so the class gets another rule for a moment. Events
@@ -75,6 +81,16 @@ std::vector<ReplayRow> Replay::rows() const {
   for (auto& row : out)
     if (row.slots > 0) row.price = row.paid / static_cast<double>(row.slots);
   return out;
+}
+
+Result<> read_history(journal::Journal& journal, Replay& replay,
+                      const std::function<Result<>(std::uint64_t last)>& next) {
+  return journal.replay(1, [&](const journal::Batch& batch) -> Result<> {
+    SOUK_TRY(codec::read_events(
+        batch.bytes, batch.first,
+        [&](base::Time at, const market::Event& event) { replay.next(at, event); }));
+    return next(batch.end() - 1);
+  });
 }
 
 }  // namespace souk::lab

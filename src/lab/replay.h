@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "journal/journal.h"
 #include "lab/external.h"
 #include "lab/scenario.h"
 #include "market/state.h"
@@ -39,17 +40,32 @@ struct ReplayRow {
   SOUK_FIELDS(ReplayRow, mechanism, rounds, traded_in, slots, price, paid, got, gain_low, gain_high)
 };
 
+struct Replayed {
+  double shading = 0;
+  std::vector<ReplayRow> items;
+
+  SOUK_FIELDS(Replayed, shading, items)
+};
+
+// Which rounds are cleared again. Of the others there is nothing in the rows.
+struct ReplayScope {
+  std::optional<market::ClassId> slot_class;  // All, unless given.
+  base::Time since;
+};
+
 class Replay {
  public:
   // `shading`: the share of its value that a trader is thought to hide, 0 to 0.9.
-  Replay(std::vector<MechanismChoice> mechanisms, double shading);
+  Replay(std::vector<MechanismChoice> mechanisms, double shading, ReplayScope scope = {});
 
   // The next event of the journal.
   void next(base::Time at, const market::Event& event);
   // The history itself first, then the mechanisms in order.
   [[nodiscard]] std::vector<ReplayRow> rows() const;
+  [[nodiscard]] Replayed result() const { return {shading_, rows()}; }
 
  private:
+  [[nodiscard]] bool in_scope(base::Time at, const market::RoundCleared& round) const;
   void clear_again(base::Time at, const market::RoundCleared& round);
   void count(ReplayRow& row, std::span<const market::Event> events);
   void count(ReplayRow& row, const market::Lease& lease);
@@ -57,10 +73,16 @@ class Replay {
   const std::vector<MechanismChoice> mechanisms_;
   std::vector<std::unique_ptr<External>> programs_;  // Of each, where it is one.
   const double shading_;
+  const ReplayScope scope_;
   market::State state_;
   std::vector<ReplayRow> rows_;
   bool in_round_ = false;  // The leases that follow are of the round just read.
   base::Time round_at_;
 };
+
+// Gives `replay` everything in `journal`, batch by batch. After each `next` hears the number of its
+// last event, and its error ends the reading.
+[[nodiscard]] Result<> read_history(journal::Journal& journal, Replay& replay,
+                                    const std::function<Result<>(std::uint64_t last)>& next);
 
 }  // namespace souk::lab

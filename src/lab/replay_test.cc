@@ -58,10 +58,10 @@ struct History {
 };
 
 std::vector<ReplayRow> replay(const History& h, std::initializer_list<const char*> mechanisms,
-                              double shading = 0) {
+                              double shading = 0, ReplayScope scope = {}) {
   std::vector<MechanismChoice> choices;
   for (const auto* m : mechanisms) choices.push_back(*parse_mechanism(m, World::market));
-  Replay r(std::move(choices), shading);
+  Replay r(std::move(choices), shading, scope);
   for (const auto& [at, event] : h.events) r.next(at, event);
   return r.rows();
 }
@@ -87,6 +87,24 @@ TEST(Replay, ShadingGivesABoundAndNotAGuess) {
   EXPECT_NEAR(plain[1].gain_low, plain[1].gain_high, 1e-9);
   EXPECT_EQ(shaded[1].gain_low, plain[1].gain_low);
   EXPECT_GT(shaded[1].gain_high, shaded[1].gain_low);
+}
+
+TEST(Replay, RoundsOfAnotherClassOrTimeAreLeftOut) {
+  const History h;
+  const auto all = replay(h, {"posted"});
+  const auto of_class = replay(h, {"posted"}, 0, {.slot_class = market::ClassId(1)});
+  EXPECT_EQ(of_class[0].slots, all[0].slots);
+  EXPECT_EQ(of_class[1].rounds, all[1].rounds);
+  for (const auto& row : replay(h, {"posted"}, 0, {.slot_class = market::ClassId(2)})) {
+    EXPECT_EQ(row.rounds, 0);
+    EXPECT_EQ(row.slots, 0);
+  }
+  // Of ten rounds, a minute apart, those after the fourth.
+  const auto late = replay(h, {"posted"}, 0, {.since = kStart + base::minutes(5)});
+  EXPECT_EQ(late[0].rounds + 4, all[0].rounds);
+  EXPECT_EQ(late[1].rounds, late[0].rounds);
+  EXPECT_GT(late[0].slots, 0);
+  EXPECT_LT(late[0].slots, all[0].slots);
 }
 
 }  // namespace

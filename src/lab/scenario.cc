@@ -60,4 +60,24 @@ Result<MechanismChoice> parse_mechanism(std::string_view text, World world) {
   return out;
 }
 
+Result<> change(Scenario& s, const std::vector<std::string>& mechanisms,
+                std::optional<std::uint64_t> seeds) {
+  if (!mechanisms.empty()) s.mechanisms.clear();
+  for (const auto& text : mechanisms) {
+    SOUK_ASSIGN(auto choice, parse_mechanism(text, s.world));
+    if (std::ranges::find(s.mechanisms, choice.label, &MechanismChoice::label) !=
+        s.mechanisms.end())
+      return base::fail(base::Code::invalid, fmt::format("{} is named twice", choice.label),
+                        "name each once", "mechanisms");
+    s.mechanisms.push_back(std::move(choice));
+  }
+  if (!seeds) return {};
+  if (*seeds < 1 || *seeds > kMostSeeds)
+    return base::fail(base::Code::invalid, fmt::format("{} seeds", *seeds),
+                      fmt::format("use 1 to {}", kMostSeeds), "seeds");
+  s.seeds.clear();
+  for (std::uint64_t i = 1; i <= *seeds; ++i) s.seeds.push_back(i);
+  return {};
+}
+
 }  // namespace souk::lab

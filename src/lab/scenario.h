@@ -122,6 +122,8 @@ struct RegretSearch {
   std::int32_t prices = 24;  // That each of them tries.
 };
 
+inline constexpr std::size_t kMostSeeds = 10'000;
+
 struct Scenario {
   std::string name, description;
   World world = World::book;
@@ -150,6 +152,11 @@ struct Scenario {
 
 // "k-double", "posted:price=2": as on a command line. Checked like those of a file.
 [[nodiscard]] Result<MechanismChoice> parse_mechanism(std::string_view text, World world);
+
+// Runs `scenario` under these instead, each as parse_mechanism() takes it, and with the seeds 1 to
+// `seeds`; what is not given stays.
+[[nodiscard]] Result<> change(Scenario& scenario, const std::vector<std::string>& mechanisms,
+                              std::optional<std::uint64_t> seeds);
 
 // `file` is the name used in errors; `folder` is where traces are.
 [[nodiscard]] Result<Scenario> parse_scenario(std::string_view text, std::string_view file,

@@ -69,7 +69,6 @@ struct ScenarioKeys {
 };
 
 constexpr std::int64_t kPeriodsMax = 10'000'000;
-constexpr std::size_t kSeedsMax = 10'000;
 
 class Reader {
  public:
@@ -129,13 +128,14 @@ class Reader {
       SOUK_ASSIGN(out_.seeds, keys_of<std::vector<std::uint64_t>>(value, "seeds"));
     } else {
       SOUK_ASSIGN(const auto count, keys_of<std::uint64_t>(value, "seeds"));
-      for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(count, kSeedsMax + 1); ++i)
+      for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(count, kMostSeeds + 1); ++i)
         out_.seeds.push_back(i);
     }
     const std::set<std::uint64_t> distinct(out_.seeds.begin(), out_.seeds.end());
-    if (out_.seeds.empty() || out_.seeds.size() > kSeedsMax || distinct.size() != out_.seeds.size())
+    if (out_.seeds.empty() || out_.seeds.size() > kMostSeeds ||
+        distinct.size() != out_.seeds.size())
       return bad(fmt::format("{} seeds, {} of them different", out_.seeds.size(), distinct.size()),
-                 fmt::format("use 1 to {} different ones, or how many", kSeedsMax), "seeds");
+                 fmt::format("use 1 to {} different ones, or how many", kMostSeeds), "seeds");
     return {};
   }
 

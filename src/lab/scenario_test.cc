@@ -133,5 +133,17 @@ TEST(Scenario, MechanismsOfACommandLine) {
   EXPECT_FALSE(parse_mechanism("k-double:kapa=1", World::book));
 }
 
+TEST(Scenario, CanBeRunUnderOtherMechanismsAndSeeds) {
+  auto s = *parse_scenario(kBook, "f.yaml", ".");
+  ASSERT_TRUE(change(s, {}, std::nullopt));
+  EXPECT_EQ(s.mechanisms.size(), 2u);
+  EXPECT_EQ(s.seeds.size(), 3u);
+  ASSERT_TRUE(change(s, {"mcafee", "k-double:kappa=0.25"}, 5));
+  EXPECT_EQ(s.mechanisms[1].label, "k-double(kappa=0.25)");
+  EXPECT_EQ(s.seeds, (std::vector<std::uint64_t>{1, 2, 3, 4, 5}));
+  EXPECT_FALSE(change(s, {"posted", "posted"}, std::nullopt));
+  for (const std::uint64_t seeds : {0UL, kMostSeeds + 1}) EXPECT_FALSE(change(s, {}, seeds));
+}
+
 }  // namespace
 }  // namespace souk::lab

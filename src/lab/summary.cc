@@ -82,6 +82,13 @@ std::vector<Difference> compare(const Scenario&, std::span<const Run> runs, std:
   return out;
 }
 
+std::vector<Comparison> comparisons(const Scenario& s, std::span<const Run> runs) {
+  std::vector<Comparison> out;
+  for (std::size_t other = 1; other < s.mechanisms.size(); ++other)
+    out.push_back({s.mechanisms[0].label, s.mechanisms[other].label, compare(s, runs, 0, other)});
+  return out;
+}
+
 std::string trades_csv(const Scenario& s, std::span<const Run> runs) {
   std::string out = "mechanism,seed,time,bid,ask,units,pays,gets,limit,reserve,value,cost\n";
   for (const auto& run : runs) {

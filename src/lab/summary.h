@@ -49,6 +49,17 @@ struct Difference {
 [[nodiscard]] std::vector<Difference> compare(const Scenario& scenario, std::span<const Run> runs,
                                               std::size_t a, std::size_t b);
 
+// Two mechanisms by their names.
+struct Comparison {
+  std::string a, b;
+  std::vector<Difference> metrics;
+
+  SOUK_FIELDS(Comparison, a, b, metrics)
+};
+// The first mechanism with each of the others.
+[[nodiscard]] std::vector<Comparison> comparisons(const Scenario& scenario,
+                                                  std::span<const Run> runs);
+
 // "mechanism,seed,time,bid,ask,units,pays,gets,limit,reserve,value,cost" and a line for each trade.
 [[nodiscard]] std::string trades_csv(const Scenario& scenario, std::span<const Run> runs);
 

@@ -203,8 +203,43 @@ TEST(Tokens, AStolenMachineTokenIsGoodForThatMachineOnly) {
             403);
   EXPECT_EQ(call("PATCH", "/v1/offers/" + theirs, R"({"price":0})"), 403);
   EXPECT_EQ(call("DELETE", "/v1/offers/" + theirs), 403);
+  EXPECT_EQ(call("GET", "/v1/offers/" + theirs), 404);
   EXPECT_EQ(call("GET", "/v1/me"), 403);
   EXPECT_EQ(call("POST", "/v1/jobs", R"({"budget":1})"), 403);
+}
+
+TEST(Tokens, AMachineTokenIsAllThatLendingNeeds) {
+  Fair fair;
+  fair.offer(fair.lender.token, fair.machine(fair.lender, "other"), 1, R"(,"price":0.9)");
+  const auto mine = fair.must("GET", "/v1/machines", fair.agent);
+  ASSERT_EQ(mine.count(), 1u) << "it sees its owner's other machines";
+  EXPECT_EQ(mine.at("items.0.id"), fair.box);
+  EXPECT_GT(fair.must("GET", "/v1/classes", fair.agent).count(), 0u);
+  const auto described = fair.must("PATCH", "/v1/machines/" + fair.box, fair.agent,
+                                   R"({"spec":{"cores":4,"memory_mib":8192,"cpu":"measured"}})");
+  EXPECT_EQ(described.at("name"), "box");
+  EXPECT_EQ(described.at("spec.cpu"), "measured");
+  const auto offer = "/v1/offers/" + fair.offer(fair.agent, fair.box);
+  EXPECT_EQ(fair.must("GET", offer, fair.agent).at("machine"), fair.box);
+  fair.must("PATCH", offer, fair.agent, R"({"slots":1})");
+  fair.must("POST", offer + "/pause", fair.agent, "{}");
+  fair.must("POST", offer + "/resume", fair.agent);
+  fair.job(fair.borrower);
+  ASSERT_EQ(fair.work(fair.agent, fair.box).count("leases"), 1u);
+  const auto leases = fair.must("GET", "/v1/leases", fair.agent);
+  ASSERT_EQ(leases.count(), 1u);
+  EXPECT_EQ(leases.at("items.0.machine"), fair.box);
+}
+
+TEST(Tokens, AMachineTokenShowsNoLeasesButItsOwn) {
+  Fair fair;
+  const auto other = fair.machine(fair.lender, "other");
+  const auto agent = fair.machine_token(fair.lender, other);
+  fair.offer(agent, other);
+  fair.job(fair.borrower);
+  ASSERT_EQ(fair.work(agent, other).count("leases"), 1u);
+  EXPECT_EQ(fair.must("GET", "/v1/leases", agent).count(), 1u);
+  EXPECT_EQ(fair.must("GET", "/v1/leases", fair.agent).count(), 0u);
 }
 
 // --- What is somebody else's ---------------------------------------------------------------------

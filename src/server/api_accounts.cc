@@ -51,6 +51,10 @@ void add_account_routes(Routes& routes) {
                                                   "Sign up", Access::everybody, 201);
   routes.special<wire::Login, wire::Session>(
       "POST", "/v1/login", "login", "Exchange a password for a token", Access::everybody, 201);
+  routes
+      .special<void, wire::Done>("POST", "/v1/logout", "logout",
+                                 "End the session that this request belongs to", Access::user, 200)
+      .doc.idempotency_key = true;
   routes.special<wire::NewPassword, wire::Done>(
       "POST", "/v1/me/password", "changePassword",
       "Change my password; all my other sessions end, those of machines go on", Access::user, 200);

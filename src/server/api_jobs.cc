@@ -398,12 +398,16 @@ Result<wire::Done> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
 
 void add_job_routes(Routes& routes) {
   add_job_list_routes(routes);
-  paged(routes.get("/v1/leases", "listLeases", "My leases, as lender and as borrower", Access::user,
-                   [](Context& c) -> Result<wire::Page<wire::Lease>> {
-                     const auto me = c.actor.account;
+  paged(routes.get("/v1/leases", "listLeases",
+                   "My leases, as lender and as borrower; for a machine's token that machine's",
+                   Access::agent, [](Context& c) -> Result<wire::Page<wire::Lease>> {
+                     const auto& me = c.actor;
                      return page<wire::Lease>(
                          c, c.state().leases,
-                         [&](const auto& l) { return l.lender == me || l.borrower == me; },
+                         [&](const market::Lease& l) {
+                           if (me.scope == market::Scope::machine) return l.machine == me.machine;
+                           return l.lender == me.account || l.borrower == me.account;
+                         },
                          [&](const auto& l) { return view(c.state(), l); });
                    }));
   routes.change<wire::LeaseStart>("POST", "/v1/leases/{id}/start", "startLease",

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "server/book_view.h"
 #include "server/faq.h"
 #include "server/router.h"
 #include "server/views.h"
@@ -15,17 +16,22 @@ namespace {
 using base::Code;
 using base::fail;
 
-Result<wire::Prices> prices(Context& c) {
+// The class of ?class=, the first by default.
+Result<const market::SlotClass*> class_of(const Context& c) {
   const auto& s = c.state();
   const std::string name(c.query("class"));
-  const auto* slot_class = s.find_class(name.empty() ? s.classes.front().name : name);
-  if (slot_class == nullptr) return Context::no_such("slot class", name);
+  if (const auto* found = s.find_class(name.empty() ? s.classes.front().name : name)) return found;
+  return Context::no_such("slot class", name);
+}
+
+Result<wire::Prices> prices(Context& c) {
+  SOUK_ASSIGN(const auto* slot_class, class_of(c));
   SOUK_ASSIGN(const auto days, c.number("days", 7, 1, 400));
   const auto by = c.query("by");
   if (!by.empty() && by != "hour" && by != "day")
     return fail(Code::invalid, fmt::format("'by' is '{}'", by.substr(0, 40)), "use hour or day",
                 "by");
-  return prices_view(s, *slot_class, c.now(), base::days(days),
+  return prices_view(c.state(), *slot_class, c.now(), base::days(days),
                      by == "day" ? base::days(1) : base::hours(1));
 }
 
@@ -118,6 +124,13 @@ void add_market_routes(Routes& routes) {
   history.doc.query = {{"class", "string", "The slot class; the first by default.", false},
                        {"days", "integer", "How far back: 7 by default.", false},
                        {"by", "string", "Buckets: hour (default) or day.", false}};
+  auto& book = routes.get("/v1/book", "getBook",
+                          "What is asked and bid for a class now, by price and without names",
+                          Access::user, [](Context& c) -> Result<wire::Book> {
+                            SOUK_ASSIGN(const auto* slot_class, class_of(c));
+                            return book_view(c.state(), *slot_class, c.now());
+                          });
+  book.doc.query = {{"class", "string", "The slot class; the first by default.", false}};
   routes.get("/v1/ledger", "getLedger",
              "Balances, the platform's and the mint's too; they sum to 0", Access::user,
              [](Context& c) -> Result<wire::Ledger> {

@@ -40,6 +40,17 @@ Result<wire::Machine> machine_of(const Context& c, base::MachineId id) {
   return view(c.state(), *m);
 }
 
+// A machine's token sees that machine alone.
+Result<wire::Page<wire::Machine>> list_machines(Context& c) {
+  const bool all = c.flag("all") && c.is_operator();
+  const auto shown = [&](const market::Machine& m) {
+    if (c.actor.scope == market::Scope::machine) return m.id == c.actor.machine;
+    return all || m.owner == c.actor.account;
+  };
+  return page<wire::Machine>(c, c.state().machines, shown,
+                             [&](const auto& m) { return view(c.state(), m); });
+}
+
 Result<wire::Machine> edit_machine(Context& c, const wire::MachineEdit& body) {
   SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
   const auto* m = c.state().machines.find(id);
@@ -77,7 +88,9 @@ Result<wire::Offer> post_offer(Context& c, const wire::NewOffer& body) {
 
 Result<wire::Offer> show_offer(const Context& c, base::OfferId id) {
   const auto* o = c.state().offers.find(id);
-  if (o == nullptr) return Context::no_such("offer", to_string(id));
+  const bool others =
+      c.actor.scope == market::Scope::machine && o != nullptr && o->machine != c.actor.machine;
+  if (o == nullptr || others) return Context::no_such("offer", to_string(id));
   return view(c.state(), *o, c.now());
 }
 
@@ -139,13 +152,9 @@ Result<wire::OfferPage> list_offers(Context& c) {
 
 void add_machine_routes(Routes& routes) {
   auto& list = paged(routes.get(
-      "/v1/machines", "listMachines", "My machines; all of them for an operator who asks",
-      Access::user, [](Context& c) -> Result<wire::Page<wire::Machine>> {
-        const bool all = c.flag("all") && c.is_operator();
-        return page<wire::Machine>(
-            c, c.state().machines, [&](const auto& m) { return all || m.owner == c.actor.account; },
-            [&](const auto& m) { return view(c.state(), m); });
-      }));
+      "/v1/machines", "listMachines",
+      "My machines; for a machine's token that machine; for an operator who asks all of them",
+      Access::agent, &list_machines));
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
   routes.change<wire::NewMachine>(
       "POST", "/v1/machines", "addMachine", "Add a machine to lend", Access::user, 201,
@@ -179,7 +188,7 @@ void add_offer_routes(Routes& routes) {
   list.doc.query.push_back({"mine", "boolean", "Only my own offers.", false});
   routes.change<wire::NewOffer>("POST", "/v1/offers", "postOffer", "Offer slots of a machine",
                                 Access::agent, 201, &post_offer);
-  routes.get("/v1/offers/{id}", "getOffer", "One offer", Access::user,
+  routes.get("/v1/offers/{id}", "getOffer", "One offer", Access::agent,
              [](Context& c) -> Result<wire::Offer> {
                SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
                return show_offer(c, id);
@@ -212,7 +221,7 @@ void add_offer_routes(Routes& routes) {
 }  // namespace
 
 void add_supply_routes(Routes& routes) {
-  routes.get("/v1/classes", "listClasses", "The slot classes: what is traded", Access::user,
+  routes.get("/v1/classes", "listClasses", "The slot classes: what is traded", Access::agent,
              [](Context& c) -> Result<wire::Page<wire::SlotClass>> {
                wire::Page<wire::SlotClass> out;
                for (const auto& k : c.state().classes)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 
 #include "base/text.h"
@@ -9,6 +10,7 @@
 #include "server/batch.h"
 #include "server/problem.h"
 #include "server/secrets.h"
+#include "server/session_cookie.h"
 #include "server/version.h"
 #include "server/views.h"
 
@@ -42,19 +44,17 @@ bool is_local(const net::Request& http) {
          http.header("X-Forwarded-For").empty();
 }
 
-std::optional<base::Digest> bearer(const net::Request& http) {
-  constexpr std::string_view scheme = "Bearer ";
-  const auto header = http.header("Authorization");
-  if (!header.starts_with(scheme)) return std::nullopt;
-  return token_digest(base::trim(header.substr(scheme.size())));
-}
-
 // A problem that may be gone in a moment says when to ask again.
 net::Response refusal(const base::Error& error) {
   auto response = problem(error);
   if (error.code == Code::exhausted || error.code == Code::unavailable)
     response.headers.emplace_back("Retry-After", "1");
   return response;
+}
+
+// What lies in the same folder as `path`.
+std::string beside(const std::string& path, std::string_view name) {
+  return (std::filesystem::path(path).parent_path() / name).string();
 }
 
 bool printable(std::string_view text) {
@@ -73,12 +73,15 @@ App::App(Core& core, Feed& feed, Services& services, Pool& hashers, Pool& files,
       clock_(clock),
       options_(std::move(options)),
       routes_(all_routes()),
+      console_(built_in_console()),
       openapi_(routes_.openapi()),
       per_account_(per_second(options_.requests_per_second), kRememberedKeys),
       per_address_(per_second(options_.requests_per_second), kRememberedKeys),
       sign_ups_({.burst = 100, .per_token = base::seconds(1)}, kRememberedKeys),
       passwords_by_name_({.burst = 10, .per_token = base::seconds(6)}, kRememberedKeys),
-      passwords_by_address_({.burst = 100, .per_token = base::seconds(1)}, kRememberedKeys) {}
+      passwords_by_address_({.burst = 100, .per_token = base::seconds(1)}, kRememberedKeys),
+      prepare_(*services.blobs, beside(services.blobs->path(), "prepare"), clock,
+               options_.prepare) {}
 
 bool App::throttled(net::RateLimiter& limiter, std::string_view key, Call& call) {
   const auto verdict = limiter.take(key, clock_.now());
@@ -117,18 +120,28 @@ Result<> App::check_call(const Call& call) const {
   return {};
 }
 
+net::Response App::unrouted(const net::Request& http, const std::string& allowed) const {
+  const bool api = http.path == "/v1" || http.path.starts_with("/v1/");
+  if (allowed.empty() && api) return problem(404, "there is no such resource");
+  const bool read = http.method == "GET" || http.method == "HEAD";
+  if (allowed.empty() && read) return console_.answer(http);
+  const auto methods = allowed.empty() ? "GET, HEAD" : allowed;
+  auto response = problem(405, "use " + methods);
+  response.headers.emplace_back("Allow", methods);
+  return response;
+}
+
 void App::handle(net::Request http, net::Reply reply) {
   auto match = routes_.find(http);
-  auto call = std::make_unique<Call>(std::move(http), std::move(reply), match.route,
+  ApiReply answers(std::move(reply), came_securely(http, options_.tls));
+  auto call = std::make_unique<Call>(std::move(http), std::move(answers), match.route,
                                      std::move(match.params));
   if (throttled(per_address_, call->http.peer.address, *call)) return;
-  if (call->route == nullptr) {
-    auto response = match.allowed.empty() ? problem(404, "there is no such resource")
-                                          : problem(405, "use " + match.allowed);
-    if (!match.allowed.empty()) response.headers.emplace_back("Allow", match.allowed);
-    return call->reply.send(std::move(response));
-  }
-  call->token = bearer(call->http);
+  if (call->route == nullptr) return call->reply.send(unrouted(call->http, match.allowed));
+  const auto credential = credential_of(call->http);
+  if (!credential) return call->reply.send(problem(credential.error()));
+  call->token = credential->token;
+  call->cookie = credential->cookie;
   call->key = std::string(call->http.header("Idempotency-Key"));
   call->fingerprint =
       base::short_hash(call->http.method + "\n" + call->http.target + "\n" + call->http.body);
@@ -166,8 +179,9 @@ void App::on_core(CallPtr call, std::move_only_function<void(Core::Turn&, CallPt
         refusal(base::Error{Code::unavailable, "the market is too busy", "try again"}));
 }
 
-Result<Actor> App::authenticate(Core::Turn& turn, const Call& call) {
+Result<Actor> App::authenticate(Core::Turn& turn, Call& call) {
   const auto* token = call.token ? turn.state().find_token(*call.token, turn.now()) : nullptr;
+  if (token == nullptr && call.cookie) call.reply.drop_cookie();
   if (token == nullptr)
     return fail(Code::unauthenticated, "the token is unknown, revoked or expired",
                 "log in again: souk login NAME");
@@ -240,6 +254,7 @@ App::Serve App::special(const Route& route) const {
                                                        {"getOpenApi", &App::serve_openapi},
                                                        {"createAccount", &App::serve_sign_up},
                                                        {"login", &App::serve_login},
+                                                       {"logout", &App::serve_logout},
                                                        {"changePassword", &App::serve_password},
                                                        {"getEvents", &App::serve_events},
                                                        {"getWork", &App::serve_work},
@@ -249,11 +264,22 @@ App::Serve App::special(const Route& route) const {
                                                        {"appendLog", &App::serve_append_log},
                                                        {"getLog", &App::serve_log},
                                                        {"answerChallenge", &App::serve_challenge},
+                                                       {"listFiles", &App::serve_result_files},
+                                                       {"getFile", &App::serve_result_file},
+                                                       {"prepareJob", &App::serve_prepare},
                                                        {"askUnit", &App::serve_unit},
                                                        {"putUnit", &App::serve_unit_piece},
                                                        {"finishUnit", &App::serve_unit_done},
                                                        {"getParameters", &App::serve_parameters},
-                                                       {"getTraining", &App::serve_training}};
+                                                       {"getTraining", &App::serve_training},
+                                                       {"listLabScenarios", &App::serve_lab},
+                                                       {"newLabRun", &App::serve_lab},
+                                                       {"newLabReplay", &App::serve_lab},
+                                                       {"listLabRuns", &App::serve_lab},
+                                                       {"getLabRun", &App::serve_lab},
+                                                       {"getLabReport", &App::serve_lab},
+                                                       {"getLabTrades", &App::serve_lab},
+                                                       {"removeLabRun", &App::serve_lab}};
   if (route.prepare) return nullptr;
   return table.at(route.doc.id);
 }
@@ -297,8 +323,8 @@ base::Failure busy() {
 
 }  // namespace
 
-Result<net::Response> App::open_session(Core::Turn& turn, base::AccountId id, std::string label,
-                                        Duration lasts) {
+Result<net::Response> App::open_session(Core::Turn& turn, const Call& call, base::AccountId id,
+                                        std::string label, Duration lasts) {
   const auto* account = turn.state().accounts.find(id);
   const auto secret = new_token();
   SOUK_ASSIGN(const auto events,
@@ -310,8 +336,13 @@ Result<net::Response> App::open_session(Core::Turn& turn, base::AccountId id, st
                                      .label = std::move(label),
                                      .expires = turn.now() + lasts}));
   const auto& token = std::get<market::TokenIssued>(events.back()).token;
-  return json(201, wire::to_json(wire::Session{view(turn.state(), *account), secret, token.id,
-                                               token.expires}));
+  const bool cookie = wants_cookie(call.http);
+  auto response =
+      json(201, wire::to_json(wire::Session{view(turn.state(), *account), cookie ? "" : secret,
+                                            token.id, token.expires}));
+  if (cookie)
+    response.headers.emplace_back("Set-Cookie", session_cookie(secret, lasts, call.reply.secure()));
+  return response;
 }
 
 void App::serve_sign_up(CallPtr call) {
@@ -347,13 +378,14 @@ void App::create_account(CallPtr call, wire::NewAccount body, std::string hash) 
                       "that `souk serve` printed",
                       "bootstrap");
         actor = market::kSystem;
-      } else if (c->token) {
+      } else if (c->token && !(c->cookie && s.find_token(*c->token, turn.now()) == nullptr)) {
+        // A cookie that outlived its session was sent by nobody's wish, and is replaced anyway.
         SOUK_ASSIGN(actor, authenticate(turn, *c));
       }
       SOUK_ASSIGN(const auto events,
                   turn.execute(actor, market::CreateAccount{body.name, hash, first}));
       const auto id = std::get<market::AccountCreated>(events.front()).account.id;
-      SOUK_ASSIGN(auto response, open_session(turn, id, "sign-up", kSession));
+      SOUK_ASSIGN(auto response, open_session(turn, *c, id, "sign-up", kSession));
       turn.record(market::Answered{{.key = c->key,
                                     .fingerprint = c->fingerprint,
                                     .status = response.status,
@@ -391,12 +423,27 @@ void App::verify_then_open_session(CallPtr call, wire::Login login) {
         // The password may have been changed meanwhile, to keep this very caller out.
         auto session = t.state().accounts.at(id).password != hash
                            ? Result<net::Response>(wrong_password())
-                           : open_session(t, id, login.label.value_or("login"),
+                           : open_session(t, *done, id, login.label.value_or("login"),
                                           login.expires_in.value_or(kSession));
         reply_after(t, std::move(done), session ? *std::move(session) : problem(session.error()));
       });
     });
     if (!taken) (*holder)->reply.send(refusal(busy().error()));
+  });
+}
+
+void App::serve_logout(CallPtr call) {
+  on_core(std::move(call), [this](Core::Turn& turn, CallPtr c) {
+    const auto end = [&]() -> Result<net::Response> {
+      SOUK_ASSIGN(const auto actor, authenticate(turn, *c));
+      SOUK_TRY(check_call(*c));
+      const auto token = turn.state().find_token(*c->token, turn.now())->id;
+      SOUK_TRY(turn.execute(actor, market::RevokeToken{token}));
+      if (c->cookie) c->reply.drop_cookie();
+      return json(200, wire::to_json(wire::Done{}));
+    };
+    auto ended = end();
+    reply_after(turn, std::move(c), ended ? *std::move(ended) : refusal(ended.error()));
   });
 }
 
@@ -500,7 +547,8 @@ void App::serve_events(CallPtr call) {
         [this, c = std::move(c), reader, as_json, newest, after = *after, deadline]() mutable {
           if (!as_json) {
             auto stream = c->reply.stream(
-                {.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-store"}}});
+                {.content_type = "text/event-stream",
+                 .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}});
             feed_.subscribe(std::move(stream), reader, after);
             return;
           }

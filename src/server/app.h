@@ -7,9 +7,12 @@
 #include "base/clock.h"
 #include "net/rate_limit.h"
 #include "net/server.h"
+#include "server/api_reply.h"
+#include "server/console.h"
 #include "server/core.h"
 #include "server/feed.h"
 #include "server/pool.h"
+#include "server/prepare.h"
 #include "server/router.h"
 #include "server/services.h"
 
@@ -18,7 +21,9 @@ namespace souk::server {
 struct AppOptions {
   std::string bootstrap;  // Makes the first account from elsewhere; empty: there is one already.
   bool metrics_public = false;
+  bool tls = false;  // Does this server itself speak TLS?
   int requests_per_second = 1'000;
+  PrepareOptions prepare = {};
 };
 
 // From an HTTP request to its answer: finds the route, demands a token, throttles, honours
@@ -37,10 +42,11 @@ class App {
   // A request on its way. Owned by whoever works on it next.
   struct Call {
     net::Request http;
-    net::Reply reply;
+    ApiReply reply;
     const Route* route;
     std::vector<std::string> params;
     std::optional<base::Digest> token;
+    bool cookie = false;  // The token came in the session cookie.
     std::string key;
     std::uint64_t fingerprint = 0;
   };
@@ -48,7 +54,7 @@ class App {
   using Serve = void (App::*)(CallPtr);
 
   Result<> check_call(const Call& call) const;
-  Result<market::Actor> authenticate(Core::Turn& turn, const Call& call);
+  Result<market::Actor> authenticate(Core::Turn& turn, Call& call);
   // The machine that the path names, for its agent and its owner; operators too if `operators`.
   static Result<const market::Machine*> machine_for(const market::State& s,
                                                     const market::Actor& actor, const Call& call,
@@ -64,6 +70,9 @@ class App {
                        const net::Response& response);
   bool throttled(net::RateLimiter& limiter, std::string_view key, Call& call);
 
+  // What no route serves: the console, and refusals. `allowed`: the methods of this path.
+  [[nodiscard]] net::Response unrouted(const net::Request& http, const std::string& allowed) const;
+
   // The special routes (Routes::special), by id.
   [[nodiscard]] Serve special(const Route& route) const;
   void serve_health(CallPtr call);
@@ -72,6 +81,7 @@ class App {
   void serve_openapi(CallPtr call);
   void serve_sign_up(CallPtr call);
   void serve_login(CallPtr call);
+  void serve_logout(CallPtr call);
   void serve_password(CallPtr call);
   void serve_events(CallPtr call);
   void serve_work(CallPtr call);
@@ -82,16 +92,23 @@ class App {
   void serve_append_log(CallPtr call);
   void serve_log(CallPtr call);
   void serve_challenge(CallPtr call);
+  // app_results.cc
+  void serve_result_files(CallPtr call);
+  void serve_result_file(CallPtr call);
+  void serve_prepare(CallPtr call);  // app_prepare.cc
   // app_training.cc
   void serve_unit(CallPtr call);
   void serve_unit_piece(CallPtr call);
   void serve_unit_done(CallPtr call);
   void serve_parameters(CallPtr call);
   void serve_training(CallPtr call);
+  void serve_lab(CallPtr call);  // api_lab.cc
   struct Worker;
   Result<Worker> worker_of(const market::State& s, const market::Actor& actor, const Call& call,
                            std::int32_t epoch) const;
   void report_end(base::JobId job, const std::shared_ptr<hub::Run>& run);
+  template <class Look, class Work>
+  void on_pool(Pool& pool, CallPtr call, Look look, Work work);
   template <class Look, class Work>
   void on_files(CallPtr call, Look look, Work work);
 
@@ -100,8 +117,9 @@ class App {
   void create_account(CallPtr call, wire::NewAccount body, std::string hash);
   void change_password(CallPtr call, wire::NewPassword body, base::AccountId account,
                        std::string old_hash);
-  static Result<net::Response> open_session(Core::Turn& turn, base::AccountId account,
-                                            std::string label, base::Duration lasts);
+  static Result<net::Response> open_session(Core::Turn& turn, const Call& call,
+                                            base::AccountId account, std::string label,
+                                            base::Duration lasts);
   net::Response metrics(const Core::Turn& turn) const;
 
   Core& core_;
@@ -112,9 +130,13 @@ class App {
   const base::Clock& clock_;
   const AppOptions options_;
   const Routes routes_;
+  const Console console_;
   const std::string openapi_;
   std::function<net::ServerCounters()> net_counters_;
   net::RateLimiter per_account_, per_address_, sign_ups_, passwords_by_name_, passwords_by_address_;
+  Prepare prepare_;
+  // Fetching and cutting data takes so long that no worker's update may wait for it on files_.
+  Pool preparers_{2, 64};
 };
 
 }  // namespace souk::server

@@ -31,6 +31,15 @@ Result<const market::Lease*> lease_for(const market::State& s, const Actor& acto
   return Context::no_such("lease", text);
 }
 
+Result<const market::Job*> job_for(const market::State& s, const Actor& actor,
+                                   const std::string& text) {
+  const auto id = base::IdTraits<base::JobId>::parse(text);
+  const auto* job = id ? s.jobs.find(*id) : nullptr;
+  if (job == nullptr || !(job->owner == actor.account || actor.scope == market::Scope::operator_))
+    return Context::no_such("job", text);
+  return job;
+}
+
 Result<std::int64_t> number_of(const std::string& text, std::string_view name) {
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);

@@ -26,16 +26,20 @@ inline net::Response or_problem(Result<net::Response> result) {
 Result<const market::Lease*> lease_for(const market::State& s, const market::Actor& actor,
                                        const std::string& text, bool as_agent);
 
+// The job a route is about, for its owner and for operators.
+Result<const market::Job*> job_for(const market::State& s, const market::Actor& actor,
+                                   const std::string& text);
+
 // A whole number that is not negative.
 Result<std::int64_t> number_of(const std::string& text, std::string_view name);
 // One in the query, or `otherwise` where it is absent.
 Result<std::int64_t> number_in(const net::Request& http, std::string_view name,
                                std::int64_t otherwise);
 
-// Authenticates and asks `look` on the core, then does `work` with what it said on a file thread.
+// Authenticates and asks `look` on the core, then does `work` with what it said on one of `pool`.
 template <class Look, class Work>
-void App::on_files(CallPtr call, Look look, Work work) {
-  on_core(std::move(call), [this, look, work](Core::Turn& turn, CallPtr c) {
+void App::on_pool(Pool& pool, CallPtr call, Look look, Work work) {
+  on_core(std::move(call), [this, &pool, look, work](Core::Turn& turn, CallPtr c) {
     const auto seen =
         [&]() -> std::invoke_result_t<Look, const market::State&, const market::Actor&, Call&> {
       SOUK_ASSIGN(const auto actor, authenticate(turn, *c));
@@ -44,7 +48,7 @@ void App::on_files(CallPtr call, Look look, Work work) {
     }();
     if (!seen) return reply_after(turn, std::move(c), problem(seen.error()));
     auto holder = std::make_shared<CallPtr>(std::move(c));
-    const bool taken = files_.post([holder, work, seen = *seen] {
+    const bool taken = pool.post([holder, work, seen = *seen] {
       auto response = or_problem(work(**holder, seen));
       (*holder)->reply.send(std::move(response));
     });
@@ -52,6 +56,11 @@ void App::on_files(CallPtr call, Look look, Work work) {
       (*holder)->reply.send(
           problem(base::Error{base::Code::unavailable, "too many files are moving", "try again"}));
   });
+}
+
+template <class Look, class Work>
+void App::on_files(CallPtr call, Look look, Work work) {
+  on_pool(files_, std::move(call), std::move(look), std::move(work));
 }
 
 }  // namespace souk::server

@@ -155,11 +155,7 @@ void App::serve_training(CallPtr call) {
   on_files(
       std::move(call),
       [](const market::State& s, const Actor& actor, Call& c) -> Result<Seen> {
-        const auto id = base::IdTraits<base::JobId>::parse(c.params[0]);
-        const auto* job = id ? s.jobs.find(*id) : nullptr;
-        if (job == nullptr ||
-            !(job->owner == actor.account || actor.scope == market::Scope::operator_))
-          return Context::no_such("job", c.params[0]);
+        SOUK_ASSIGN(const auto* job, job_for(s, actor, c.params[0]));
         if (!market::paid_by_work(*job))
           return fail(Code::conflict, fmt::format("job {} trains nothing", c.params[0]));
         return Seen{job->id, job->result};

@@ -19,7 +19,6 @@ using base::fail;
 constexpr std::size_t kPathMax = 1'000;
 constexpr std::size_t kPaths = 64;
 constexpr std::size_t kVariables = 256;
-constexpr std::size_t kShards = 512;
 constexpr auto kShortestCheckpoint = base::seconds(1);
 
 base::Failure bad(std::string message, std::string hint, std::string field) {
@@ -106,9 +105,9 @@ base::Result<> check_train(const wire::Train& train, std::int32_t workers) {
       return wrong(fmt::format("{} is {}", name, value), fmt::format("use {} to {}", low, high),
                    name);
   if (train.shards.empty()) return wrong("there is no data", "give at least one shard", "shards");
-  if (train.shards.size() + train.validation.size() > kShards)
+  if (train.shards.size() + train.validation.size() > kMostShards)
     return wrong(fmt::format("{} shards", train.shards.size() + train.validation.size()),
-                 fmt::format("{} at most, validation included", kShards), "shards");
+                 fmt::format("{} at most, validation included", kMostShards), "shards");
   for (const auto* list : {&train.shards, &train.validation})
     for (const auto& shard : *list)
       if (shard.samples < 1) return wrong("a shard without samples", "leave it out", "shards");

@@ -17,6 +17,8 @@ inline constexpr std::string_view kContainers = "@containers";
 inline constexpr std::string_view kTorch = "@torch";  // The native trainer.
 inline constexpr std::string_view kUnsandboxed = "@no-sandbox";
 
+inline constexpr std::int32_t kMostShards = 512;  // Of a training, validation included.
+
 // Paths that stay inside the working folder, known words, bounded lists.
 [[nodiscard]] base::Result<> check_batch(const wire::Batch& batch);
 

@@ -105,8 +105,11 @@ Routes all_routes() {
   add_supply_routes(routes);
   add_job_routes(routes);
   add_file_routes(routes);
+  add_result_routes(routes);
+  add_prepare_routes(routes);
   add_training_routes(routes);
   add_market_routes(routes);
+  add_lab_routes(routes);
   return routes;
 }
 

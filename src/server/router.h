@@ -207,8 +207,11 @@ void add_account_routes(Routes& routes);   // api_accounts.cc
 void add_supply_routes(Routes& routes);    // api_supply.cc: classes, machines, offers
 void add_job_routes(Routes& routes);       // api_jobs.cc: jobs, leases, agents
 void add_file_routes(Routes& routes);      // app_files.cc: blobs, logs
+void add_result_routes(Routes& routes);    // app_results.cc
+void add_prepare_routes(Routes& routes);   // app_prepare.cc: job files, what to write into them
 void add_training_routes(Routes& routes);  // app_training.cc
 void add_market_routes(Routes& routes);    // api_market.cc: prices, ledger, operator, help
+void add_lab_routes(Routes& routes);       // api_lab.cc
 void add_system_routes(Routes& routes);    // system.cc: health, metrics, events, the document
 [[nodiscard]] Routes all_routes();
 

@@ -23,6 +23,7 @@
 #include "net/tls.h"
 #include "server/advice.h"
 #include "server/app.h"
+#include "server/console.h"
 #include "server/core.h"
 #include "server/feed.h"
 #include "server/pool.h"
@@ -286,7 +287,11 @@ struct Server::Impl {
     app = std::make_unique<App>(*core, *feed, *services, *hashers, *files, clock,
                                 AppOptions{.bootstrap = bootstrap,
                                            .metrics_public = options.metrics_public,
-                                           .requests_per_second = options.requests_per_second});
+                                           .tls = tls.has_value(),
+                                           .requests_per_second = options.requests_per_second,
+                                           .prepare = {.built_in_data = options.built_in_data,
+                                                       .python_package = options.python_package,
+                                                       .keep_bytes = options.blob_bytes / 4}});
     net::ServerOptions net_options{.address = options.address,
                                    .port = options.port,
                                    .threads = options.threads,
@@ -307,9 +312,16 @@ struct Server::Impl {
     return {};
   }
 
+  [[nodiscard]] std::string url_at(const std::string& address) const {
+    const bool v6 = address.find(':') != std::string::npos;
+    return fmt::format("{}://{}{}{}:{}", http->tls() ? "https" : "http", v6 ? "[" : "", address,
+                       v6 ? "]" : "", http->port());
+  }
+
   void stop() {
     if (stopped) return;
     stopped = true;
+    if (services) services->lab.stop();
     if (feed) feed->close();
     if (http) http->stop(base::seconds(5));
     if (core) core->stop();  // Its tasks use the pools.
@@ -347,7 +359,9 @@ struct Server::Impl {
         [url = options.parameters](base::JobId job) {
           return hub::make_store(url, to_string(job));
         },
-        std::move(hubs));
+        std::move(hubs),
+        LabOptions{.limit = options.lab_limit,
+                   .journal = options.memory ? "" : journal_path(options.data)});
     return {};
   }
 };
@@ -359,10 +373,13 @@ std::uint16_t Server::port() const { return impl_->http->port(); }
 const std::string& Server::fingerprint() const { return impl_->fingerprint; }
 const std::string& Server::bootstrap() const { return impl_->bootstrap; }
 
-std::string Server::url() const {
-  const bool v6 = impl_->options.address.find(':') != std::string::npos;
-  return fmt::format("{}://{}{}{}:{}", impl_->http->tls() ? "https" : "http", v6 ? "[" : "",
-                     impl_->options.address, v6 ? "]" : "", port());
+std::string Server::url() const { return impl_->url_at(impl_->options.address); }
+
+std::string Server::console_url() const {
+  if (built_in_console().empty()) return "";
+  const auto& address = impl_->options.address;
+  const bool all = address == "0.0.0.0" || address == "::";  // Those are no addresses to go to.
+  return impl_->url_at(all ? "localhost" : address) + "/";
 }
 
 Result<std::unique_ptr<Server>> Server::start(const Options& options) {
@@ -409,6 +426,8 @@ Result<> serve(const Options& options) {
 
   SOUK_ASSIGN(const auto server, Server::start(options));
   fmt::print("souk: listening on {}\n", server->url());
+  if (const auto console = server->console_url(); !console.empty())
+    fmt::print("souk: console at {}\n", console);
   if (!server->fingerprint().empty())
     fmt::print("souk: certificate fingerprint (clients: --pin) {}\n", server->fingerprint());
   if (!server->bootstrap().empty())

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "base/time.h"
 
 namespace souk::server {
+
+struct BuiltInData;  // training_data.h
 
 struct Options {
   std::string data;                      // Folder of the journal; made if absent.
@@ -35,6 +38,12 @@ struct Options {
   // server, and the file with the secret that they were started with.
   std::vector<std::string> hubs = {};
   std::string hub_secret_file = {};
+  // For jobs that are prepared here (server/prepare.h): where built-in data and the Python package
+  // lie. Absent: there is none.
+  std::function<base::Result<std::string>(const BuiltInData& data)> built_in_data = {};
+  std::function<base::Result<std::string>()> python_package = {};
+  // Of one experiment that is computed here for somebody (server/lab_runs.h); 0: none are.
+  base::Duration lab_limit = base::minutes(2);
 };
 
 // A whole market server in this process: journal, core, HTTP. start() returns when it listens.
@@ -44,6 +53,8 @@ class Server {
   ~Server();  // stop()
 
   [[nodiscard]] std::string url() const;
+  // Where a browser on this computer finds the console; empty when it was built without one.
+  [[nodiscard]] std::string console_url() const;
   [[nodiscard]] std::uint16_t port() const;
   // The certificate's fingerprint, for clients to pin; empty without TLS.
   [[nodiscard]] const std::string& fingerprint() const;

@@ -11,24 +11,28 @@
 #include "server/challenges.h"
 #include "server/forecast_errors.h"
 #include "server/holdings.h"
+#include "server/lab_runs.h"
 #include "server/logs.h"
 #include "server/pins.h"
 #include "server/telemetry.h"
 
 namespace souk::server {
 
-// What a market serves beside its journal: files, logs, trainings and what leases use. `blobs`,
-// `logs`, `pins` and `hub` may be used from any thread, the rest on the core thread only.
+// What a market serves beside its journal: files, logs, trainings, experiments and what leases use.
+// `blobs`, `logs`, `pins`, `hub` and `lab` may be used from any thread, the rest on the core thread
+// only.
 class Services {
  public:
   // Keeps logs and the names of snapshots below `folder`.
   Services(std::unique_ptr<blob::Store> store, const std::string& folder, const base::Clock& clock,
            base::Duration challenge_every = {}, std::uint64_t seed = 0,
-           hub::Hub::MakeStore parameters = {}, std::unique_ptr<hub::Remote> hubs = {})
+           hub::Hub::MakeStore parameters = {}, std::unique_ptr<hub::Remote> hubs = {},
+           LabOptions lab_options = {})
       : blobs(std::move(store)),
         logs(folder + "/logs"),
         pins(*blobs),
         hub(*blobs, clock, folder + "/hub", std::move(parameters), std::move(hubs)),
+        lab(clock, std::move(lab_options)),
         challenges(challenge_every, seed) {}
 
   [[nodiscard]] bool has_blob(std::string_view name) const {
@@ -39,6 +43,7 @@ class Services {
   const Logs logs;
   Pins pins;
   hub::Hub hub;
+  LabRuns lab;
   Telemetry telemetry;
   Challenges challenges;
   Holdings holdings;

@@ -48,6 +48,12 @@ class Codec {
   }
 };
 
+struct CodecInfo {
+  std::string_view name;
+  std::string_view what;  // One line.
+};
+
+[[nodiscard]] std::span<const CodecInfo> codecs();
 [[nodiscard]] std::vector<std::string_view> codec_names();
 // "fp32", "fp16", "int8", "top-k" or "top-k:0.01" (the share that is sent).
 [[nodiscard]] base::Result<std::unique_ptr<Codec>> make_codec(std::string_view spec);

@@ -8,37 +8,39 @@
 namespace souk::train {
 namespace {
 
-struct Entry {
-  std::string_view name;
-  MakeCodec* make;
+// The one list of codecs. To add one: a file, its test, its maker in codecs.h, a row in each of
+// these.
+constexpr std::array kCodecs{
+    CodecInfo{"fp32", "Every number whole: 4 bytes each."},
+    CodecInfo{"fp16", "Half precision: 2 bytes each."},
+    CodecInfo{"int8", "A byte each, and a scale for every 1024."},
+    CodecInfo{"top-k",
+              "Only the largest changes, 1% or top-k:SHARE; the rest waits for the next update."},
 };
 
-// The one list of codecs. To add one: a file, its test, its maker in codecs.h and its row here.
-constexpr std::array kTable{
-    Entry{"fp32", make_fp32},
-    Entry{"fp16", make_fp16},
-    Entry{"int8", make_int8},
-    Entry{"top-k", make_top_k},
-};
+constexpr std::array<MakeCodec*, kCodecs.size()> kMakers{make_fp32, make_fp16, make_int8,
+                                                         make_top_k};
 
 }  // namespace
 
+std::span<const CodecInfo> codecs() { return kCodecs; }
+
 std::vector<std::string_view> codec_names() {
   std::vector<std::string_view> names;
-  for (const auto& entry : kTable) names.push_back(entry.name);
+  for (const auto& codec : kCodecs) names.push_back(codec.name);
   return names;
 }
 
 base::Result<std::unique_ptr<Codec>> make_codec(std::string_view spec) {
   const auto colon = spec.find(':');
   const auto name = spec.substr(0, colon);
-  for (const auto& entry : kTable)
-    if (entry.name == name) {
+  for (std::size_t i = 0; i < kCodecs.size(); ++i)
+    if (kCodecs[i].name == name) {
       if (colon == spec.size() - 1)
         return base::fail(base::Code::invalid,
                           fmt::format("nothing follows the colon of '{}'", spec),
                           fmt::format("write '{}'", name), "codec");
-      return entry.make(colon == spec.npos ? std::string_view{} : spec.substr(colon + 1));
+      return kMakers[i](colon == spec.npos ? std::string_view{} : spec.substr(colon + 1));
     }
   return base::fail(base::Code::invalid, fmt::format("there is no codec '{}'", name.substr(0, 80)),
                     base::suggest(name, codec_names()), "codec");

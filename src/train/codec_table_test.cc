@@ -34,6 +34,13 @@ TEST(Codecs, AMistypedNameIsAnsweredWithTheNearest) {
   }
 }
 
+TEST(Codecs, EachIsMadeUnderTheNameItIsListedBy) {
+  for (const auto& [name, what] : codecs()) {
+    EXPECT_EQ((*make_codec(name))->name(), name);
+    EXPECT_FALSE(what.empty()) << name;
+  }
+}
+
 TEST(Codecs, WhatIsNotFiniteIsStillSeenBehindEveryCodec) {
   for (const auto name : codec_names())
     for (const auto bad :

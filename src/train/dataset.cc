@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -130,16 +131,23 @@ Result<std::vector<std::int64_t>> labels_of(const Table& table, std::size_t colu
   if (names.empty()) {
     std::set<std::string, std::less<>> words;
     for (const auto& row : table.rows) words.emplace(row[column]);
+    if (std::ssize(words) > kMostClasses)
+      return fail(
+          Code::invalid,
+          fmt::format("column {} has {} different labels", table.column(column), words.size()),
+          fmt::format("{} at most: is it the right column?", kMostClasses), "label");
     names.assign(words.begin(), words.end());
   }
+  std::map<std::string_view, std::int64_t> numbers;
+  for (const auto& name : names) numbers.try_emplace(name, std::ssize(numbers));
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const auto word = table.rows[r][column];
-    const auto it = std::ranges::find(names, word);
-    if (it == names.end())
+    const auto it = numbers.find(word);
+    if (it == numbers.end())
       return fail(Code::invalid,
                   fmt::format("line {}: label '{}' does not occur in the training data",
                               table.lines[r], word.substr(0, kMostShown)));
-    out.push_back(it - names.begin());
+    out.push_back(it->second);
   }
   return out;
 }

@@ -194,6 +194,15 @@ TEST(Csv, TestDataIsNumberedAsTheTrainingData) {
               HasSubstr("line 3: label 'pear' does not occur in the training data"));
 }
 
+TEST(Csv, AColumnOfMeasurementsIsNotTakenForLabels) {
+  std::string text;
+  for (int i = 0; i <= 100'000; ++i) text += "1," + std::to_string(i) + ".5\n";
+  const auto data = parse_csv(text, "");
+  ASSERT_FALSE(data);
+  EXPECT_EQ(data.error().message, "column 1 has 100001 different labels");
+  EXPECT_EQ(data.error().field, "label");
+}
+
 TEST(Csv, ACellThatIsNoNumberIsNamed) {
   EXPECT_THAT(says(parse_csv("a,b,kind\n1,2,x\n\n1,two,y\n", "")),
               HasSubstr("line 4, column 'b': 'two' is not a number"));

@@ -1,4 +1,4 @@
-#include "cli/job_file.h"
+#include "wire/job_file.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,27 @@
 #include <array>
 #include <filesystem>
 
-#include "cli/values.h"
+#include "wire/spellings.h"
 #include "wire/yaml.h"
 
-namespace souk::cli {
+namespace souk::wire {
 namespace {
 
-using wire::AnyJson;
+constexpr std::array kModels{
+    ModelInfo{"logistic", "Logistic regression: one layer. The smallest."},
+    ModelInfo{"mlp", "One hidden layer, of 128 units unless `hidden` says otherwise."},
+    ModelInfo{"lenet", "LeNet-5: a small convolutional network for small pictures."},
+    ModelInfo{"resnet20", "ResNet-20: 20 layers with shortcuts, for pictures like CIFAR-10's."},
+    ModelInfo{"preresnet", "A pre-activation ResNet of `depth` layers."},
+    ModelInfo{"char-transformer", "A small transformer that learns to write text, byte by byte."},
+};
+
+// For hints: "logistic, mlp, ...".
+std::string model_names() {
+  std::string out;
+  for (const auto& model : kModels) out += fmt::format("{}{}", out.empty() ? "" : ", ", model.name);
+  return out;
+}
 
 struct FileResources {
   std::optional<AnyJson> cores;  // 2, or "2.." for at least two: which is what it means anyway.
@@ -71,7 +85,7 @@ struct File {
   FilePrice price;
   std::optional<std::string> deadline;
   std::int32_t priority = 0;
-  wire::Constraints constraints;
+  Constraints constraints;
   std::vector<std::string> packages;  // Short for constraints.packages.
   std::optional<AnyJson> run;         // As it is written: `run: true` is a command.
   std::optional<AnyJson> setup;
@@ -80,9 +94,9 @@ struct File {
   std::vector<std::string> outputs;
   std::map<std::string, AnyJson> env;  // Numbers too.
   std::optional<std::string> image;
-  std::optional<wire::BatchCheckpoint> checkpoint;
+  std::optional<BatchCheckpoint> checkpoint;
   std::string network = "none";
-  wire::Retry retry;
+  Retry retry;
   // kind: train
   std::optional<std::string> trainer;  // torch, python
   std::optional<AnyJson> model;        // "lenet", or {name: mlp, hidden: 64}.
@@ -91,7 +105,7 @@ struct File {
   std::optional<AnyJson> rule;  // "fedbuff", or {name: fedbuff, buffer: 4}.
   std::optional<std::string> codec;
   std::optional<std::int32_t> epochs;
-  std::optional<wire::TrainTarget> target;
+  std::optional<TrainTarget> target;
   std::optional<std::int32_t> batch;
   std::optional<AnyJson> lr;
   std::optional<std::int32_t> local_steps;
@@ -117,7 +131,7 @@ base::Error at(base::Error error, std::string field) {
 
 // A scalar as it was written.
 std::string plain(const AnyJson& json) {
-  if (const auto text = wire::from_json<std::string>(json.text)) return *text;
+  if (const auto text = from_json<std::string>(json.text)) return *text;
   return json.text;
 }
 
@@ -136,19 +150,26 @@ base::Result<std::int64_t> memory_of(const std::optional<std::string>& text, std
 base::Result<std::int32_t> count_of(const std::optional<AnyJson>& json, std::int32_t otherwise,
                                     std::string field) {
   if (!json) return otherwise;
-  std::int32_t out = 0;
-  if (auto read = read_value(at_least(plain(*json)), out); !read)
-    return std::unexpected(at(std::move(read).error(), std::move(field)));
-  return out;
+  auto count = parse_whole<std::int32_t>(at_least(plain(*json)));
+  if (!count) return std::unexpected(at(std::move(count).error(), std::move(field)));
+  return count;
 }
 
-base::Result<LocalInput> input_of(const AnyJson& json, std::size_t i) {
+base::Result<std::string> placed(const PathRules& rules, const std::string& path,
+                                 std::string field) {
+  if (!rules.place) return path;
+  auto place = rules.place(path);
+  if (!place) return std::unexpected(at(std::move(place).error(), std::move(field)));
+  return place;
+}
+
+base::Result<LocalInput> input_of(const AnyJson& json, std::size_t i, const PathRules& rules) {
   const auto field = fmt::format("inputs[{}]", i);
   FileInput in;
-  if (const auto text = wire::from_json<std::string>(json.text)) {
+  if (const auto text = from_json<std::string>(json.text)) {
     in.folder = *text;
   } else {
-    auto read = wire::from_json<FileInput>(json.text);
+    auto read = from_json<FileInput>(json.text);
     if (!read) return std::unexpected(at(std::move(read).error(), field));
     in = *std::move(read);
   }
@@ -172,26 +193,40 @@ base::Result<LocalInput> input_of(const AnyJson& json, std::size_t i) {
   if (out.path.empty() || out.path == "." || out.path == "..")
     return std::unexpected(at(
         {base::Code::invalid, "it has no name of its own", "say where it goes with path:"}, field));
+  if (in.url && rules.allow_url)
+    if (auto allowed = rules.allow_url(*in.url); !allowed)
+      return std::unexpected(at(std::move(allowed).error(), field));
+  if (in.folder || in.file) {
+    SOUK_ASSIGN(out.source, placed(rules, out.source, field));
+  }
   return out;
 }
 
 // A file, or a list of files.
-base::Result<std::vector<std::string>> files_of(const AnyJson& json, std::string field) {
-  if (auto one = wire::from_json<std::string>(json.text)) return std::vector{*std::move(one)};
-  auto many = wire::from_json<std::vector<std::string>>(json.text);
-  if (many && !many->empty()) return *std::move(many);
-  return std::unexpected(
-      at({base::Code::invalid, "it is no file", "give a path, or a list of paths"}, field));
+base::Result<std::vector<std::string>> files_of(const AnyJson& json, const PathRules& rules,
+                                                const std::string& field) {
+  std::vector<std::string> out;
+  if (auto one = from_json<std::string>(json.text))
+    out.push_back(*std::move(one));
+  else if (auto many = from_json<std::vector<std::string>>(json.text))
+    out = *std::move(many);
+  if (out.empty())
+    return std::unexpected(
+        at({base::Code::invalid, "it is no file", "give a path, or a list of paths"}, field));
+  for (auto& path : out) {
+    SOUK_ASSIGN(path, placed(rules, path, field));
+  }
+  return out;
 }
 
-base::Result<DataSource> data_of(const File& f) {
+base::Result<DataSource> data_of(const File& f, const PathRules& rules) {
   if (!f.data)
     return std::unexpected(at({base::Code::invalid, "a training needs data",
                                "data: mnist, or {format: csv, train: FILE, test: FILE}"},
                               "data"));
-  if (auto name = wire::from_json<std::string>(f.data->text))
+  if (auto name = from_json<std::string>(f.data->text))
     return DataSource{.built_in = *std::move(name)};
-  auto read = wire::from_json<FileData>(f.data->text);
+  auto read = from_json<FileData>(f.data->text);
   if (!read) return std::unexpected(at(std::move(read).error(), "data"));
   const auto formats = {"idx", "cifar10", "csv", "text"};
   if (std::ranges::find(formats, read->format) == formats.end())
@@ -199,9 +234,9 @@ base::Result<DataSource> data_of(const File& f) {
                                "use idx, cifar10, csv or text"},
                               "data.format"));
   DataSource out{.format = read->format, .label = read->label};
-  SOUK_ASSIGN(out.train, files_of(read->train, "data.train"));
+  SOUK_ASSIGN(out.train, files_of(read->train, rules, "data.train"));
   if (read->test) {
-    SOUK_ASSIGN(out.test, files_of(*read->test, "data.test"));
+    SOUK_ASSIGN(out.test, files_of(*read->test, rules, "data.test"));
   }
   return out;
 }
@@ -211,8 +246,8 @@ template <class Other>
 base::Result<std::string> named(const std::optional<AnyJson>& json, std::string field,
                                 const Other& other) {
   if (!json) return std::string();
-  if (auto name = wire::from_json<std::string>(json->text)) return *std::move(name);
-  auto all = wire::from_json<std::map<std::string, AnyJson>>(json->text);
+  if (auto name = from_json<std::string>(json->text)) return *std::move(name);
+  auto all = from_json<std::map<std::string, AnyJson>>(json->text);
   if (!all || !all->contains("name"))
     return std::unexpected(
         at({base::Code::invalid, "it has no name", "give a name, or {name: NAME, ...}"},
@@ -222,20 +257,20 @@ base::Result<std::string> named(const std::optional<AnyJson>& json, std::string 
   return plain(all->at("name"));
 }
 
-base::Result<> convert_rate(const File& f, wire::Train& train) {
+base::Result<> convert_rate(const File& f, Train& train) {
   if (!f.lr) return {};
-  if (const auto one = wire::from_json<double>(f.lr->text)) {
+  if (const auto one = from_json<double>(f.lr->text)) {
     train.lr = *one;
     return {};
   }
-  auto both = wire::from_json<FileRate>(f.lr->text);
+  auto both = from_json<FileRate>(f.lr->text);
   if (!both) return std::unexpected(at(std::move(both).error(), "lr"));
   train.lr = both->start;
   train.lr_end = both->end;
   return {};
 }
 
-base::Result<> convert_train(File& f, JobFile& out) {
+base::Result<> convert_train(File& f, const PathRules& rules, JobFile& out) {
   LocalTrain local;
   auto& train = local.train;
   train.trainer = f.trainer.value_or(f.script ? "python" : "torch");
@@ -247,31 +282,32 @@ base::Result<> convert_train(File& f, JobFile& out) {
             "give script: FILE with trainer: python, or model: NAME with trainer: torch"},
            "script"));
   if (!python && !f.model)
-    return std::unexpected(at({base::Code::invalid, "a training needs a model",
-                               "logistic, mlp, lenet, resnet20, preresnet or char-transformer"},
-                              "model"));
+    return std::unexpected(
+        at({base::Code::invalid, "a training needs a model", model_names()}, "model"));
   if (f.run)
     return std::unexpected(at({base::Code::invalid, "a training runs its trainer, nothing else",
                                "drop run:, or kind: train"},
                               "run"));
-  local.script = f.script.value_or("");
+  if (f.script) {
+    SOUK_ASSIGN(local.script, placed(rules, *f.script, "script"));
+  }
   SOUK_ASSIGN(const auto model,
               named(f.model, "model", [&](const std::string& key, const AnyJson& value) {
                 train.config[key] = value.text;
                 return base::Result<>();
               }));
-  if (!model.empty()) train.config["model"] = wire::to_json(model);
+  if (!model.empty()) train.config["model"] = to_json(model);
   for (const auto& [key, value] : f.options) train.config[key] = value.text;
   SOUK_ASSIGN(
       train.rule,
       named(f.rule, "rule", [&](const std::string& key, const AnyJson& value) -> base::Result<> {
-        const auto number = wire::from_json<double>(value.text);
+        const auto number = from_json<double>(value.text);
         if (!number)
           return std::unexpected(at({base::Code::invalid, "it is no number", ""}, "rule." + key));
         train.rule_params[key] = *number;
         return {};
       }));
-  SOUK_ASSIGN(local.data, data_of(f));
+  SOUK_ASSIGN(local.data, data_of(f, rules));
   SOUK_TRY(convert_rate(f, train));
   train.codec = f.codec.value_or(train.codec);
   train.epochs = f.epochs.value_or(10);
@@ -287,7 +323,7 @@ base::Result<> convert_train(File& f, JobFile& out) {
   }
   local.shards = f.shards.value_or(0);
   out.train = std::move(local);
-  f.run = AnyJson{wire::to_json(std::string(python ? "python3 trainer.py" : "souk-torch"))};
+  f.run = AnyJson{to_json(std::string(python ? "python3 trainer.py" : "souk-torch"))};
   return {};
 }
 
@@ -317,7 +353,7 @@ base::Result<> refuse_training_keys(const File& f) {
   return {};
 }
 
-base::Result<> convert_batch(File& f, JobFile& out) {
+base::Result<> convert_batch(File& f, const PathRules& rules, JobFile& out) {
   if (!f.run) {
     const std::initializer_list<std::pair<std::string_view, bool>> useless{
         {"setup", f.setup.has_value()},
@@ -334,24 +370,26 @@ base::Result<> convert_batch(File& f, JobFile& out) {
                                   std::string(name)));
     return {};
   }
-  wire::Batch batch{.run = plain(*f.run),
-                    .setup = f.setup ? plain(*f.setup) : "",
-                    .outputs = std::move(f.outputs),
-                    .image = f.image,
-                    .checkpoint = f.checkpoint,
-                    .network = f.network,
-                    .retry = f.retry};
+  Batch batch{.run = plain(*f.run),
+              .setup = f.setup ? plain(*f.setup) : "",
+              .outputs = std::move(f.outputs),
+              .image = f.image,
+              .checkpoint = f.checkpoint,
+              .network = f.network,
+              .retry = f.retry};
   for (const auto& [name, value] : f.env) batch.env[name] = plain(value);
   for (std::size_t i = 0; i < f.inputs.size(); ++i) {
-    SOUK_ASSIGN(auto input, input_of(f.inputs[i], i));
+    SOUK_ASSIGN(auto input, input_of(f.inputs[i], i, rules));
     out.inputs.push_back(std::move(input));
   }
-  out.workdir = f.workdir;
+  if (f.workdir) {
+    SOUK_ASSIGN(out.workdir, placed(rules, *f.workdir, "workdir"));
+  }
   out.job.batch = std::move(batch);
   return {};
 }
 
-base::Result<JobFile> convert(File f, base::Time now) {
+base::Result<JobFile> convert(File f, base::Time now, const PathRules& rules) {
   JobFile out;
   auto& job = out.job;
   job = {.name = std::move(f.name), .kind = std::move(f.kind), .class_ = f.class_};
@@ -378,27 +416,23 @@ base::Result<JobFile> convert(File f, base::Time now) {
   job.priority = f.priority;
   job.constraints = std::move(f.constraints);
   for (auto& package : f.packages) job.constraints.packages.push_back(std::move(package));
-  SOUK_TRY(job.kind == "train" ? convert_train(f, out) : refuse_training_keys(f));
-  SOUK_TRY(convert_batch(f, out));
+  SOUK_TRY(job.kind == "train" ? convert_train(f, rules, out) : refuse_training_keys(f));
+  SOUK_TRY(convert_batch(f, rules, out));
   return out;
-}
-
-// Paths in a job file are relative to the file, not to where somebody happens to be.
-std::string beside(const std::string& file, const std::string& path) {
-  return (std::filesystem::path(file).parent_path() / path).string();
 }
 
 }  // namespace
 
-base::Result<JobFile> read_job_file(std::string_view text, std::string_view file, base::Time now) {
-  SOUK_ASSIGN(const auto document, wire::parse_yaml(text, file));
+base::Result<JobFile> read_job_file(std::string_view text, std::string_view file, base::Time now,
+                                    const PathRules& rules) {
+  SOUK_ASSIGN(const auto document, parse_yaml(text, file));
   const auto read = [&]() -> base::Result<JobFile> {
-    SOUK_ASSIGN(auto described, wire::from_value<File>(document.value));
-    return convert(std::move(described), now);
+    SOUK_ASSIGN(auto described, from_value<File>(document.value));
+    return convert(std::move(described), now, rules);
   };
   auto out = read();
   if (!out) {
-    auto error = wire::locate(std::move(out).error(), document, file);
+    auto error = locate(std::move(out).error(), document, file);
     error.field.clear();  // The line says it better.
     return std::unexpected(std::move(error));
   }
@@ -406,17 +440,14 @@ base::Result<JobFile> read_job_file(std::string_view text, std::string_view file
 }
 
 base::Result<JobFile> load_job_file(const std::string& path, base::Time now) {
-  SOUK_ASSIGN(const auto text, wire::read_yaml_text(path));
-  SOUK_ASSIGN(auto out, read_job_file(text, path, now));
-  if (out.workdir) out.workdir = beside(path, *out.workdir);
-  for (auto& input : out.inputs)
-    if (!input.source.empty() && input.hash.empty()) input.source = beside(path, input.source);
-  if (out.train) {
-    for (auto* files : {&out.train->data.train, &out.train->data.test})
-      for (auto& file : *files) file = beside(path, file);
-    if (!out.train->script.empty()) out.train->script = beside(path, out.train->script);
-  }
-  return out;
+  SOUK_ASSIGN(const auto text, read_yaml_text(path));
+  // Not to where somebody happens to be.
+  const auto folder = std::filesystem::path(path).parent_path();
+  return read_job_file(text, path, now, {.place = [&](const std::string& relative) {
+                         return base::Result<std::string>((folder / relative).string());
+                       }});
 }
 
-}  // namespace souk::cli
+std::span<const ModelInfo> models() { return kModels; }
+
+}  // namespace souk::wire

@@ -1,9 +1,9 @@
-#include "cli/job_file.h"
+#include "wire/job_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace souk::cli {
+namespace souk::wire {
 namespace {
 
 using testing::ElementsAre;
@@ -135,6 +135,61 @@ TEST(JobFile, AnInputComesFromExactlyOnePlace) {
   }
 }
 
+constexpr const char* kManyPaths = R"(
+kind: train
+script: a.py
+data:
+  format: csv
+  train: [b.csv, c.csv]
+  test: d.csv
+workdir: e
+inputs:
+  - f
+  - {path: x, blob: 00aa}
+  - {url: "http://g/h", hash: abcd}
+)";
+
+TEST(JobFile, EveryPathIsWhereTheRulesPutIt) {
+  const PathRules below{
+      .place = [](const std::string& path) -> base::Result<std::string> { return "/top/" + path; }};
+  const auto file = read_job_file(kManyPaths, "job.yaml", kNow, below);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->train->script, "/top/a.py");
+  EXPECT_THAT(file->train->data.train, ElementsAre("/top/b.csv", "/top/c.csv"));
+  EXPECT_THAT(file->train->data.test, ElementsAre("/top/d.csv"));
+  EXPECT_EQ(file->workdir, "/top/e");
+  ASSERT_EQ(file->inputs.size(), 3u);
+  EXPECT_EQ(file->inputs[0].source, "/top/f");
+  EXPECT_EQ(file->inputs[0].path, "f");
+  EXPECT_EQ(file->inputs[1].source, "");
+  EXPECT_EQ(file->inputs[2].source, "http://g/h");
+}
+
+TEST(JobFile, APathThatTheRulesRefuseIsNamedWithItsLine) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"a.py", "job.yaml:3: script: no a.py"},
+      {"c.csv", "job.yaml:6: data.train: no c.csv"},
+      {"d.csv", "job.yaml:7: data.test: no d.csv"},
+      {"e", "job.yaml:8: workdir: no e"},
+      {"f", "job.yaml:10: inputs[0]: no f"},
+      {"http://g/h", "job.yaml:12: inputs[2]: no http"},
+  };
+  for (const auto& [refused, message] : rows) {
+    const auto check = [&](const std::string& path) -> base::Result<> {
+      if (path != refused) return {};
+      return base::fail(base::Code::invalid, "no " + path);
+    };
+    const auto file = read_job_file(kManyPaths, "job.yaml", kNow,
+                                    {.place = [&](const auto& path) -> base::Result<std::string> {
+                                       SOUK_TRY(check(path));
+                                       return path;
+                                     },
+                                     .allow_url = check});
+    ASSERT_FALSE(file) << refused;
+    EXPECT_THAT(file.error().message, StartsWith(message));
+  }
+}
+
 TEST(JobFile, FilesWithoutACommandAreAMistake) {
   const auto file = read_job_file("class: c1\noutputs: [x]\n", "job.yaml", kNow);
   ASSERT_FALSE(file);
@@ -165,4 +220,4 @@ TEST(JobFile, MistakesAreNamedWithTheirLineAndAnAnswer) {
 }
 
 }  // namespace
-}  // namespace souk::cli
+}  // namespace souk::wire

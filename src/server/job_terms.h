@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+
+#include "base/credits.h"
+#include "wire/api.h"
+
+// What a job that says little of its price comes to, from what clients see of a market. Pure.
+
+namespace souk::server {
+
+// The class the server will choose: the one that is named, or the smallest that holds it. Null:
+// there is none.
+[[nodiscard]] const wire::SlotClass* likely_class(const wire::NewJob& job,
+                                                  std::span<const wire::SlotClass> classes);
+
+// The most it pays for a slot-hour: unless it says so, twice what is suggested.
+[[nodiscard]] base::Credits likely_limit(const wire::NewJob& job, const wire::SlotClass* k);
+
+// Without a word on the budget: an hour of all workers at the limit price, or what there is.
+[[nodiscard]] base::Credits likely_budget(const wire::NewJob& job,
+                                          std::span<const wire::SlotClass> classes,
+                                          const wire::Account& account);
+
+}  // namespace souk::server

@@ -1,0 +1,65 @@
+import { test as base, expect, type Page } from '@playwright/test';
+import axe from 'axe-core';
+import { kPassword, Market } from './market';
+
+// A market, and a page that must stay without errors in its console.
+export const test = base.extend<{ market: Market; quiet: undefined; allowed: RegExp[] }>({
+  market: async ({}, use) => {
+    const market = await Market.start();
+    await use(market);
+    await market.stop();
+  },
+  // What the browser itself prints when a request is refused or the market is away.
+  allowed: [[], { option: true }],
+  quiet: [
+    async ({ page, allowed, market: _ }, use) => {
+      const errors: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text());
+      });
+      page.on('pageerror', (error) => errors.push(String(error)));
+      await use(undefined);
+      expect(errors.filter((e) => !allowed.some((a) => a.test(e)))).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };
+
+export async function signUp(page: Page, market: Market, name: string): Promise<void> {
+  await page.goto(market.url);
+  await page.getByText('Sign up', { exact: true }).first().click();
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: false }).first().fill(kPassword);
+  await page.getByRole('button', { name: 'Sign up' }).click();
+  await expect(page.getByRole('button', { name: `account ${name}` })).toBeVisible();
+}
+
+export async function logIn(page: Page, market: Market, name: string, password = kPassword): Promise<void> {
+  await page.goto(market.url);
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: false }).first().fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+// Goes by the menu, as people do.
+export async function goTo(page: Page, room: string): Promise<void> {
+  const menu = page.getByRole('button', { name: 'menu' });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole('navigation', { name: 'rooms' }).getByRole('link', { name: room }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+}
+
+// No fault that keeps people out, as axe sees it.
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const bad = await page.evaluate(async () => {
+    const { axe: checker } = window as unknown as { axe: typeof axe };
+    const { violations } = await checker.run(document);
+    return violations
+      .filter((v) => v.impact === 'serious' || v.impact === 'critical')
+      .map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html).slice(0, 3).join(' ')}`);
+  });
+  expect(bad).toEqual([]);
+}

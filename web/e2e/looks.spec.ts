@@ -1,0 +1,66 @@
+import { gzipSync } from 'node:zlib';
+import { expect, expectAccessible, goTo, signUp, test } from './fixtures';
+
+const kRooms = ['Home', 'Machines', 'Jobs', 'Prices', 'Lab', 'Ledger', 'Operator', 'Help'];
+
+for (const look of [
+  { name: 'light', colorScheme: 'light' as const, viewport: { width: 1280, height: 800 } },
+  { name: 'dark', colorScheme: 'dark' as const, viewport: { width: 1280, height: 800 } },
+  { name: 'phone', colorScheme: 'light' as const, viewport: { width: 360, height: 740 } },
+])
+  test.describe(look.name, () => {
+    test.use({ colorScheme: look.colorScheme, viewport: look.viewport });
+
+    test('every room is accessible, fits the screen and does not jump', async ({ page, market }) => {
+      await page.addInitScript(() => {
+        const seen = { shift: 0 };
+        Object.assign(window, { seen });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
+            if (!entry.hadRecentInput) seen.shift += entry.value;
+        }).observe({ type: 'layout-shift', buffered: true });
+      });
+      await page.goto(market.url);
+      await expectAccessible(page);
+      await signUp(page, market, 'boss');
+      market.souk('boss', 'login', 'boss');
+      market.souk('boss', 'machine', 'add', 'tower', '--cores', '4', '--memory', '8G');
+      for (const room of kRooms) {
+        await goTo(page, room);
+        await expect(page.getByLabel('loading')).toHaveCount(0);
+        await expectAccessible(page);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        expect(wide, `${room} scrolls sideways`).toBeLessThanOrEqual(0);
+      }
+      const shift = await page.evaluate(() => (window as unknown as { seen: { shift: number } }).seen.shift);
+      expect(shift).toBeLessThan(0.1); // What browsers call good.
+    });
+  });
+
+test('the first visit loads less than 300 KB of script', async ({ page, market }) => {
+  let bytes = 0;
+  const loaded: Promise<void>[] = [];
+  page.on('response', (response) => {
+    if (response.url().endsWith('.js'))
+      loaded.push(response.body().then((body) => void (bytes += gzipSync(body).length)));
+  });
+  await signUp(page, market, 'boss');
+  await expect(page.getByLabel('loading')).toHaveCount(0);
+  await Promise.all(loaded);
+  console.log(`${Math.round(bytes / 1024)} KiB of script, compressed, until Home is shown`);
+  expect(bytes).toBeLessThan(300_000);
+});
+
+test('the policy allows no inline script', async ({ page, market }) => {
+  const response = await page.goto(market.url);
+  const policy = response?.headers()['content-security-policy'] ?? '';
+  expect(policy).toContain("script-src 'self'");
+  expect(policy).not.toMatch(/script-src[^;]*unsafe/);
+  expect(await page.locator('script:not([src])').count()).toBe(0);
+});
+
+test('the way by keyboard', async ({ page, market }) => {
+  await signUp(page, market, 'boss');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to the page' })).toBeFocused();
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from '@playwright/test';
+import { chromium } from './e2e/chromium';
+
+// Every test has a market of its own: the real binary, on a free port of this computer.
+export default defineConfig({
+  testDir: 'e2e',
+  testMatch: '*.spec.ts',
+  outputDir: process.env.SOUK_E2E_OUT ?? 'test-results',
+  workers: 1,
+  timeout: 120_000,
+  expect: { timeout: 15_000 },
+  reporter: [['list']],
+  use: { ...chromium, trace: 'retain-on-failure' },
+});

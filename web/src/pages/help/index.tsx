@@ -1,0 +1,17 @@
+import { SimpleGrid } from '@mantine/core';
+import { Page } from '../../parts/page';
+import { Cards } from './cards';
+import { Faq } from './faq';
+import { Feedback } from './feedback';
+
+export default function Help() {
+  return (
+    <Page title="Help" about="How things are done here, and whom to ask.">
+      <Cards />
+      <Faq />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <Feedback />
+      </SimpleGrid>
+    </Page>
+  );
+}

@@ -1,0 +1,125 @@
+import type { Schemas } from '../../../api/client';
+import { count } from '../../../format';
+import { type Draft, noDraft, toYaml } from './draft';
+import type { Yaml, YamlMap } from './yaml';
+
+// A job that exists, as the job file that would make one like it.
+
+type Job = Schemas['Job'];
+type Train = Schemas['Train'];
+
+// What the data decides when it is cut; a file does not say it.
+const kFromData = new Set(['input', 'mean', 'std', 'labels', 'classes']);
+
+// The trainer's configuration is JSON by name.
+function valueOf(json: string): Yaml {
+  try {
+    return JSON.parse(json) as Yaml;
+  } catch {
+    return json;
+  }
+}
+
+function training(train: Train): Partial<Draft> {
+  const options: YamlMap = {};
+  for (const [key, json] of Object.entries(train.config ?? {}))
+    if (key !== 'model' && !kFromData.has(key)) options[key] = valueOf(json);
+  const model = train.config?.['model'];
+  const rest: YamlMap = {};
+  if (train.local_steps > 0) rest['local_steps'] = train.local_steps;
+  if (train.validations > 1) rest['validate'] = { per_epoch: train.validations };
+  if (train.validators && train.validators.length > 0) rest['validators'] = train.validators;
+  if (train.replicate > 0) rest['replicate'] = train.replicate;
+  if (train.seed !== 1) rest['seed'] = train.seed;
+  if (model === undefined && Object.keys(options).length > 0) rest['options'] = options;
+  return {
+    model: model === undefined ? '' : String(valueOf(model)),
+    modelOptions: model === undefined ? {} : options,
+    script: train.trainer === 'python' ? 'trainer.py' : '',
+    epochs: train.epochs,
+    target: train.target?.accuracy ?? '',
+    batch: train.batch,
+    lr: train.lr,
+    lrEnd: train.lr_end ?? '',
+    rule: train.rule,
+    ruleOptions: { ...train.rule_params },
+    codec: train.codec === 'fp32' ? '' : train.codec,
+    rest,
+  };
+}
+
+function program(batch: Schemas['Batch']): Partial<Draft> {
+  const rest: YamlMap = {};
+  // The console's own additions for scripts are made again.
+  const inputs = (batch.inputs ?? []).filter((i) => !i.path.startsWith('.souk/') && !(batch.train && i.path === 'trainer.py'));
+  const env = Object.entries(batch.env ?? {}).filter(
+    ([name]) => !(batch.train && (name === 'PYTHONPATH' || name === 'PYTHONDONTWRITEBYTECODE')),
+  );
+  if (inputs.length > 0) rest['inputs'] = inputs.map(({ path, blob }) => ({ path, blob }));
+  if (env.length > 0) rest['env'] = Object.fromEntries(env);
+  if (batch.image) rest['image'] = batch.image;
+  if (batch.checkpoint) rest['checkpoint'] = { path: batch.checkpoint.path, every: batch.checkpoint.every };
+  if (batch.network !== 'none') rest['network'] = batch.network;
+  const { on, max } = batch.retry ?? {};
+  if (max !== undefined && on && (max !== 10 || on.join() !== 'lost')) rest['retry'] = { on, max };
+  return {
+    ...(batch.train ? {} : { run: batch.run, outputs: batch.outputs ?? [] }),
+    setup: batch.setup,
+    rest,
+  };
+}
+
+export function draftOfJob(job: Job): Draft {
+  const c = job.constraints;
+  const about = job.batch ? program(job.batch) : {};
+  const train = job.batch?.train ? training(job.batch.train) : {};
+  const rest: YamlMap = { ...about.rest, ...train.rest };
+  if (job.priority !== 0) rest['priority'] = job.priority;
+  const providers: YamlMap = {};
+  if (c.providers_allowed?.length) providers['providers_allowed'] = c.providers_allowed;
+  if (c.providers_refused?.length) providers['providers_refused'] = c.providers_refused;
+  if (Object.keys(providers).length > 0) rest['constraints'] = providers;
+  return {
+    ...noDraft,
+    ...about,
+    ...train,
+    kind: job.kind === 'train' ? 'train' : 'batch',
+    name: job.name,
+    class: job.class,
+    least: job.workers.min,
+    most: job.workers.max,
+    // What the program needs by itself is found out again.
+    packages: (c.packages ?? []).filter((p) => !p.startsWith('@')),
+    regions: c.regions ?? [],
+    maxRtt: c.max_rtt_ms ?? '',
+    minReliability: c.min_reliability ?? '',
+    lenders: c.lenders_allowed ?? [],
+    refused: c.lenders_refused ?? [],
+    limit: job.limit,
+    budget: job.budget,
+    deadline: job.deadline ?? '',
+    rest,
+  };
+}
+
+// What of the job a file cannot say, in words.
+export function unsaid(job: Job): string[] {
+  const out: string[] = [];
+  const batch = job.batch;
+  if (!batch) return ['it has no program: whoever holds its leases decides what runs'];
+  if (batch.train) {
+    const shards = batch.train.shards ?? [];
+    const samples = shards.reduce((sum, s) => sum + s.samples, 0);
+    out.push(`its data: ${count(samples, 'sample')} in ${count(shards.length, 'shard')}, named by digests`);
+    if (batch.train.trainer === 'python') out.push('its script, named by a digest');
+  }
+  if (batch.workdir) out.push('its working folder, named by a digest');
+  return out;
+}
+
+export function yamlOfJob(job: Job): string {
+  const missing = unsaid(job);
+  const comment = missing.length === 0 ? '' : `# Job ${job.id}. Not in this file:\n${missing.map((m) => `#   ${m}\n`).join('')}`;
+  return comment + toYaml(draftOfJob(job));
+}
+

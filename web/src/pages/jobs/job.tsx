@@ -1,0 +1,123 @@
+import { Group, SimpleGrid, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import type { Schemas } from '../../api/client';
+import { useGet } from '../../api/queries';
+import { dateTime, duration } from '../../format';
+import { CopyLine } from '../../parts/copy-line';
+import { Loaded, Page } from '../../parts/page';
+import { Panel } from '../../parts/panel';
+import { StateBadge } from '../../parts/state-badge';
+import { When } from '../../parts/when';
+import { yamlOfJob } from './file/of-job';
+import { Actions } from './job/actions';
+import { shareDone } from './job/curves';
+import { DownloadModel, Files } from './job/files';
+import { Logs } from './job/logs';
+import { useMachineNames } from './job/names';
+import { Spending } from './job/spending';
+import { Stalls } from './job/stalls';
+import { Timeline } from './job/timeline';
+import { TrainingPanel } from './job/training';
+import { Why } from './job/why';
+import { Workers } from './job/workers';
+
+type Job = Schemas['Job'];
+
+const kLeases = 500; // The latest.
+
+function About({ job }: { job: Job }) {
+  const took = job.started && job.ended ? (Date.parse(job.ended) - Date.parse(job.started)) / 1000 : undefined;
+  return (
+    <Group gap="xs">
+      <StateBadge state={job.state} />
+      <span>
+        {job.id}, {job.kind}, class {job.class}; submitted <When at={job.created} />
+        {took !== undefined && `; took ${duration(took)}`}
+        {job.deadline && !job.ended && `; deadline ${dateTime(job.deadline)}`}
+        {job.reason && `; ${job.reason}`}
+      </span>
+    </Group>
+  );
+}
+
+function wantsMore(job: Job): boolean {
+  return !job.ended && job.held + job.done < Math.min(job.workers.max, job.planned ?? job.workers.max);
+}
+
+function Found({ job }: { job: Job }) {
+  const path = { id: job.id };
+  const live = !job.ended;
+  const trains = job.kind === 'train';
+  const leases = useGet('/v1/jobs/{id}/leases', { path, query: { limit: kLeases } });
+  const training = useGet('/v1/jobs/{id}/training', { path }, { every: live ? 1_000 : false, enabled: trains });
+  const files = useGet('/v1/jobs/{id}/files', { path, query: {} }, { enabled: job.batch !== undefined });
+  const items = useMemo(() => leases.data?.items ?? [], [leases.data]);
+  const names = useMachineNames(items.map((l) => l.machine));
+  const machines = useMemo(
+    () => new Map(items.map((l) => [l.id, names.get(l.machine) ?? `${l.machine} of ${l.lender}`])),
+    [items, names],
+  );
+  const units = useMemo(
+    () => new Map((training.data?.by_worker ?? []).map((w) => [w.worker, w.units])),
+    [training.data],
+  );
+  const machineOf = (lease: string) => machines.get(lease) ?? lease;
+  const left = files.data?.items ?? [];
+  return (
+    <Page
+      title={job.name || `Job ${job.id}`}
+      about={<About job={job} />}
+      actions={
+        <>
+          <DownloadModel job={job.id} files={left} />
+          <Actions job={job} />
+        </>
+      }
+    >
+      {job.planned_why && live && (
+        <Text size="sm">{`Planned for now: ${job.planned} of ${job.workers.max} workers. ${job.planned_why}.`}</Text>
+      )}
+      {wantsMore(job) && job.held === 0 && <Why job={job} />}
+      {trains && (
+        <Loaded query={training} height={420}>
+          {(t) => <TrainingPanel training={t} live={live} />}
+        </Loaded>
+      )}
+      <Loaded query={leases} height={180}>
+        {() => <Timeline leases={items} names={names} units={units} ended={job.ended} />}
+      </Loaded>
+      {wantsMore(job) && job.held > 0 && <Why job={job} />}
+      {!trains && job.batch && <Workers job={job} />}
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Spending job={job} leases={items} progress={training.data ? shareDone(training.data, job) : 1} />
+        {trains ? (
+          <Loaded query={training} height={240}>
+            {(t) => <Stalls training={t} machineOf={machineOf} />}
+          </Loaded>
+        ) : (
+          <Files job={job} files={left} gone={files.data?.gone ?? []} />
+        )}
+      </SimpleGrid>
+      {job.batch && items.length > 0 && <Logs leases={items} machineOf={machineOf} ended={job.ended} />}
+      {trains && (!live || left.length > 0) && <Files job={job} files={left} gone={files.data?.gone ?? []} />}
+      <Panel title="Job file">
+        <Text size="sm" mb="xs">
+          The same job for <code>souk run</code>:
+        </Text>
+        <CopyLine text={yamlOfJob(job)} label="the job file" />
+      </Panel>
+    </Page>
+  );
+}
+
+export default function JobPage({ id }: { id: string }) {
+  const query = useGet('/v1/jobs/{id}', { path: { id } });
+  if (query.data) return <Found job={query.data} />;
+  return (
+    <Page title={`Job ${id}`}>
+      <Loaded query={query} height={600}>
+        {() => null}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,85 @@
+import type { Schemas } from '../../../api/client';
+import { count, credits, dateTime } from '../../../format';
+
+// What a job that does not run could give up, as a change that one click makes.
+
+type Job = Schemas['Job'];
+type Edit = Schemas['JobEdit'];
+type Constraints = Schemas['Constraints'];
+type Relaxation = Schemas['Relaxation'];
+
+export type Step =
+  | { how: 'edit'; edit: Edit }
+  | { how: 'clone'; class: string } // A job's class cannot be changed; that of a copy can.
+  | { how: 'wait' }
+  | { how: 'command'; command: string };
+
+// "@torch" and the like are what the program needs, whatever people ask for besides.
+const needed = (name: string) => name.startsWith('@');
+
+function without(c: Constraints, kind: string): Constraints | undefined {
+  switch (kind) {
+    case 'packages':
+      return { ...c, packages: (c.packages ?? []).filter(needed) };
+    case 'region':
+      return { ...c, regions: [] };
+    case 'rtt': {
+      const { max_rtt_ms: _, ...rest } = c;
+      return rest;
+    }
+    case 'reliability': {
+      const { min_reliability: _, ...rest } = c;
+      return rest;
+    }
+    case 'lender':
+      return { ...c, lenders_allowed: [], lenders_refused: [] };
+    case 'provider':
+      return { ...c, providers_allowed: [], providers_refused: [] };
+    default:
+      return undefined;
+  }
+}
+
+export function stepFor(relaxation: Relaxation, job: Job): Step {
+  const { kind, flag } = relaxation;
+  const value = flag.split(' ')[1] ?? '';
+  if (kind === 'wait') return { how: 'wait' };
+  if (kind === 'slot_class' && value) return { how: 'clone', class: value };
+  if (kind === 'price' && Number(value) > 0) return { how: 'edit', edit: { limit: Number(value) } };
+  if (kind === 'budget' && Number(value) > 0) return { how: 'edit', edit: { budget: Number(value) } };
+  const range = /^(\d+)\.\.(\d+)$/.exec(value);
+  if (kind === 'workers' && range)
+    return { how: 'edit', edit: { workers: { min: Number(range[1]), max: Number(range[2]) } } };
+  const constraints = without(job.constraints, kind);
+  if (constraints) return { how: 'edit', edit: { constraints } };
+  return { how: 'command', command: `souk job edit ${job.id} ${flag}` };
+}
+
+const kObstacles: Record<string, string> = {
+  price: 'ask more than your limit price',
+  window: 'are outside their hours',
+  full: 'are in use',
+  paused: 'are paused',
+  draining: 'are being withdrawn',
+  offline: 'are offline',
+  frozen: 'belong to a frozen account',
+  packages: 'lack packages that it needs',
+  region: 'are in other regions',
+  rtt: 'are too far away',
+  reliability: 'are not reliable enough',
+  lender: 'belong to lenders you did not allow',
+  provider: 'are of providers you did not allow',
+  avoided: 'failed this job before',
+};
+
+export function obstacleText(obstacles: string[]): string {
+  return obstacles.map((o) => kObstacles[o] ?? o).join(', and ');
+}
+
+// "wait until 2026-11-15T20:10:03.68Z" with the time as it is here.
+export function relaxationText(r: Relaxation): string {
+  const change = r.change.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, (iso) => dateTime(iso));
+  const slots = r.slots > 0 ? `: ${count(r.slots, 'slot')}` : '';
+  const extra = r.extra_per_hour > 0 && r.kind !== 'budget' ? `, ${credits(r.extra_per_hour)} more an hour` : '';
+  return change + slots + extra;
+}

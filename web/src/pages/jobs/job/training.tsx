@@ -1,0 +1,80 @@
+import { Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useEffect, useMemo, useState } from 'react';
+import type { Schemas } from '../../../api/client';
+import { count, duration, percent, seconds } from '../../../format';
+import { Chart } from '../../../parts/chart';
+import { Fact } from '../../../parts/fact';
+import { Panel } from '../../../parts/panel';
+import { accuracyCurve, epochNow, follow, hasRange, lossCurve, type LossPoint } from './curves';
+
+type Training = Schemas['Training'];
+
+const kChart = 220; // px
+
+function Facts({ t, live }: { t: Training; live: boolean }) {
+  return (
+    <Group gap="xl" align="flex-start">
+      <Fact label="Epoch">{`${epochNow(t)} of ${t.epochs}`}</Fact>
+      <Fact label="Accuracy" about={t.target === undefined ? '' : `target ${percent(t.target, 1)}`}>
+        {t.accuracy === undefined ? '–' : percent(t.accuracy, 2)}
+      </Fact>
+      <Fact label="Loss, lately">{t.loss > 0 ? t.loss.toFixed(4) : '–'}</Fact>
+      <Fact label="Workers">{t.workers}</Fact>
+      <Fact label="Trained for" about={live && t.left ? `at most ${duration(seconds(t.left))} left` : ''}>
+        {duration(seconds(t.elapsed))}
+      </Fact>
+      <Fact label="Samples" about={t.wasted_steps > 0 ? `${count(t.wasted_steps, 'step')} done in vain` : ''}>
+        {t.samples.toLocaleString('en')}
+      </Fact>
+    </Group>
+  );
+}
+
+function Curves({ t, trail }: { t: Training; trail: LossPoint[] }) {
+  const rows = useMemo(() => t.rows ?? [], [t.rows]);
+  const loss = useMemo(() => lossCurve(rows, trail), [rows, trail]);
+  const accuracy = useMemo(() => accuracyCurve(rows, t.target), [rows, t.target]);
+  if (loss.x.length === 0)
+    return (
+      <Text c="dimmed" size="sm" mih={kChart}>
+        Curves appear with the first update.
+      </Text>
+    );
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <div>
+        <Title order={3} size="h5">
+          Loss
+        </Title>
+        <Chart label="loss by epoch" xLabel="epoch" whole height={kChart} {...loss} from0 />
+      </div>
+      <div>
+        <Title order={3} size="h5">
+          Accuracy
+        </Title>
+        <Chart label="accuracy by epoch" xLabel="epoch" whole height={kChart} format={(y) => percent(y, 1)} {...accuracy} />
+        {hasRange(rows) && (
+          <Text size="xs" c="dimmed">
+            The band is the range of the checks of an epoch.
+          </Text>
+        )}
+      </div>
+    </SimpleGrid>
+  );
+}
+
+// How far a training is: facts, and curves that grow while one looks.
+export function TrainingPanel({ training: t, live }: { training: Training; live: boolean }) {
+  const [trail, setTrail] = useState<LossPoint[]>([]);
+  useEffect(() => setTrail((now) => follow(now, t)), [t]);
+  return (
+    <Panel title="Training">
+      <Stack>
+        <Progress value={100 * t.progress} aria-label="progress of the training" animated={live && t.state === 'training'} />
+        <Facts t={t} live={live} />
+        <Curves t={t} trail={trail} />
+        {t.state === 'finished' && t.reason && <Text size="sm">{`Ended: ${t.reason}.`}</Text>}
+      </Stack>
+    </Panel>
+  );
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { currentUse } from './usage';
+
+const usage = {
+  cpu_seconds: 10, memory_bytes: 1, memory_peak_bytes: 2, scratch_bytes: 3, received_bytes: 4, sent_bytes: 5,
+};
+
+test('cores in use come from the last two samples', () => {
+  const used = currentUse({
+    lease: 'l1',
+    samples: [
+      { at: '2026-01-01T12:00:00Z', usage },
+      { at: '2026-01-01T12:00:10Z', usage: { ...usage, cpu_seconds: 25, memory_bytes: 9 } },
+    ],
+  });
+  expect(used).toMatchObject({ lease: 'l1', cores: 1.5, memory: 9, peak: 2 });
+});
+
+test('one sample says nothing of the pace, none says nothing', () => {
+  expect(currentUse({ lease: 'l1', samples: [{ at: '2026-01-01T12:00:00Z', usage }] })?.cores).toBe(0);
+  expect(currentUse({ lease: 'l1', samples: [] })).toBeUndefined();
+});

@@ -1,0 +1,26 @@
+import type { Schemas } from '../../../api/client';
+
+// What workers use, from the samples that their machines send.
+
+export type CurrentUse = { lease: string; cores: number; memory: number; peak: number; scratch: number; received: number; sent: number };
+
+type LeaseUsage = Schemas['LeaseUsage'];
+
+// Cores in use are processor time over time, between the last two samples.
+export function currentUse(series: LeaseUsage): CurrentUse | undefined {
+  const samples = series.samples ?? [];
+  const last = samples.at(-1);
+  if (!last) return undefined;
+  const before = samples.at(-2);
+  const took = before ? (Date.parse(last.at) - Date.parse(before.at)) / 1000 : 0;
+  const cores = before && took > 0 ? (last.usage.cpu_seconds - before.usage.cpu_seconds) / took : 0;
+  return {
+    lease: series.lease,
+    cores: Math.max(0, cores),
+    memory: last.usage.memory_bytes,
+    peak: last.usage.memory_peak_bytes,
+    scratch: last.usage.scratch_bytes,
+    received: last.usage.received_bytes,
+    sent: last.usage.sent_bytes,
+  };
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page';
+
+export default function Room() {
+  return <Page title="Jobs">{null}</Page>;
+}

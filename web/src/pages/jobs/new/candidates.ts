@@ -1,0 +1,72 @@
+import type { Schemas } from '../../../api/client';
+import { seconds } from '../../../format';
+
+// The candidates of a plan, as points of time and cost.
+
+export type Candidate = Schemas['PlanCandidate'];
+export type NewJob = Schemas['NewJob'];
+
+export type Point = {
+  workers: number;
+  time: number; // seconds
+  timeLow: number;
+  timeHigh: number;
+  cost: number;
+  costLow: number;
+  costHigh: number;
+  best: boolean; // No other is both faster and cheaper.
+};
+
+export function pointsOf(candidates: Candidate[]): Point[] {
+  const points = candidates.map((c) => ({
+    workers: c.workers,
+    time: seconds(c.time),
+    timeLow: seconds(c.time_low),
+    timeHigh: seconds(c.time_high),
+    cost: c.cost,
+    costLow: c.cost_low,
+    costHigh: c.cost_high,
+  }));
+  return points.map((p) => ({
+    ...p,
+    best: !points.some(
+      (q) => q !== p && q.time <= p.time && q.cost <= p.cost && (q.time < p.time || q.cost < p.cost),
+    ),
+  }));
+}
+
+// The job with the candidate that somebody picked. The planner's own choice needs no word: it also
+// lets workers that come later help. Any other number of workers is a bound.
+export function withChoice(job: NewJob, picked: Candidate | undefined): NewJob {
+  if (!picked || picked.chosen) return job;
+  const least = job.workers?.min ?? 1;
+  return { ...job, workers: { min: Math.min(least, picked.workers), max: picked.workers } };
+}
+
+// Round numbers from 0 to a little more than `most`, five or so.
+export function roundTicks(most: number): number[] {
+  if (!(most > 0)) return [0, 1];
+  const raw = most / 4;
+  const size = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * size).find((n) => n >= raw * 0.999) ?? 10 * size;
+  const out: number[] = [];
+  for (let i = 0; i * step < most + step * 0.999; ++i) out.push(Number((i * step).toPrecision(12)));
+  return out;
+}
+
+const kTimes = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
+
+// The same in seconds, minutes, hours and days.
+export function timeTicks(most: number): number[] {
+  const step = kTimes.find((s) => most / s <= 5) ?? Math.ceil(most / 5 / 86_400) * 86_400;
+  const out: number[] = [];
+  for (let t = 0; t < most + step * 0.999; t += step) out.push(t);
+  return out.length > 1 ? out : [0, step];
+}
+
+const kLimits: Record<string, string> = {
+  compute: 'computing',
+  network: 'the network',
+  hub: 'the hub, which folds updates',
+};
+export const limitText = (limit: string): string => kLimits[limit] ?? limit;

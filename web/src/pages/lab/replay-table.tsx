@@ -1,0 +1,57 @@
+import { Table, Text } from '@mantine/core';
+import type { Schemas } from '../../api/client';
+import { credits, percent } from '../../format';
+import { Empty } from '../../parts/empty';
+
+// The history itself first, then each mechanism in its place.
+export function ReplayTable({ replay }: { replay: Schemas['Replayed'] }) {
+  const rows = replay.items ?? [];
+  if (!rows.some((r) => r.rounds > 0))
+    return (
+      <Empty title="No round in that time">
+        Rounds in which something traded are replayed. Ask for more days, or for another class.
+      </Empty>
+    );
+  return (
+    <>
+      <Table.ScrollContainer minWidth={820}>
+        <Table verticalSpacing={6} aria-label="history under each mechanism">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Mechanism</Table.Th>
+              {['Rounds', 'Traded in', 'Slots', 'Mean price', 'Borrowers pay', 'Lenders get', 'Platform', 'Gain'].map((title) => (
+                <Table.Th key={title} ta="right">
+                  {title}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((r) => (
+              <Table.Tr key={r.mechanism}>
+                <Table.Th scope="row" fw={600}>
+                  {r.mechanism}
+                </Table.Th>
+                <Table.Td ta="right">{r.rounds.toLocaleString('en')}</Table.Td>
+                <Table.Td ta="right">{r.traded_in.toLocaleString('en')}</Table.Td>
+                <Table.Td ta="right">{r.slots.toLocaleString('en')}</Table.Td>
+                <Table.Td ta="right">{credits(r.price)}</Table.Td>
+                <Table.Td ta="right">{credits(r.paid)}</Table.Td>
+                <Table.Td ta="right">{credits(r.got)}</Table.Td>
+                <Table.Td ta="right">{credits(r.paid - r.got)}</Table.Td>
+                <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
+                  {credits(r.gain_low)} to {credits(r.gain_high)}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Text size="xs" c="dimmed" mt="xs">
+        Payments and gains are for an hour of every slot granted. The gain is between what logged prices say and what
+        it would be if everybody had hidden {percent(replay.shading)} of its value. Bids are not truthful under a rule
+        that does not reward truth, and would have been others under another rule.
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,1 @@
+export const isOver = (state: string | undefined) => state === 'done' || state === 'failed' || state === 'cancelled';

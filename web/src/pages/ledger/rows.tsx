@@ -1,0 +1,79 @@
+import { Anchor, Badge, Table } from '@mantine/core';
+import { useRef } from 'react';
+import { Link } from 'wouter';
+import { credits, dateTime } from '../../format';
+import { useRowWindow } from '../../parts/row-window';
+import classes from './rows.module.css';
+import type { Row } from './statement';
+
+const kHeight = 37; // px, with the line below.
+const kColors: Record<string, string> = {
+  grant: 'blue', bonus: 'blue', reserve: 'gray', refund: 'gray', spend: 'orange', earn: 'teal',
+};
+
+function Amount({ amount }: { amount: number }) {
+  return (
+    <>
+      {amount > 0 ? '+' : ''}
+      {credits(amount)}
+    </>
+  );
+}
+
+function LedgerRow({ row: { line, reason, available, escrow } }: { row: Row }) {
+  // A job that my machine worked for is somebody else's.
+  const mine = line.job !== undefined && line.kind !== 'earn';
+  return (
+    <Table.Tr className={classes.row}>
+      <Table.Td>{dateTime(line.at)}</Table.Td>
+      <Table.Td>
+        <Badge variant="light" tt="none" color={kColors[line.kind] ?? 'gray'}>
+          {line.kind}
+        </Badge>
+      </Table.Td>
+      <Table.Td className={classes.reason} title={reason}>
+        {mine ? (
+          <Anchor component={Link} href={`/jobs/${line.job}`} size="sm">
+            {reason}
+          </Anchor>
+        ) : (
+          reason
+        )}
+      </Table.Td>
+      <Table.Td ta="right">
+        <Amount amount={line.amount} />
+      </Table.Td>
+      <Table.Td ta="right">{credits(available)}</Table.Td>
+      <Table.Td ta="right">{credits(escrow)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+// Only the rows on the screen are drawn, so that ten thousand are as fast as ten.
+export function LedgerRows({ rows }: { rows: Row[] }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { from, to, before, after } = useRowWindow(rows.length, kHeight, body);
+  return (
+    <Table.ScrollContainer minWidth={720}>
+      <Table aria-rowcount={rows.length + 1}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={170}>When</Table.Th>
+            <Table.Th w={90}>Kind</Table.Th>
+            <Table.Th>Reason</Table.Th>
+            <Table.Th ta="right">Amount</Table.Th>
+            <Table.Th ta="right">Available then</Table.Th>
+            <Table.Th ta="right">Escrow then</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody ref={body}>
+          {before > 0 && <tr aria-hidden="true" style={{ height: before }} />}
+          {rows.slice(from, to).map((row, i) => (
+            <LedgerRow key={from + i} row={row} />
+          ))}
+          {after > 0 && <tr aria-hidden="true" style={{ height: after }} />}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

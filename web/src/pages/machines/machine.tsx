@@ -1,0 +1,104 @@
+import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
+import { useGet } from '../../api/queries';
+import { Link } from 'wouter';
+import { count, percent } from '../../format';
+import { Loaded, Page } from '../../parts/page';
+import { Panel } from '../../parts/panel';
+import { StateBadge } from '../../parts/state-badge';
+import { When } from '../../parts/when';
+import { Detected } from './detected';
+import { LeaseHistory, LeasesNow } from './lease-tables';
+import { isKnown, type Machine, stateOf } from './leases';
+import { MachineActions } from './machine-actions';
+import { useMyLeases } from './my-leases';
+import { NewOfferPanel } from './new-offer';
+import { OfferPanel } from './offer-panel';
+import { Reliability } from './reliability';
+import { StartAgain } from './start-again';
+
+function Trouble({ machine }: { machine: Machine }) {
+  if (machine.doubted !== undefined)
+    return (
+      <Alert color="red" title="This machine is doubted and lends nothing meanwhile">
+        {machine.doubted}. It was asked to compute something that a machine like the one it says it is does in
+        seconds, and did not. It is asked again every minute while its agent runs, and lends again once it passes.
+        If it is busy with other things, lend fewer cores.
+      </Alert>
+    );
+  if (!isKnown(machine)) return <StartAgain machine={machine} title="Its agent has not run yet" />;
+  if (!machine.online) return <StartAgain machine={machine} title="This machine fell silent while it was leased" />;
+  return null;
+}
+
+function Body({ machine }: { machine: Machine }) {
+  const offers = useGet('/v1/offers', { query: { mine: true, limit: 500 } });
+  const classes = useGet('/v1/classes', {});
+  const mine = useMyLeases();
+  const leases = mine.leases.filter((l) => l.machine === machine.id);
+  const all = offers.data?.items ?? [];
+  const own = all.filter((o) => o.machine === machine.id);
+  return (
+    <Page
+      title={machine.name}
+      about={
+        <Group gap="xs">
+          <StateBadge state={stateOf(machine, all)} />
+          <span>
+            {machine.id}, {count(own.length, 'offer')}, {percent(machine.reliability)} reliable, added{' '}
+            <When at={machine.created} />
+          </span>
+        </Group>
+      }
+      actions={<MachineActions machine={machine} offers={own} />}
+    >
+      <Trouble machine={machine} />
+      {isKnown(machine) && (
+        <Panel title="What it has">
+          <Detected machine={machine} />
+        </Panel>
+      )}
+      {isKnown(machine) && (
+        <Panel title="In use now">
+          <LeasesNow leases={leases} />
+        </Panel>
+      )}
+      {isKnown(machine) && (
+        <Loaded query={offers} height={700}>
+          {() => (
+            <Loaded query={classes} height={700}>
+              {({ items = [] }) => (
+                <Stack gap="lg">
+                  {own.map((o) => (
+                    <OfferPanel key={o.id} offer={o} machine={machine} offers={all} classes={items} />
+                  ))}
+                  {own.length === 0 && <NewOfferPanel machine={machine} offers={all} classes={items} />}
+                </Stack>
+              )}
+            </Loaded>
+          )}
+        </Loaded>
+      )}
+      <Reliability machine={machine} leases={leases} partial={mine.hasMore} />
+      <LeaseHistory leases={leases} hasMore={mine.hasMore} more={mine.more} loadingMore={mine.loadingMore} />
+    </Page>
+  );
+}
+
+export default function MachinePage({ id }: { id: string }) {
+  const machine = useGet('/v1/machines/{id}', { path: { id } });
+  if (machine.data) return <Body machine={machine.data} />;
+  return (
+    <Page title={`Machine ${id}`}>
+      <Loaded query={machine} height={600}>
+        {() => null}
+      </Loaded>
+      {machine.error && (
+        <Text size="sm">
+          <Anchor component={Link} href="/machines">
+            All your machines
+          </Anchor>
+        </Text>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,54 @@
+import { Badge, Group, Table, Text } from '@mantine/core';
+import { percent } from '../../format';
+import { Fact } from '../../parts/fact';
+import { Panel } from '../../parts/panel';
+import { type Lease, type Machine, tally } from './leases';
+
+const kEffects = {
+  broken: { color: 'red', text: 'loses a fifth' },
+  kept: { color: 'teal', text: 'regains a fifth of what is missing' },
+  neither: { color: 'gray', text: 'no change' },
+};
+
+// Why the figure is what it is.
+export function Reliability({ machine, leases, partial }: { machine: Machine; leases: Lease[]; partial: boolean }) {
+  const rows = tally(leases);
+  return (
+    <Panel title="Reliability">
+      <Group align="flex-start" gap="xl">
+        <Fact label="Now">{percent(machine.reliability, 1)}</Fact>
+        <Text size="sm" c="dimmed" maw={620} flex={1} miw={240}>
+          A machine begins with 90%. A lease that is lost or not started, or a failed challenge, takes a fifth of it;
+          each lease kept gives a fifth of what is missing back. Giving work back with notice costs nothing. Jobs may
+          ask for a least reliability, and of two offers at one price the more reliable comes first.
+        </Text>
+      </Group>
+      {rows.length > 0 && (
+        <Table.ScrollContainer minWidth={420} mt="sm">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>How leases ended{partial ? ' (recent ones)' : ''}</Table.Th>
+                <Table.Th ta="right">Leases</Table.Th>
+                <Table.Th>Each</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map((r) => (
+                <Table.Tr key={`${r.outcome} ${r.effect}`}>
+                  <Table.Td>{r.words}</Table.Td>
+                  <Table.Td ta="right">{r.count}</Table.Td>
+                  <Table.Td>
+                    <Badge variant="light" tt="none" color={kEffects[r.effect].color}>
+                      {kEffects[r.effect].text}
+                    </Badge>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Panel>
+  );
+}

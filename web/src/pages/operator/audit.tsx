@@ -1,0 +1,81 @@
+import { Button, Stack, Table, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
+import { usePages } from '../../api/queries';
+import { Empty } from '../../parts/empty';
+import { Loaded } from '../../parts/page';
+import { Panel } from '../../parts/panel';
+import { When } from '../../parts/when';
+
+// What operators did, newest first.
+export function Audit() {
+  const [text, setText] = useState('');
+  // What other operators do is no news either.
+  const pages = usePages('/v1/audit', { query: { limit: 100 } }, { every: 10_000 });
+  const part = text.trim().toLowerCase();
+  return (
+    <Panel title="Audit log">
+      <Stack gap="sm">
+        <TextInput
+          label="Search the log"
+          placeholder="A name, an act or a word"
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={text}
+          onChange={(e) => setText(e.currentTarget.value)}
+          maw={320}
+        />
+        <Loaded query={pages} height={320}>
+          {({ items }) => {
+            const rows = items.filter((e) =>
+              `${e.who} ${e.action} ${e.subject} ${e.detail}`.toLowerCase().includes(part),
+            );
+            return rows.length === 0 ? (
+              <Empty title={items.length === 0 ? 'Nothing has been done yet' : 'Nothing in the log is like that'}>
+                Grants, freezes, changes of classes and settings, and what an operator does to what belongs to
+                others are written here.
+              </Empty>
+            ) : (
+              <Table.ScrollContainer minWidth={640}>
+                <Table verticalSpacing="xs" aria-label="audit log">
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>When</Table.Th>
+                      <Table.Th>Who</Table.Th>
+                      <Table.Th>Did</Table.Th>
+                      <Table.Th>To</Table.Th>
+                      <Table.Th>Detail</Table.Th>
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {rows.map((e, i) => (
+                      <Table.Tr key={`${e.at} ${i}`}>
+                        <Table.Td style={{ whiteSpace: 'nowrap' }}>
+                          <When at={e.at} />
+                        </Table.Td>
+                        <Table.Td>{e.who}</Table.Td>
+                        <Table.Td>{e.action}</Table.Td>
+                        <Table.Td>{e.subject}</Table.Td>
+                        <Table.Td>{e.detail}</Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </Table.ScrollContainer>
+            );
+          }}
+        </Loaded>
+        {pages.hasNextPage && (
+          <Button
+            size="xs"
+            variant="default"
+            loading={pages.isFetchingNextPage}
+            onClick={() => void pages.fetchNextPage()}
+            style={{ alignSelf: 'flex-start' }}
+          >
+            Show older entries
+          </Button>
+        )}
+      </Stack>
+    </Panel>
+  );
+}

@@ -1,0 +1,97 @@
+import { SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import { useSearchParams } from 'wouter';
+import type { Schemas } from '../../api/client';
+import { useGet } from '../../api/queries';
+import { bytes, count, credits } from '../../format';
+import { Empty } from '../../parts/empty';
+import { Fact } from '../../parts/fact';
+import { truthful } from '../../parts/mechanism-words';
+import { Loaded, Page } from '../../parts/page';
+import { AdvicePanel } from './advice-panel';
+import { AheadPanel } from './ahead-panel';
+import { BookPanel } from './book-panel';
+import { HistoryPanel } from './history-panel';
+import { RulePanel } from './rule-panel';
+
+type SlotClass = Schemas['SlotClass'];
+
+function contents(c: SlotClass): string {
+  const parts = [count(c.cores, 'core'), bytes(c.memory_mib * 1024 ** 2)];
+  if (c.gpus > 0) parts.unshift(`${count(c.gpus, 'GPU')}${c.gpu_memory_mib ? ` of ${bytes(c.gpu_memory_mib * 1024 ** 2)}` : ''}`);
+  return parts.join(', ');
+}
+
+function ClassPrices({ slotClass: c }: { slotClass: SlotClass }) {
+  const prices = useGet('/v1/prices', { query: { class: c.name } });
+  const asked = useGet('/v1/book', { query: { class: c.name } });
+  const book = useMemo(() => ({ asks: asked.data?.asks ?? [], bids: asked.data?.bids ?? [] }), [asked.data]);
+  const mechanisms = useGet('/v1/mechanisms', {});
+  const rule = mechanisms.data?.items?.find((m) => m.name === c.in_force);
+  return (
+    <Stack gap="lg" pt="md">
+      <Loaded query={prices} height={64}>
+        {(p) => (
+          <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }}>
+            <Fact label="A slot is">{contents(c)}</Fact>
+            <Fact label="Suggested now">{credits(p.suggested)}</Fact>
+            <Fact label="Last paid">{p.last === undefined ? '–' : credits(p.last)}</Fact>
+            <Fact label="Median, 7 days">{p.summary.median === undefined ? '–' : credits(p.summary.median)}</Fact>
+            <Fact label="In use">{count(c.leased, 'slot')}</Fact>
+            <Fact label="Wanted">{count(c.wanted, 'slot')}</Fact>
+          </SimpleGrid>
+        )}
+      </Loaded>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <Loaded query={asked} height={480}>
+          {() => <BookPanel book={book} />}
+        </Loaded>
+        <Loaded query={prices} height={480}>
+          {(p) => <AdvicePanel prices={p} book={book} truthful={truthful(rule?.properties ?? '')} />}
+        </Loaded>
+      </SimpleGrid>
+      <HistoryPanel name={c.name} />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <Loaded query={prices} height={480}>
+          {(p) => <AheadPanel prices={p} />}
+        </Loaded>
+        <RulePanel slotClass={c} />
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+function Classes({ classes }: { classes: SlotClass[] }) {
+  const [search, setSearch] = useSearchParams();
+  const chosen = classes.find((c) => c.name === search.get('class')) ?? classes[0];
+  if (!chosen)
+    return <Empty title="This market has no slot classes">An operator adds them on the operator’s page.</Empty>;
+  return (
+    <Tabs value={chosen.name} onChange={(name) => setSearch(name ? { class: name } : {}, { replace: true })}>
+      <Tabs.List aria-label="slot classes">
+        {classes.map((c) => (
+          <Tabs.Tab key={c.name} value={c.name}>
+            {c.name}{' '}
+            <Text span size="xs" c="dimmed" className="numbers">
+              {credits(c.suggested)}
+            </Text>
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={chosen.name}>
+        <ClassPrices key={chosen.name} slotClass={chosen} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+export default function Prices() {
+  const classes = useGet('/v1/classes', {});
+  return (
+    <Page title="Prices" about="What slots cost now, what they cost before, and what to expect. Credits per slot-hour.">
+      <Loaded query={classes} height={700}>
+        {(page) => <Classes classes={(page.items ?? []).filter((c) => !c.retired || c.leased > 0)} />}
+      </Loaded>
+    </Page>
+  );
+}

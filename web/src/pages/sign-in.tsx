@@ -1,0 +1,78 @@
+import { Alert, Button, Center, Paper, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ApiError } from '../api/client';
+import { change, useChange } from '../api/queries';
+import { enter } from '../session';
+
+// Logging in and signing up. The answer sets a cookie that scripts cannot read.
+export function SignIn({ ended }: { ended: boolean }) {
+  const client = useQueryClient();
+  const [mode, setMode] = useState<'in' | 'up'>('in');
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const going = useChange(
+    async () =>
+      mode === 'in'
+        ? await change('post', '/v1/login', { body: { name, password, label: 'console' } })
+        : await change('post', '/v1/accounts', { body: { name, password } }),
+    { quiet: true, done: (session) => enter(client, session.account) },
+  );
+  const refused = going.error instanceof ApiError ? going.error : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    going.mutate();
+  };
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Stack w="100%" maw={380}>
+        <div>
+          <Title order={1}>Souk</Title>
+          <Text c="dimmed">A community market of computers for machine learning.</Text>
+        </div>
+        {ended && <Alert color="yellow">Your session has ended. Log in to go on where you were.</Alert>}
+        <Paper withBorder p="lg" component="form" onSubmit={submit}>
+          <Stack>
+            <SegmentedControl
+              fullWidth
+              aria-label="log in or sign up"
+              value={mode}
+              onChange={(value) => {
+                setMode(value as 'in' | 'up');
+                going.reset();
+              }}
+              data={[
+                { value: 'in', label: 'Log in' },
+                { value: 'up', label: 'Sign up' },
+              ]}
+            />
+            <TextInput
+              label="Name"
+              autoComplete="username"
+              required
+              value={name}
+              onChange={(e) => setName(e.currentTarget.value)}
+              error={refused?.field === 'name' && refused.message}
+            />
+            <PasswordInput
+              label="Password"
+              autoComplete={mode === 'in' ? 'current-password' : 'new-password'}
+              {...(mode === 'up' ? { description: 'At least 10 characters. A sentence is good.' } : {})}
+              required
+              value={password}
+              onChange={(e) => setPassword(e.currentTarget.value)}
+            />
+            {refused && (
+              <Alert color="red" role="alert" title={refused.message}>
+                {refused.hint}
+              </Alert>
+            )}
+            <Button type="submit" loading={going.isPending}>
+              {mode === 'in' ? 'Log in' : 'Sign up'}
+            </Button>
+          </Stack>
+        </Paper>
+      </Stack>
+    </Center>
+  );
+}

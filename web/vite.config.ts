@@ -1,0 +1,25 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+// `npm run dev` serves the console and passes the API on to a market on this computer.
+// The market compares Host with Origin, so that one stays.
+const to = { target: process.env.SOUK_SERVER ?? 'http://127.0.0.1:7070', changeOrigin: false };
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: {
+      output: {
+        manualChunks: (id) =>
+          /node_modules\/(react|react-dom|scheduler|@mantine|@tanstack|wouter|@floating-ui)/.test(id)
+            ? 'base'
+            : undefined,
+      },
+    },
+  },
+  server: { proxy: { '/v1': to, '/metrics': to, '/readyz': to } },
+  test: { environment: 'jsdom', include: ['src/**/*.test.{ts,tsx}'], setupFiles: ['src/testing/setup.ts'] },
+});
