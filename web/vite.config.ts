@@ -21,5 +21,9 @@ export default defineConfig({
     },
   },
   server: { proxy: { '/v1': to, '/metrics': to, '/readyz': to } },
-  test: { environment: 'jsdom', include: ['src/**/*.test.{ts,tsx}'], setupFiles: ['src/testing/setup.ts'] },
+  test: {
+    include: ['src/**/*.test.{ts,tsx}'],
+    setupFiles: ['src/testing/setup.ts'],
+    testTimeout: 20_000, // Whole pages in jsdom, beside whatever else this computer does.
+  },
 });

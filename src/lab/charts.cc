@@ -27,6 +27,11 @@ std::string open_svg(std::string_view title, double height) {
                      kWidth, height, escaped(title), escaped(title));
 }
 
+// All one value, but for rounding: steps between the ends would be too small to get anywhere.
+bool flat(double low, double high) {
+  return !(high - low > 1e-9 * std::max(std::abs(low), std::abs(high)));
+}
+
 // Round steps, about `count` of them.
 double nice_step(double span, int count) {
   if (span <= 0) return 1;
@@ -160,8 +165,8 @@ std::string line_chart(std::string_view title, const Axis& x, const Axis& y,
     }
   if (!any) return "<p>nothing traded</p>";
   if (x.log) sx.low = 1;
-  if (sx.high <= sx.low) sx.high = sx.low + 1;
-  if (sy.high <= sy.low) {
+  if (flat(sx.low, sx.high)) sx.high = sx.low + 1;
+  if (flat(sy.low, sy.high)) {
     sy.low -= std::max(.5, std::abs(sy.low) * .1);
     sy.high += std::max(.5, std::abs(sy.high) * .1);
   }

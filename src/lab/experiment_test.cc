@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "lab/charts.h"
 #include "lab/report.h"
 #include "lab/summary.h"
 #include "wire/json.h"
@@ -151,6 +154,14 @@ TEST(Report, NamesAreNotMarkup) {
   const auto html = report_html(summarise(s, run(s, 2), "1"), {});
   EXPECT_EQ(html.find("<rules>"), std::string::npos);
   EXPECT_NE(html.find("two &lt;rules&gt;"), std::string::npos);
+}
+
+TEST(Report, PricesThatDifferByRoundingAloneAreOnePrice) {
+  const auto next = std::nextafter(2.978, 3.0);
+  const std::vector<Line> lines{{"a", {{0, 2.978, 2.978, 2.978}, {1, next, 2.978, next}}}};
+  const auto chart = line_chart("prices", {"time"}, {"price"}, lines);
+  EXPECT_LT(chart.size(), 5'000u);
+  EXPECT_NE(chart.find(">3<"), std::string::npos) << chart;
 }
 
 TEST(Report, DamagedTradesAreNamedByTheirLine) {

@@ -140,7 +140,7 @@ Result<LabRun> LabRuns::remove(AccountId who, LabRunId id, const Ticket& ticket)
   const std::lock_guard lock(mutex_);
   SOUK_ASSIGN(const auto entry, entry_of(who, id));
   if (!is_over(entry->run.state)) {
-    std::erase(queue_, entry);
+    if (std::erase(queue_, entry) > 0) entry->task = {};  // Else it is in use.
     entry->stop.request_stop();
     entry->cancelled = ticket;
     finish(*entry, LabState::cancelled);

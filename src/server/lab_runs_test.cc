@@ -10,7 +10,7 @@
 
 #include "lab/experiment.h"
 #include "lab/scenario.h"
-#include "server/lab_examples.h"
+#include "server/embedded.h"
 #include "server/testing/market.h"
 #include "server/version.h"
 
@@ -305,7 +305,7 @@ TEST(LabTask, WhatComputesEndsWhenItIsToldTo) {
 
 TEST(LabTask, EveryExampleIsAScenarioToBeginWith) {
   const auto& all = lab_scenarios();
-  ASSERT_EQ(all.size(), lab_examples().size());
+  ASSERT_EQ(all.size(), example_scenarios().size());
   ASSERT_GE(all.size(), 4u);
   for (const auto& s : all) EXPECT_FALSE(s.summary.empty()) << s.name;
 }
@@ -352,7 +352,7 @@ TEST(LabOverHttp, AScenarioRunsAndItsSummaryIsWhatTheLabSays) {
   const auto& ada = campus.lender;
   const auto listed = campus.must("GET", "/v1/lab/scenarios", ada.token);
   EXPECT_EQ(listed.at("limits.time"), "2m");
-  EXPECT_EQ(listed.count(), lab_examples().size());
+  EXPECT_EQ(listed.count(), example_scenarios().size());
 
   const auto smith = example("smith");
   const auto made = campus.must("POST", "/v1/lab/runs", ada.token,

@@ -12,7 +12,7 @@
 #include "lab/report.h"
 #include "lab/scenario.h"
 #include "market/state.h"
-#include "server/lab_examples.h"
+#include "server/embedded.h"
 #include "server/version.h"
 
 namespace souk::server {
@@ -201,7 +201,7 @@ Result<LabTask> replay_task(const wire::NewLabReplay& body,
 const std::vector<wire::LabScenario>& lab_scenarios() {
   static const auto all = [] {
     std::vector<wire::LabScenario> out;
-    for (const auto& example : lab_examples()) {
+    for (const auto& example : example_scenarios()) {
       const std::string text(example.text);
       const auto scenario = lab::parse_scenario(text, example.name, "");
       if (scenario && scenario_task({.scenario = text}))

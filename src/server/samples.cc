@@ -1,6 +1,7 @@
 #include "server/samples.h"
 
 #include "base/text.h"
+#include "server/embedded.h"
 #include "wire/job_file.h"
 
 namespace souk::server {
@@ -32,7 +33,7 @@ wire::Sample sample_of(std::string_view name, std::string_view text) {
 const wire::Samples& samples() {
   static const auto all = [] {
     wire::Samples out;
-    for (const auto& [name, text] : example_files())
+    for (const auto& [name, text] : example_jobs())
       if (!needs_files(name, text)) out.items.push_back(sample_of(name, text));
     return out;
   }();

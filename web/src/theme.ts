@@ -1,4 +1,4 @@
-import { Anchor, createTheme, type MantineColorsTuple } from '@mantine/core';
+import { Anchor, createTheme, type MantineColorsTuple, Table } from '@mantine/core';
 
 // Teal dark enough for white text on it (4.5:1), and light enough on dark grounds.
 const souk: MantineColorsTuple = [
@@ -16,7 +16,11 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   // A link in a sentence is known by more than its colour.
-  components: { Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }) },
+  components: {
+    Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
+    // The keyboard scrolls a wide table too.
+    TableScrollContainer: Table.ScrollContainer.extend({ defaultProps: { type: 'native', tabIndex: 0 } }),
+  },
 });
 
 // Of series in charts, readable on both grounds.

@@ -31,7 +31,7 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
       <Group wrap="nowrap" gap="xs" align="flex-start">
         <code
           ref={code}
-          style={{ flex: 1, whiteSpace: 'pre-wrap', wordBreak: 'break-all', fontSize: 13 }}
+          style={{ flex: 1, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontSize: 13 }}
         >
           {text}
         </code>

@@ -103,7 +103,7 @@ function options(p: ChartProps, width: number, dark: boolean): uPlot.Options {
           ...(s.bars ? { fill: `${color(i)}66` } : {}),
           ...(s.dash ? { dash: [6, 4] } : {}),
           ...(s.points ? { points: { show: true, size: 7, fill: color(i) }, paths: () => null } : {}),
-          ...(s.steps || s.bars ? { points: { show: false } } : {}),
+          ...(s.steps || s.bars || s.hidden ? { points: { show: false } } : {}),
           ...(paths ? { paths } : {}),
         };
       }),

@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { change, useChange } from '../../api/queries';
 import { CopyLine } from '../../parts/copy-line';
+import { Dialog } from '../../parts/dialog';
 import { useMe } from '../../session';
 
 const kExpiries = [
@@ -68,14 +69,14 @@ export function NewToken() {
           Make a token
         </Button>
       </Group>
-      <Modal opened={token !== ''} onClose={() => setToken('')} title="Your new token" size="lg" closeButtonProps={{ 'aria-label': 'close' }}>
+      <Dialog opened={token !== ''} onClose={() => setToken('')} title="Your new token">
         <Stack>
           <Alert color="yellow">It is shown once. Copy it now; who has it can act as you.</Alert>
           <CopyLine text={token} label="the token" />
           <Text size="sm">For the command line and for programs:</Text>
           <CopyLine text={`export SOUK_SERVER=${window.location.origin} SOUK_TOKEN=${token}`} label="the line to export it" />
         </Stack>
-      </Modal>
+      </Dialog>
     </form>
   );
 }

@@ -1,5 +1,145 @@
-import { Page } from '../../parts/page';
+import { Button, Grid, Group, Stepper, Text } from '@mantine/core';
+import { useEffect, useMemo, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { change, useChange, useGet } from '../../api/queries';
+import { Loaded, Page } from '../../parts/page';
+import { Panel } from '../../parts/panel';
+import type { Schemas } from '../../api/client';
+import { useMe } from '../../session';
+import { draftOfJob, unsaid } from './file/of-job';
+import { choiceOf, type NewJob, withChoice } from './new/candidates';
+import { beginClone, cloneOf } from './new/clone';
+import type { Form } from './new/fields';
+import { Needs } from './new/needs';
+import { chosenIn, PlanStep } from './new/plan';
+import { Price } from './new/price';
+import { likelyBudget, likelyClass, needsProblems, priceProblems, type Problems, whatProblems } from './new/terms';
+import { needsFiles, useDraft } from './new/use-draft';
+import { usePlan } from './new/use-plan';
+import { useUpload } from './new/use-upload';
+import { What } from './new/what';
+import { YamlPane } from './new/yaml-pane';
 
-export default function Room() {
-  return <Page title="Jobs">{null}</Page>;
+const kLast = 3;
+
+function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot: string }) {
+  const me = useMe();
+  // As it was when the page was opened: what happens to it meanwhile is no reason to begin again.
+  const [clone] = useState(original);
+  const [, go] = useLocation();
+  const { state, act, yaml } = useDraft();
+  const upload = useUpload();
+  const [active, setActive] = useState(0);
+  const classes = useGet('/v1/classes', {}).data?.items ?? [];
+  const available = me.available + me.bonus;
+  const { draft } = state;
+  const cloned = useMemo(() => clone && beginClone(clone, draftOfJob(clone), Date.now(), slot), [clone, slot]);
+  useEffect(() => {
+    if (cloned) act({ do: 'clone', draft: cloned.draft });
+  }, [cloned, act]);
+
+  const { digest } = upload.sending;
+  const isClone = state.source === 'clone' && clone !== undefined;
+  const plan = usePlan(`${yaml}\n${digest ?? ''}`, async () => {
+    if (isClone) {
+      const budget = likelyBudget(draft, likelyClass(draft, classes), available);
+      return { job: cloneOf(clone, draft, budget, Date.now()), notes: [] };
+    }
+    const made = await change('post', '/v1/jobs/prepare', { body: { yaml, ...(digest ? { files: digest } : {}) } });
+    return { job: made.job, notes: made.notes ?? [] };
+  });
+  const [picked, setPicked] = useState<number>();
+  useEffect(() => setPicked(choiceOf(plan.planned)), [plan.planned]);
+  const job = plan.fresh && plan.planned ? withChoice(plan.planned.job, chosenIn(plan.planned, picked)) : undefined;
+  const submit = useChange((body: NewJob) => change('post', '/v1/jobs', { body }), {
+    said: 'Submitted.',
+    done: (job) => go(`/jobs/${job.id}`),
+  });
+
+  const unread = state.unread !== '';
+  const nothing = yaml.trim() === '';
+  const problems: Problems[] = unread
+    ? [{}, {}, {}]
+    : [isClone || nothing ? {} : whatProblems(draft), needsProblems(draft, classes), priceProblems(draft, available, Date.now())];
+  const sending = !isClone && needsFiles(draft) && upload.sending.busy;
+  const blocked = nothing || problems.slice(0, active + 1).some((p) => Object.keys(p).length > 0) || (active === kLast - 1 && sending);
+  const form: Form = { draft, edit: (change) => act({ do: 'edit', change }), problems: problems[active] ?? {} };
+  const show = (step: number) => {
+    setActive(step);
+    if (step === kLast && !plan.fresh && !blocked) plan.make();
+  };
+  const why = nothing
+    ? 'Pick something to run first.'
+    : sending && active === kLast - 1
+      ? 'The folder is still being sent.'
+      : Object.values(problems[active] ?? {})[0];
+
+  return (
+    <Grid>
+      <Grid.Col span={{ base: 12, md: active === kLast ? 8 : 7 }}>
+        <Panel title="Describe the job">
+          <Stepper active={active} onStepClick={show} size="sm" mb="md" allowNextStepsSelect={!blocked}>
+            <Stepper.Step label="What" />
+            <Stepper.Step label="Needs" />
+            <Stepper.Step label="Price" />
+            <Stepper.Step label="Plan" />
+          </Stepper>
+          {active === 0 && <What state={state} act={act} form={form} upload={upload} from={isClone && cloned ? { job: clone, lost: cloned.lost } : undefined} />}
+          {active === 1 && <Needs form={form} classes={classes} unread={unread} />}
+          {active === 2 && <Price form={form} classes={classes} available={available} unread={unread} />}
+          {active === kLast && <PlanStep plan={plan} picked={picked} onPick={setPicked} available={available} />}
+          <Group justify="space-between" mt="lg">
+            <Button variant="default" disabled={active === 0} onClick={() => setActive(active - 1)}>
+              Back
+            </Button>
+            <Group gap="sm">
+              <Text size="sm" c="dimmed" role="status">
+                {active < kLast && blocked ? why : ''}
+              </Text>
+              {active < kLast ? (
+                <Button disabled={blocked} onClick={() => show(active + 1)}>
+                  {active === kLast - 1 ? 'Make the plan' : 'Next'}
+                </Button>
+              ) : (
+                <Button
+                  disabled={!job || plan.measuring !== ''}
+                  loading={submit.isPending}
+                  onClick={() => job && submit.mutate(job)}
+                >
+                  Submit
+                </Button>
+              )}
+            </Group>
+          </Group>
+        </Panel>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: active === kLast ? 4 : 5 }}>
+        <YamlPane
+          yaml={yaml}
+          unread={state.unread}
+          readOnly={isClone}
+          onWrite={(text) => act({ do: 'write', text })}
+          {...(isClone ? { about: `Not in the file, but in the copy: ${unsaid(clone).join('; ')}.` } : {})}
+        />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+// Describes a job step by step, shows what it would take and cost, and submits it.
+export default function NewJobPage() {
+  const search = new URLSearchParams(useSearch());
+  const from = search.get('from') ?? '';
+  const original = useGet('/v1/jobs/{id}', { path: { id: from } }, { enabled: from !== '' });
+  return (
+    <Page title="New job" about="Nothing is spent before you have seen the plan and submitted.">
+      {from === '' ? (
+        <Steps slot="" />
+      ) : (
+        <Loaded query={original} height={480}>
+          {(job) => <Steps key={job.id} original={job} slot={search.get('class') ?? ''} />}
+        </Loaded>
+      )}
+    </Page>
+  );
 }

@@ -8,7 +8,7 @@ export function MetricsTable({ summary }: { summary: Schemas['Summary'] }) {
   const mechanisms = summary.mechanisms ?? [];
   return (
     <>
-      <Table.ScrollContainer minWidth={230 + 140 * mechanisms.length}>
+      <Table.ScrollContainer minWidth={150 + 140 * mechanisms.length}>
         <Table verticalSpacing={4} highlightOnHover aria-label="metrics of the mechanisms">
           <Table.Thead>
             <Table.Tr>
@@ -23,9 +23,9 @@ export function MetricsTable({ summary }: { summary: Schemas['Summary'] }) {
           <Table.Tbody>
             {measured(mechanisms).map((measure) => (
               <Table.Tr key={measure.field}>
-                <Table.Th scope="row" fw={500} miw={200}>
+                <Table.Th scope="row" fw={500} miw={130}>
                   {measure.title}{' '}
-                  <Text span size="xs" c="dimmed">
+                  <Text span size="xs" c="dimmed" visibleFrom="xs">
                     {measure.about}
                   </Text>
                 </Table.Th>

@@ -51,7 +51,14 @@ export function ReplayPanel({ show }: { show: (id: string) => void }) {
             onChange={(chosen) => setName(chosen ?? kAll)}
             allowDeselect={false}
           />
-          <NumberInput label="Days back" description="Empty: all there are." min={1} allowDecimal={false} value={days} onChange={setDays} />
+          <NumberInput
+            label="Days back"
+            description="Empty: all there are."
+            min={1}
+            allowDecimal={false}
+            value={days}
+            onChange={setDays}
+          />
           <NumberInput
             label="Shading"
             description="What people may have hidden of their true value."

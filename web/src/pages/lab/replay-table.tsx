@@ -3,6 +3,8 @@ import type { Schemas } from '../../api/client';
 import { credits, percent } from '../../format';
 import { Empty } from '../../parts/empty';
 
+const kColumns = ['Rounds', 'Traded in', 'Slots', 'Mean price', 'Borrowers pay', 'Lenders get', 'Platform', 'Gain'];
+
 // The history itself first, then each mechanism in its place.
 export function ReplayTable({ replay }: { replay: Schemas['Replayed'] }) {
   const rows = replay.items ?? [];
@@ -19,7 +21,7 @@ export function ReplayTable({ replay }: { replay: Schemas['Replayed'] }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Mechanism</Table.Th>
-              {['Rounds', 'Traded in', 'Slots', 'Mean price', 'Borrowers pay', 'Lenders get', 'Platform', 'Gain'].map((title) => (
+              {kColumns.map((title) => (
                 <Table.Th key={title} ta="right">
                   {title}
                 </Table.Th>

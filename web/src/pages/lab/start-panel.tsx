@@ -1,4 +1,16 @@
-import { Button, FileButton, Group, NumberInput, Select, SimpleGrid, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import {
+  Button,
+  FileButton,
+  Group,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { IconPlayerPlay, IconUpload } from '@tabler/icons-react';
 import { type DragEvent, useMemo, useState } from 'react';
 import { ApiError, type Schemas } from '../../api/client';

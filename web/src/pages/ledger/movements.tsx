@@ -1,12 +1,12 @@
 import { Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useDeferredValue, useMemo, useState } from 'react';
-import { count, credits } from '../../format';
+import { count } from '../../format';
 import { download } from '../../parts/download';
 import { Empty } from '../../parts/empty';
 import { Panel } from '../../parts/panel';
 import { LedgerRows } from './rows';
-import { type Book, csvOf, fileName, type Filter, jobsIn, kinds, kindWords, matching, total } from './statement';
+import { type Book, csvOf, fileName, type Filter, jobsIn, kinds, kindWords, matching, signed, sumsOf } from './statement';
 
 const kEverything: Filter = { kind: '', job: '', text: '' };
 
@@ -62,8 +62,9 @@ export function Movements({ account, book }: { account: string; book: Book }) {
       <Filters filter={filter} set={(more) => setFilter({ ...filter, ...more })} jobs={jobs} />
       <Text size="sm" c="dimmed" mb="xs" role="status">
         {count(rows.length, 'movement')}
-        {rows.length < book.rows.length && ` of ${book.rows.length.toLocaleString('en')}`}, {credits(total(rows))} in
-        all. {filter.kind && `${filter.kind}: ${kindWords[filter.kind]}.`}
+        {rows.length < book.rows.length && ` of ${book.rows.length.toLocaleString('en')}`}
+        {rows.length > 0 && `: ${sumsOf(rows).map(({ kind, sum }) => `${kind} ${signed(sum)}`).join(', ')}`}.{' '}
+        {filter.kind && `${filter.kind}: ${kindWords[filter.kind]}.`}
       </Text>
       {book.rows.length === 0 ? (
         <Empty title="Nothing has moved yet">

@@ -1,24 +1,15 @@
 import { Anchor, Badge, Table } from '@mantine/core';
 import { useRef } from 'react';
 import { Link } from 'wouter';
-import { credits, dateTime } from '../../format';
+import { dateTime } from '../../format';
 import { useRowWindow } from '../../parts/row-window';
 import classes from './rows.module.css';
-import type { Row } from './statement';
+import { exact, type Row, signed } from './statement';
 
 const kHeight = 37; // px, with the line below.
 const kColors: Record<string, string> = {
   grant: 'blue', bonus: 'blue', reserve: 'gray', refund: 'gray', spend: 'orange', earn: 'teal',
 };
-
-function Amount({ amount }: { amount: number }) {
-  return (
-    <>
-      {amount > 0 ? '+' : ''}
-      {credits(amount)}
-    </>
-  );
-}
 
 function LedgerRow({ row: { line, reason, available, escrow } }: { row: Row }) {
   // A job that my machine worked for is somebody else's.
@@ -27,7 +18,7 @@ function LedgerRow({ row: { line, reason, available, escrow } }: { row: Row }) {
     <Table.Tr className={classes.row}>
       <Table.Td>{dateTime(line.at)}</Table.Td>
       <Table.Td>
-        <Badge variant="light" tt="none" color={kColors[line.kind] ?? 'gray'}>
+        <Badge variant="light" tt="none" miw="max-content" color={kColors[line.kind] ?? 'gray'}>
           {line.kind}
         </Badge>
       </Table.Td>
@@ -40,11 +31,9 @@ function LedgerRow({ row: { line, reason, available, escrow } }: { row: Row }) {
           reason
         )}
       </Table.Td>
-      <Table.Td ta="right">
-        <Amount amount={line.amount} />
-      </Table.Td>
-      <Table.Td ta="right">{credits(available)}</Table.Td>
-      <Table.Td ta="right">{credits(escrow)}</Table.Td>
+      <Table.Td ta="right">{signed(line.amount)}</Table.Td>
+      <Table.Td ta="right">{exact(available)}</Table.Td>
+      <Table.Td ta="right">{exact(escrow)}</Table.Td>
     </Table.Tr>
   );
 }
@@ -59,7 +48,7 @@ export function LedgerRows({ rows }: { rows: Row[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={170}>When</Table.Th>
-            <Table.Th w={90}>Kind</Table.Th>
+            <Table.Th w={110}>Kind</Table.Th>
             <Table.Th>Reason</Table.Th>
             <Table.Th ta="right">Amount</Table.Th>
             <Table.Th ta="right">Available then</Table.Th>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bookOf, csvOf, fileName, jobsIn, type Line, matching, reasonOf, sharesOf, total } from './statement';
+import { bookOf, csvOf, fileName, jobsIn, type Line, matching, reasonOf, sharesOf, signed, sumsOf } from './statement';
 
 const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
 function line(minute: number, kind: string, amount: number, more: Partial<Line> = {}): Line {
@@ -60,7 +60,9 @@ test('filters by kind, job and words', () => {
   expect(matching(rows, { ...none, job: 'j1' })).toHaveLength(3);
   expect(matching(rows, { ...none, text: ' Operator  welcome' })).toHaveLength(1);
   expect(matching(rows, { kind: 'spend', job: 'j1', text: 'l9' })).toHaveLength(0);
-  expect(total(matching(rows, { ...none, job: 'j1' }))).toBe(-8);
+  expect(sumsOf(matching(rows, { ...none, job: 'j1' }))).toEqual([
+    { kind: 'reserve', sum: -10 }, { kind: 'refund', sum: 6 }, { kind: 'spend', sum: -4 },
+  ]);
   expect(jobsIn(rows)).toEqual(['j1', 'j9']);
 });
 
@@ -87,6 +89,12 @@ test('spreadsheets get plain text, never a formula', () => {
   expect(csv[1]).toBe('2026-01-01T00:01:00Z,grant,5,,,"granted by the operator: a ""gift"", thanks",6,0');
   expect(csv[2]).toContain("'=cmd()");
   expect(csvOf([bookOf([line(1, 'spend', -5)], now).rows[0]].flatMap((r) => r ?? []))).toContain(',spend,-5,');
+});
+
+test('amounts are shown to the last millionth', () => {
+  expect(signed(0.000001)).toBe('+0.000001');
+  expect(signed(-1234.5)).toBe('-1,234.50');
+  expect(signed(0)).toBe('0.00');
 });
 
 test('the file is named by account and date', () => {

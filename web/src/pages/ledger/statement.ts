@@ -83,7 +83,22 @@ export function matching(rows: Row[], { kind, job, text }: Filter): Row[] {
   });
 }
 
-export const total = (rows: Row[]): number => rows.reduce((sum, r) => sum + micro(r.line.amount), 0) / 1e6;
+// By kind: what is set aside and what is then paid from it would count twice in one sum.
+export function sumsOf(rows: Row[]): { kind: string; sum: number }[] {
+  const sums = new Map<string, number>();
+  for (const { line } of rows) sums.set(line.kind, (sums.get(line.kind) ?? 0) + micro(line.amount));
+  return kinds.flatMap((kind) => {
+    const sum = sums.get(kind);
+    return sum === undefined ? [] : [{ kind, sum: sum / 1e6 }];
+  });
+}
+
+// A ledger rounds nothing away.
+export function exact(amount: number): string {
+  return amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+}
+
+export const signed = (amount: number): string => `${amount > 0 ? '+' : ''}${exact(amount)}`;
 
 export function jobsIn(rows: Row[]): string[] {
   return [...new Set(rows.flatMap((r) => r.line.job ?? []))];

@@ -1,8 +1,7 @@
 import { Group, Table, Text, ThemeIcon } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import type { Schemas } from '../../api/client';
-import { credits } from '../../format';
-import { sharesOf } from './statement';
+import { exact, sharesOf } from './statement';
 
 // Anybody can check that no credits appear or vanish.
 export function SumCheck({ ledger, me }: { ledger: Schemas['Ledger']; me: string }) {
@@ -34,9 +33,9 @@ export function SumCheck({ ledger, me }: { ledger: Schemas['Ledger']; me: string
             {shares.map((s) => (
               <Table.Tr key={s.name}>
                 <Table.Td>{s.name}</Table.Td>
-                <Table.Td ta="right">{credits(s.available)}</Table.Td>
-                <Table.Td ta="right">{credits(s.bonus)}</Table.Td>
-                <Table.Td ta="right">{credits(s.escrow)}</Table.Td>
+                <Table.Td ta="right">{exact(s.available)}</Table.Td>
+                <Table.Td ta="right">{exact(s.bonus)}</Table.Td>
+                <Table.Td ta="right">{exact(s.escrow)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import classes from './calendar.module.css';
 import type { useDrawing } from './drawing';
@@ -56,7 +57,9 @@ export function Calendar({
   return (
     <div ref={grid} role="grid" aria-label="weekly windows" aria-multiselectable className={classes.grid} {...handlers}>
       <div role="row" className={classes.head}>
-        <span role="columnheader" aria-label="time" />
+        <span role="columnheader">
+          <VisuallyHidden>Time</VisuallyHidden>
+        </span>
         {days.map((d) => (
           <span role="columnheader" key={d} aria-label={d}>
             {d.slice(0, 3)}
@@ -66,8 +69,8 @@ export function Calendar({
       <div role="rowgroup" className={classes.body}>
         {rows.map((step) => (
           <div role="row" key={step} className={names(classes.row, step % 2 === 0 && classes.hour)}>
-            <span role="rowheader" className={classes.time} aria-label={clock(step * kStep)}>
-              {step % 2 === 0 && clock(step * kStep)}
+            <span role="rowheader" className={classes.time}>
+              {step % 2 === 0 ? clock(step * kStep) : <VisuallyHidden>{clock(step * kStep)}</VisuallyHidden>}
             </span>
             {days.map((d, day) => (
               <span

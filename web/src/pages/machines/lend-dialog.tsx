@@ -1,9 +1,10 @@
-import { Alert, Button, Code, Group, Loader, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Code, Group, Loader, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import { ApiError } from '../../api/client';
 import { change, useChange, useGet } from '../../api/queries';
 import { CopyLine } from '../../parts/copy-line';
+import { Dialog } from '../../parts/dialog';
 import { isKnown, type Machine } from './leases';
 import { Detected } from './detected';
 
@@ -122,8 +123,8 @@ export function LendDialog({ opened, onClose }: { opened: boolean; onClose: () =
     setIssued(undefined);
   };
   return (
-    <Modal opened={opened} onClose={close} title="Lend a machine" size="lg" closeButtonProps={{ 'aria-label': 'close' }}>
+    <Dialog opened={opened} onClose={close} title="Lend a machine">
       {issued ? <LendLine {...issued} /> : <NameForm onIssued={setIssued} />}
-    </Modal>
+    </Dialog>
   );
 }

@@ -57,7 +57,14 @@ export function OfferPanel({ offer, machine, offers, classes }: Props) {
           </Button>
         </Group>
       )}
-      <Group mt="lg" py="xs" gap="xs" pos="sticky" bottom={0} bg="var(--mantine-color-body)" style={{ zIndex: 5 }}>
+      <Group
+        mt="lg"
+        py="xs"
+        gap="xs"
+        bg="var(--mantine-color-body)"
+        // In reach while something is not saved, however tall the calendar is.
+        style={edited ? { position: 'sticky', bottom: 0, zIndex: 5 } : {}}
+      >
         <Button disabled={!edit || problem !== undefined} loading={save.isPending} onClick={() => edit && save.mutate(edit)}>
           Save changes
         </Button>

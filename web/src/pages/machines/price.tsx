@@ -116,7 +116,7 @@ function Choice({ draft, change, suggested }: Edit & { suggested: number }) {
           w={230}
         />
         <Button variant="light" onClick={() => change({ market: false, price: suggested })}>
-          Take the suggested price, {credits(suggested)}
+          Take the suggested {credits(suggested)}
         </Button>
       </Group>
     </Stack>

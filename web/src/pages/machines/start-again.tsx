@@ -1,6 +1,7 @@
-import { Alert, Button, Modal, Text } from '@mantine/core';
+import { Alert, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useChange } from '../../api/queries';
+import { Dialog } from '../../parts/dialog';
 import { LendLine, tokenFor } from './lend-dialog';
 import type { Machine } from './leases';
 
@@ -14,15 +15,9 @@ export function StartAgain({ machine, title }: { machine: Machine; title: string
       <Button size="xs" mt="xs" variant="default" loading={make.isPending} onClick={() => make.mutate()}>
         Make a new line to paste
       </Button>
-      <Modal
-        opened={open}
-        onClose={() => setOpen(false)}
-        title={`Lend ${machine.name}`}
-        size="lg"
-        closeButtonProps={{ 'aria-label': 'close' }}
-      >
+      <Dialog opened={open} onClose={() => setOpen(false)} title={`Lend ${machine.name}`}>
         {make.data && <LendLine {...make.data} />}
-      </Modal>
+      </Dialog>
     </Alert>
   );
 }

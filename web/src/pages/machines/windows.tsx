@@ -1,4 +1,5 @@
 import { Button, Code, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useMemo } from 'react';
 import { timeZone } from '../../format';
 import { Calendar } from './calendar';
@@ -17,10 +18,12 @@ const kPresets: { label: string; spans: Span[] }[] = [
 ];
 
 // What is being drawn, in words; or what to do next.
-function hint(drawing: ReturnType<typeof useDrawing>): string {
-  const { stroke, marks } = drawing;
+function hint({ stroke, marks }: ReturnType<typeof useDrawing>, byTouch: boolean): string {
   const first = marks[0];
-  if (!stroke || !first) return 'Drag over free hours to draw, over drawn ones to erase. Click a window to change it.';
+  if (!stroke || !first)
+    return byTouch
+      ? 'Tap the first half hour, then the last. Tap a window to change it.'
+      : 'Drag over free hours to draw, over drawn ones to erase. Click a window to change it.';
   if (stroke.by === 'taps') return `From ${describe(first).split(' to ')[0]}: now tap the last half hour.`;
   const more = marks.length > 1 ? `, ${marks.length} days` : '';
   const how = stroke.by === 'keys' ? ': Enter to do it' : '';
@@ -50,6 +53,7 @@ function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>
   const set = (more: Partial<typeof windows>) => change({ windows: { ...windows, ...more } });
   const drawing = useDrawing(spans, (next) => set({ spans: next }));
   const zones = useMemo(() => timeZones(timeZone, zone), [zone]);
+  const byTouch = useMediaQuery('(pointer: coarse)') ?? false;
   const selected = spans[drawing.selected];
   return (
     <Stack gap="sm">
@@ -78,7 +82,7 @@ function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>
         </Group>
       </Group>
       <Text size="sm" role="status" mih={22}>
-        {hint(drawing)}
+        {hint(drawing, byTouch)}
       </Text>
       <Calendar spans={spans} zone={zone} drawing={drawing} />
       <SelectedWindow

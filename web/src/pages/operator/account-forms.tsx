@@ -53,7 +53,15 @@ export function GrantForm({ name, close }: Props) {
       ready={Number(amount) > 0}
     >
       {name === 'platform' && <Text size="sm">The platform pays sign-up bonuses from what it has.</Text>}
-      <NumberInput label="Amount" description="New credits." min={0} decimalScale={6} value={amount} onChange={setAmount} data-autofocus />
+      <NumberInput
+        label="Amount"
+        description="New credits."
+        min={0}
+        decimalScale={6}
+        value={amount}
+        onChange={setAmount}
+        data-autofocus
+      />
       <TextInput
         label="Memo"
         description="Shows in the account’s ledger and in the audit log."

@@ -6,7 +6,7 @@ import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { When } from '../../parts/when';
 
-const kColors: Record<string, string> = { question: 'blue', problem: 'red', idea: 'violet', praise: 'teal' };
+const kColors: Record<string, string> = { question: 'blue', problem: 'red', idea: 'grape', praise: 'teal' };
 
 // What people say, newest first.
 export function Feedback() {

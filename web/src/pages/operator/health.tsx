@@ -153,9 +153,18 @@ export function Health() {
       <Loaded query={query} height={600}>
         {(now) => (
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-            <Panel title="Key metrics">
-              <Lines now={now} before={lately.at(-2)} />
-            </Panel>
+            <Stack gap="lg">
+              <Panel title="Key metrics">
+                <Lines now={now} before={lately.at(-2)} />
+              </Panel>
+              <Panel title="Jobs">
+                <Pairs
+                  label="jobs by state"
+                  head={['State', 'Jobs']}
+                  rows={now.samples.filter((s) => s.name === 'souk_jobs').map((s) => [s.labels['state'] ?? '', s.value])}
+                />
+              </Panel>
+            </Stack>
             <Stack gap="lg">
               <Panel title="Load">
                 <Rates lately={lately} />
@@ -165,13 +174,6 @@ export function Health() {
                   label="slots by class"
                   head={['Class', 'In use', 'Wanted']}
                   rows={slotsByClass(now).map((s) => [s.class, s.leased, s.wanted])}
-                />
-              </Panel>
-              <Panel title="Jobs">
-                <Pairs
-                  label="jobs by state"
-                  head={['State', 'Jobs']}
-                  rows={now.samples.filter((s) => s.name === 'souk_jobs').map((s) => [s.labels['state'] ?? '', s.value])}
                 />
               </Panel>
             </Stack>

@@ -38,7 +38,10 @@ function Switch({ slotClass: c, mechanisms }: Props) {
             variant="filled"
             disabled={same}
             loading={send.isPending}
-            question={`Clear ${c.name} by ${spell(next)} from the next round on? Leases that run keep their price until their term ends.`}
+            question={
+              `Clear ${c.name} by ${spell(next)} from the next round on? ` +
+              'Leases that run keep their price until their term ends.'
+            }
             confirm={`Switch ${c.name}`}
             onConfirm={() => send.mutate()}
           />

@@ -88,7 +88,11 @@ export function healthLines(now: Metrics, before?: Metrics): Line[] {
       text: whole(n('souk_connections_refused_total')),
       about: 'Over a limit, since the start.',
     },
-    { title: 'Commands refused', text: whole(n('souk_commands_refused_total')), about: `Of ${whole(n('souk_commands_total'))}: wishes that the market’s rules do not allow.` },
+    {
+      title: 'Commands refused',
+      text: whole(n('souk_commands_refused_total')),
+      about: `Of ${whole(n('souk_commands_total'))}: wishes that the market’s rules do not allow.`,
+    },
     { title: 'Credits granted', text: whole(n('souk_minted_credits')), about: 'Ever, to all accounts.' },
     {
       title: 'Forecast error',

@@ -20,7 +20,7 @@ export function RecordsPanel({ name }: { name: string }) {
                 Numbers of each mechanism appear here once it has met supply and demand.
               </Empty>
             ) : (
-              <Table.ScrollContainer minWidth={230 + 140 * items.length}>
+              <Table.ScrollContainer minWidth={150 + 140 * items.length}>
                 <Table verticalSpacing={4} aria-label={`records of the mechanisms of ${name}`}>
                   <Table.Thead>
                     <Table.Tr>
@@ -40,9 +40,9 @@ export function RecordsPanel({ name }: { name: string }) {
                   <Table.Tbody>
                     {recordRows.map(({ title, about, text }) => (
                       <Table.Tr key={title}>
-                        <Table.Th scope="row" fw={500} miw={200}>
+                        <Table.Th scope="row" fw={500} miw={130}>
                           {title}{' '}
-                          <Text span size="xs" c="dimmed">
+                          <Text span size="xs" c="dimmed" visibleFrom="xs">
                             {about}
                           </Text>
                         </Table.Th>

@@ -27,7 +27,8 @@ export function AheadPanel({ prices }: { prices: Schemas['Prices'] }) {
     <Panel title="The next 24 hours">
       <Text size="sm" mb="xs">
         {ends && ends.low.price < ends.high.price
-          ? `Cheapest ${slotTime(ends.low)} at ${credits(ends.low.price)}, dearest ${slotTime(ends.high)} at ${credits(ends.high.price)}.`
+          ? `Cheapest ${slotTime(ends.low)} at ${credits(ends.low.price)}, ` +
+            `dearest ${slotTime(ends.high)} at ${credits(ends.high.price)}.`
           : 'The suggested price is the same all day. It follows the hour of the day once there is some history.'}
       </Text>
       <Chart

@@ -1,4 +1,4 @@
-import { Table, Text } from '@mantine/core';
+import { SimpleGrid, Table, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { count, credits } from '../../format';
 import { Chart, type Series } from '../../parts/chart';
@@ -13,12 +13,20 @@ const kRows = 8;
 function said({ asks, bids }: Book, cross: Crossing | undefined): string {
   const free = count(slotsOf(asks), 'slot');
   const wanted = count(slotsOf(bids), 'slot');
-  if (cross)
-    return `${count(cross.slots, 'slot')} could trade by price, at ${credits(cross.low)}${cross.low < cross.high ? ` to ${credits(cross.high)}` : ''}. The next round decides; needs, windows and workers that must start together may stand against it.`;
+  if (cross) {
+    const to = cross.low < cross.high ? ` to ${credits(cross.high)}` : '';
+    return (
+      `${count(cross.slots, 'slot')} could trade by price, at ${credits(cross.low)}${to}. The next round decides; ` +
+      'needs, windows and workers that must start together may stand against it.'
+    );
+  }
   const [ask] = asks;
   const [bid] = bids;
   if (ask && bid)
-    return `${free} free from ${credits(ask.price)} up, ${wanted} wanted at ${credits(bid.price)} or less. They do not meet.`;
+    return (
+      `${free} free from ${credits(ask.price)} up, ${wanted} wanted at ${credits(bid.price)} or less. ` +
+      'They do not meet.'
+    );
   return ask ? `${free} free, none wanted.` : `${wanted} wanted, none free.`;
 }
 
@@ -89,10 +97,10 @@ export function BookPanel({ book }: { book: Book }) {
             from0
             height={230}
           />
-          <div style={{ display: 'grid', gridTemplateColumns: 'repeat(auto-fit, minmax(150px, 1fr))', gap: 12, alignItems: 'start' }}>
+          <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'start' }}>
             <Levels title="Offered at" levels={book.asks} />
             <Levels title="Wanted at" levels={book.bids} />
-          </div>
+          </SimpleGrid>
         </>
       )}
     </Panel>

@@ -17,8 +17,9 @@ import { RulePanel } from './rule-panel';
 type SlotClass = Schemas['SlotClass'];
 
 function contents(c: SlotClass): string {
-  const parts = [count(c.cores, 'core'), bytes(c.memory_mib * 1024 ** 2)];
-  if (c.gpus > 0) parts.unshift(`${count(c.gpus, 'GPU')}${c.gpu_memory_mib ? ` of ${bytes(c.gpu_memory_mib * 1024 ** 2)}` : ''}`);
+  const mib = (n: number) => bytes(n * 1024 ** 2);
+  const parts = [count(c.cores, 'core'), mib(c.memory_mib)];
+  if (c.gpus > 0) parts.unshift(count(c.gpus, 'GPU') + (c.gpu_memory_mib ? ` of ${mib(c.gpu_memory_mib)}` : ''));
   return parts.join(', ');
 }
 

@@ -26,11 +26,11 @@ function Curve({ job, leases }: { job: Job; leases: Schemas['Lease'][] }) {
   return <Chart label="credits spent over time" time x={spent.x} series={series} height={160} from0 format={credits} />;
 }
 
-const shown = (c: Comparison, n: number) => (c.what === 'time' ? duration(n) : `${credits(n)} credits`);
+const shown = (c: Comparison, n: number) => (c.what === 'time' ? duration(n) : credits(n));
 
 function Forecast({ rows }: { rows: Comparison[] }) {
   return (
-    <Table.ScrollContainer minWidth={420}>
+    <Table.ScrollContainer minWidth={380}>
       <Table aria-label="Forecast and outcome" className={classes.table}>
         <Table.Thead>
           <Table.Tr>
@@ -43,12 +43,12 @@ function Forecast({ rows }: { rows: Comparison[] }) {
         <Table.Tbody>
           {rows.map((c) => (
             <Table.Tr key={c.what}>
-              <Table.Th scope="row">{c.what}</Table.Th>
+              <Table.Th scope="row">{c.what === 'time' ? 'time' : 'credits'}</Table.Th>
               <Table.Td>{shown(c, c.forecast)}</Table.Td>
               <Table.Td>{`${shown(c, c.low)} to ${shown(c, c.high)}`}</Table.Td>
               <Table.Td>
-                {shown(c, c.actual)}{' '}
-                <Text span size="xs" c="dimmed">
+                {shown(c, c.actual)}
+                <Text size="xs" c="dimmed">
                   {c.verdict}
                 </Text>
               </Table.Td>

@@ -43,6 +43,12 @@ export function withChoice(job: NewJob, picked: Candidate | undefined): NewJob {
   return { ...job, workers: { min: Math.min(least, picked.workers), max: picked.workers } };
 }
 
+// The place of the planner's choice.
+export function choiceOf(planned: { plan: Schemas['Plan'] } | undefined): number | undefined {
+  const at = (planned?.plan.candidates ?? []).findIndex((c) => c.chosen);
+  return at >= 0 ? at : undefined;
+}
+
 // Round numbers from 0 to a little more than `most`, five or so.
 export function roundTicks(most: number): number[] {
   if (!(most > 0)) return [0, 1];
@@ -67,6 +73,6 @@ export function timeTicks(most: number): number[] {
 const kLimits: Record<string, string> = {
   compute: 'computing',
   network: 'the network',
-  hub: 'the hub, which folds updates',
+  hub: 'the hub',
 };
 export const limitText = (limit: string): string => kLimits[limit] ?? limit;

@@ -5,7 +5,7 @@ import { beginClone, cloneOf } from './clone';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const train = {
-  trainer: 'torch', config: { model: '"lenet"', input: '[1,28,28]' }, rule: '', codec: 'fp32', replicate: 0, epochs: 12,
+  trainer: 'torch', config: { model: '"lenet"', input: '[1,28,28]' }, rule: 'fedbuff', rule_params: { buffer: 4 }, codec: 'int8', replicate: 0, epochs: 12,
   target: { accuracy: 0.98 }, batch: 32, lr: 0.02, lr_end: 0.002, local_steps: 0, validations: 1, seed: 1,
   shards: [{ blob: 'ab', samples: 60_000 }],
 };
@@ -32,9 +32,9 @@ test('a copy that nobody changed is the job itself', () => {
 });
 
 test('what the form changes is changed, the data stays', () => {
-  const draft = { ...draftOfJob(job), deadline: '', epochs: 3, target: '' as const, lrEnd: '' as const, minReliability: '' as const, class: '', cores: 2, memory: '4G' };
+  const draft = { ...draftOfJob(job), deadline: '', rule: 'fedavg', ruleOptions: {}, codec: '', epochs: 3, target: '' as const, lrEnd: '' as const, minReliability: '' as const, class: '', cores: 2, memory: '4G' };
   const copy = cloneOf(job, draft, 5, now);
-  expect(copy.batch?.train).toMatchObject({ epochs: 3, lr: 0.02, shards: train.shards });
+  expect(copy.batch?.train).toMatchObject({ rule: 'fedavg', rule_params: {}, codec: 'fp32', epochs: 3, lr: 0.02, shards: train.shards });
   expect(copy.batch?.train).not.toHaveProperty('target');
   expect(copy.batch?.train).not.toHaveProperty('lr_end');
   expect(copy.constraints).not.toHaveProperty('min_reliability');

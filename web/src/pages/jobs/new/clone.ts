@@ -1,5 +1,6 @@
 import type { Schemas } from '../../../api/client';
 import type { Draft, Num } from '../file/draft';
+import type { YamlMap } from '../file/yaml';
 import { deadlineOf, parseMemory } from './terms';
 
 // A copy of a job: its program, files and data are those of the first, by their digests; what the
@@ -10,7 +11,9 @@ type NewJob = Schemas['NewJob'];
 
 const orElse = (n: Num, otherwise: number): number => (n === '' ? otherwise : n);
 
-// A part of the old job that is left out when there is none.
+const numbers = (map: YamlMap): Record<string, number> =>
+  Object.fromEntries(Object.entries(map).flatMap(([key, y]) => (typeof y === 'number' ? [[key, y]] : [])));
+
 function trainOf(train: Schemas['Train'], d: Draft): Schemas['Train'] {
   const { target: _, lr_end: __, ...rest } = train;
   return {
@@ -18,6 +21,9 @@ function trainOf(train: Schemas['Train'], d: Draft): Schemas['Train'] {
     epochs: orElse(d.epochs, train.epochs),
     batch: orElse(d.batch, train.batch),
     lr: orElse(d.lr, train.lr),
+    rule: d.rule,
+    rule_params: numbers(d.ruleOptions),
+    codec: d.codec || 'fp32',
     ...(d.lrEnd === '' ? {} : { lr_end: d.lrEnd }),
     ...(d.target === '' ? {} : { target: { accuracy: d.target } }),
   };

@@ -1,0 +1,120 @@
+import { Alert, Button, Group, List, Loader, Stack, Text } from '@mantine/core';
+import { count, credits } from '../../../format';
+import { ErrorBox } from '../../../parts/error-box';
+import { CandidatesTable } from './candidates-table';
+import { type Candidate, type NewJob, withChoice } from './candidates';
+import { Pareto } from './pareto';
+import type { Planned, usePlan } from './use-plan';
+
+function Terms({ job, available }: { job: NewJob; available: number }) {
+  const { min = 1, max = 1 } = job.workers ?? {};
+  return (
+    <Text size="sm">
+      {`Up to ${credits(job.budget)} of your ${credits(available)} credits are set aside; what is not spent comes back. `}
+      {`${min === max ? max : `${min} to ${max}`} ${max === 1 ? 'worker' : 'workers'}`}
+      {job.class && ` of class ${job.class}`}
+      {job.limit !== undefined && `, at most ${credits(job.limit)} per slot-hour`}.
+    </Text>
+  );
+}
+
+function whyText({ candidates = [], why, guessed, runs }: Planned['plan']): string {
+  const choice = candidates.some((c) => c.chosen) ? 'Recommended' : 'None is recommended';
+  const ranges = guessed ? `; they are a guess so far, with ${count(runs, 'run')} of this kind behind them` : '';
+  return `${choice}: ${why}. Ranges hold 8 of 10 runs${ranges}.`;
+}
+
+function NoForecast({ planned, plan }: { planned: Planned; plan: ReturnType<typeof usePlan> }) {
+  const trains = planned.job.batch?.train !== undefined;
+  return (
+    <Alert color="blue" title={trains ? 'No forecast yet' : 'No forecast for programs'}>
+      <Text size="sm">{`${planned.plan.why.charAt(0).toUpperCase()}${planned.plan.why.slice(1)}.`}</Text>
+      {trains && !planned.plan.profiled && (
+        <Stack gap="xs" mt="xs">
+          <Text size="sm">
+            Souk can run it on one worker for a minute at most, which costs what that minute costs, and then say what
+            the whole would take. You can also submit without.
+          </Text>
+          {plan.measuring ? (
+            <Group gap="xs">
+              <Loader size="xs" />
+              <Text size="sm" role="status">
+                {plan.measuring}
+              </Text>
+              <Button size="xs" variant="default" onClick={plan.stopMeasuring}>
+                Stop
+              </Button>
+            </Group>
+          ) : (
+            <Button size="xs" variant="light" w="fit-content" onClick={() => plan.learn(planned.job)}>
+              Measure it first
+            </Button>
+          )}
+        </Stack>
+      )}
+    </Alert>
+  );
+}
+
+type Props = {
+  plan: ReturnType<typeof usePlan>;
+  picked: number | undefined; // Place of a candidate.
+  onPick: (index: number) => void;
+  available: number;
+};
+
+export function chosenIn(planned: Planned, picked: number | undefined): Candidate | undefined {
+  return picked === undefined ? undefined : planned.plan.candidates?.[picked];
+}
+
+function Choice({ planned, plan, picked, onPick, available }: Props & { planned: Planned }) {
+  const candidates: Candidate[] = planned.plan.candidates ?? [];
+  const choice = chosenIn(planned, picked);
+  const deadline = planned.job.deadline ? (Date.parse(planned.job.deadline) - Date.now()) / 1000 : undefined;
+  return (
+    <Stack>
+      {planned.notes.length > 0 && (
+        <List size="sm">
+          {planned.notes.map((note) => (
+            <List.Item key={note}>{note}</List.Item>
+          ))}
+        </List>
+      )}
+      {candidates.length === 0 ? (
+        <NoForecast planned={planned} plan={plan} />
+      ) : (
+        <>
+          <Pareto candidates={candidates} picked={picked} onPick={onPick} deadline={deadline} />
+          <Text size="xs" c="dimmed">
+            Time against cost. The number at a point is that of its workers, its lines are the ranges; the dashed line
+            joins those that no other beats in both.
+          </Text>
+          <CandidatesTable candidates={candidates} picked={picked} onPick={onPick} />
+          <Text size="sm">{whyText(planned.plan)}</Text>
+        </>
+      )}
+      <Terms job={withChoice(planned.job, choice)} available={available} />
+    </Stack>
+  );
+}
+
+// The last step: what it would take and cost, before anything is spent.
+export function PlanStep(props: Props) {
+  const { plan } = props;
+  if (plan.making)
+    return (
+      <Group mih={200} justify="center" role="status">
+        <Loader size="sm" />
+        <Text size="sm">Reading the job file, cutting its data and asking the planner</Text>
+      </Group>
+    );
+  if (plan.error && !plan.fresh) return <ErrorBox error={plan.error} retry={plan.make} />;
+  if (!plan.planned || !plan.fresh)
+    return (
+      <Stack mih={200} align="flex-start">
+        <Text size="sm">{plan.planned ? 'The job has changed since the plan was made.' : 'There is no plan yet.'}</Text>
+        <Button onClick={plan.make}>Make the plan</Button>
+      </Stack>
+    );
+  return <Choice {...props} planned={plan.planned} />;
+}

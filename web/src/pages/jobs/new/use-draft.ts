@@ -1,0 +1,69 @@
+import { useReducer } from 'react';
+import type { Schemas } from '../../../api/client';
+import { type Draft, fromYaml, noDraft, toYaml } from '../file/draft';
+
+// The job that is being described, as a form and as the text of a job file. Whichever is changed,
+// the other follows; a text that the form cannot follow is used as it is.
+
+export type Source = 'sample' | 'model' | 'own' | 'file' | 'clone';
+
+export type DraftState = {
+  source: Source;
+  draft: Draft;
+  text: string | null; // As somebody wrote it; null: as the form says it.
+  unread: string; // Why the form does not follow the text; empty: it does.
+  sample: string;
+};
+
+export type DraftAction =
+  | { do: 'edit'; change: Partial<Draft> }
+  | { do: 'write'; text: string }
+  | { do: 'sample'; sample: Schemas['Sample'] }
+  | { do: 'source'; source: Source }
+  | { do: 'clone'; draft: Draft };
+
+export const noState: DraftState = { source: 'sample', draft: noDraft, text: null, unread: '', sample: '' };
+
+// What a form begins with, so that little has to be filled in.
+const kBeginnings: Partial<Record<Source, Partial<Draft>>> = {
+  model: { kind: 'train', model: 'lenet', data: 'mnist', epochs: 10, least: 1, most: 4 },
+  own: { kind: 'train', epochs: 10, least: 1, most: 4, packages: ['torch'] },
+};
+
+function read(state: DraftState, text: string): DraftState {
+  const found = fromYaml(text);
+  if ('error' in found) return { ...state, text, unread: found.error };
+  return { ...state, text, unread: '', draft: found.draft };
+}
+
+export function step(state: DraftState, action: DraftAction): DraftState {
+  switch (action.do) {
+    case 'edit':
+      return { ...state, draft: { ...state.draft, ...action.change }, text: null, unread: '' };
+    case 'write':
+      return read({ ...state, source: 'file', sample: '' }, action.text);
+    case 'sample':
+      return read({ ...state, source: 'sample', sample: action.sample.name }, action.sample.yaml);
+    case 'clone':
+      return { source: 'clone', draft: action.draft, text: null, unread: '', sample: '' };
+    case 'source': {
+      if (action.source === state.source) return state;
+      // Into a file goes what was there: to be edited by hand.
+      if (action.source === 'file') return { ...state, source: 'file', text: yamlOf(state) };
+      const begin = kBeginnings[action.source];
+      return { ...noState, source: action.source, draft: { ...noDraft, ...begin } };
+    }
+  }
+}
+
+export const yamlOf = (state: DraftState): string => state.text ?? toYaml(state.draft);
+
+// Does the file speak of files that have to be sent first?
+export function needsFiles(d: Draft): boolean {
+  return d.script !== '' || d.workdir !== '' || d.dataFiles.train.length > 0 || 'inputs' in d.rest;
+}
+
+export function useDraft() {
+  const [state, act] = useReducer(step, noState);
+  return { state, act, yaml: yamlOf(state) };
+}

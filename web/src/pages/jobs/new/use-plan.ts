@@ -1,0 +1,43 @@
+import { useEffect, useRef, useState } from 'react';
+import type { Schemas } from '../../../api/client';
+import { change, useChange } from '../../../api/queries';
+import { type NewJob } from './candidates';
+import { measure } from './measure';
+
+export type Planned = { of: string; job: NewJob; notes: string[]; plan: Schemas['Plan'] };
+
+// Makes the job and its plan. `of` names what it was made from: when that changes, it is old.
+export function usePlan(of: string, makeJob: () => Promise<{ job: NewJob; notes: string[] }>) {
+  const [planned, setPlanned] = useState<Planned>();
+  const [measuring, setMeasuring] = useState('');
+  const stop = useRef<AbortController>();
+  useEffect(() => () => stop.current?.abort(), []);
+  const make = useChange(
+    async () => {
+      const { job, notes } = await makeJob();
+      return { of, job, notes, plan: await change('post', '/v1/plan', { body: job }) };
+    },
+    { quiet: true, done: setPlanned },
+  );
+  const learn = useChange(
+    async (job: NewJob) => {
+      stop.current = new AbortController();
+      try {
+        await measure(job, stop.current.signal, setMeasuring);
+      } finally {
+        setMeasuring('');
+      }
+    },
+    { done: () => make.mutate() },
+  );
+  return {
+    planned,
+    fresh: planned?.of === of,
+    make: () => make.mutate(),
+    making: make.isPending,
+    error: make.error,
+    learn: (job: NewJob) => learn.mutate(job),
+    measuring: learn.isPending ? measuring || 'beginning' : '',
+    stopMeasuring: () => stop.current?.abort(),
+  };
+}
