@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from lending import LendingTest, needs_sandbox
+from lending import Agent, LendingTest, needs_sandbox
 from souk import DEADLINE_S, SOUK, wait_for
 
 
@@ -53,6 +53,64 @@ class MachineToken(LendTest):
         agent.process.send_signal(signal.SIGTERM)
         self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
         self.assertRegex(agent.text(), r"earned 0\.\d+ credits")
+
+
+class Again(LendTest):
+    def lend_box(self, *flags, **more):
+        """Lends the machine 'box', as its owner does every day, and says what is on offer then."""
+        self.days = getattr(self, "days", 0) + 1
+        agent = Agent(self, self.ann, f"day{self.days}", "--name", "box", *flags, named=False)
+        offers = self.good("GET", "/v1/offers?mine=true", token=self.ann)["items"]
+        if more.get("wait"):
+            self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
+        else:
+            agent.process.send_signal(signal.SIGTERM)
+            self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
+        self.assertEqual(len(offers), 1, offers)
+        return offers[0]
+
+    def change(self, offer, **terms):
+        self.good("PATCH", f"/v1/offers/{offer['id']}", terms, self.ann)
+
+    def test_what_the_owner_set_elsewhere_stays_unless_a_flag_says_otherwise(self):
+        size = ("--cores", "2", "--memory", "4G")
+        windows = ["Mon-Sun 00:00-24:00 UTC"]
+        first = self.lend_box(*size, "--price", "0.3")
+        self.assertEqual((first["price"], first["slots"], first["class"]), (0.3, 2, "c1"))
+        self.change(first, price=0.7, slots=1, weekly=windows, longest_lease="3h")
+
+        kept = self.lend_box(*size)
+        self.assertEqual(kept["id"], first["id"])
+        self.assertEqual((kept["price"], kept["slots"], kept["longest_lease"]), (0.7, 1, "3h"))
+        self.assertEqual(kept["weekly"], windows)
+        self.assertEqual(kept["state"], "open", "who lends again resumes")
+
+        changed = self.lend_box(*size, "--price", "0.4", "--weekly", "Mon-Sun 00:00-23:00 UTC")
+        self.assertEqual((changed["price"], changed["slots"], changed["longest_lease"]),
+                         (0.4, 1, "3h"))
+        self.assertEqual(changed["weekly"], ["Mon-Sun 00:00-23:00 UTC"])
+        self.assertNotIn("price", self.lend_box(*size, "--price", "market"))
+
+    def test_slots_go_with_the_machine(self):
+        self.assertEqual(self.lend_box("--cores", "2", "--memory", "4G")["slots"], 2)
+        self.assertEqual(self.lend_box("--cores", "1", "--memory", "4G")["slots"], 1)
+        last = self.lend_box("--cores", "2", "--memory", "4G")
+        self.assertEqual(last["slots"], 2)
+        self.change(last, slots=1)
+        self.assertEqual(self.lend_box("--cores", "2", "--memory", "8G")["slots"], 1)
+
+    def test_one_lease_leaves_the_offer_as_it_was(self):
+        offer = self.lend_box("--cores", "2", "--memory", "4G", "--price", "0.1")
+        job = self.run_job("run: echo once")
+        self.assertEqual(self.lend_box("--cores", "2", "--memory", "4G", "--once", wait=True)["slots"], 1)
+        self.assertEqual(self.logs(job), "once\n")
+        path = f"/v1/offers/{offer['id']}"
+        self.assertEqual(self.good("GET", path, token=self.ann)["slots"], 2)
+
+    def test_without_a_class_the_offer_of_any_class_goes_on(self):
+        offer = self.lend_box("--cores", "2", "--memory", "4G", "--class", "c2")
+        again = self.lend_box("--cores", "2", "--memory", "4G")
+        self.assertEqual((again["id"], again["class"]), (offer["id"], "c2"))
 
 
 class Batch(LendTest):

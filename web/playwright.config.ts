@@ -10,5 +10,5 @@ export default defineConfig({
   timeout: 120_000,
   expect: { timeout: 15_000 },
   reporter: [['list']],
-  use: { ...chromium, trace: 'retain-on-failure' },
+  use: { ...chromium, actionTimeout: 15_000, screenshot: 'only-on-failure', trace: 'retain-on-failure' },
 });

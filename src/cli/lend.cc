@@ -85,6 +85,16 @@ void set_paused(const Ready& ready, const agent::Workshop& shop, bool paused) {
         fmt::format("cannot {} the offer: {}", paused ? "pause" : "resume", done.error().message));
 }
 
+// One lease took one slot; the offer is of more.
+void put_slots_back(const Ready& ready, const agent::Workshop& shop) {
+  if (ready.slots.after == ready.slots.count) return;
+  auto api = Api::connect(ready.target, base::seconds(5));
+  if (!api) return;
+  const wire::OfferEdit edit{.slots = ready.slots.after};
+  if (const auto done = api->patch(ready.offer_path, wire::to_json(edit)); !done)
+    shop.tell(fmt::format("the offer stays at one slot: {}", done.error().message));
+}
+
 // Asks every few seconds whether the machine is about to be taken away, as clouds announce it.
 class Preemption {
  public:
@@ -162,9 +172,10 @@ Result<> lend(Context& c, const Lend& o) {
   shop.tell(fmt::format(
       "lending {} ({}): {} x {} at {}; Ctrl-C ends it", printable(ready.machine.name),
       to_string(ready.machine.id), ready.slots.count, ready.slots.slot_class,
-      o.price.credits ? brief(*o.price.credits) + " credits per slot-hour" : "the market's price"));
+      ready.price ? brief(*ready.price) + " credits per slot-hour" : "the market's price"));
   const auto ended = agent.run();
   set_paused(ready, shop, true);
+  put_slots_back(ready, shop);
   SOUK_ASSIGN(auto* api, c.api());
   show_earnings(c, *api, o, ready.machine.id, start);
   if (!ended) return std::unexpected(ended.error());
@@ -188,11 +199,12 @@ Command lend_command() {
       flag("--cpu-share SHARE", "of each core's time, 0.1 to 1; default 1", o->cpu_share),
       flag("--gpus N", "lend so many GPUs; default: all", o->gpus),
       flag("--disk SIZE", "lend so much disk (50G)", o->disk),
-      flag("--class CLASS", "lend slots of this class; default: the smallest", o->slot_class),
-      flag("--price PRICE", "the least you take per slot-hour, or market (default)", o->price),
+      flag("--class CLASS", "lend slots of this class; default: as before, or the smallest",
+           o->slot_class),
+      flag("--price PRICE", "the least you take per slot-hour, or market", o->price),
       flag("--weekly WINDOW", "lend only then: 'Mon-Fri 18:00-08:00 Europe/Berlin'", o->weekly),
       flag("--until TIME", "lend until then: a time, or 8h from now", o->until),
-      flag("--longest-lease TIME", "default 24h", o->longest_lease),
+      flag("--longest-lease TIME", "at first 24h", o->longest_lease),
       flag("--region NAME", "where it stands, for example eu", o->region),
       flag("--yield", "lowest priority, and give back when you use the machine", o->yield),
       flag("--notice TIME", "what programs get when you are back; default 30s", o->notice),
@@ -212,7 +224,8 @@ Command lend_command() {
   out.details =
       "Runs in the foreground; connects outward only. Programs run in a sandbox: they see none of "
       "your files, no network, and no more than the slot's cores and memory. Ctrl-C gives running "
-      "programs time to save what they have; you are paid for what they ran.";
+      "programs time to save what they have; you are paid for what they ran. A machine that was "
+      "lent before goes on with its offer: what no flag mentions stays as it is there.";
   out.run = [o](Context& c) { return lend(c, *o); };
   return out;
 }

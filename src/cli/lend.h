@@ -19,7 +19,7 @@ struct Lend {
   std::optional<std::int32_t> gpus;
   std::optional<Memory> memory, disk;
   std::string slot_class;
-  AskPrice price;
+  std::optional<AskPrice> price;
   std::vector<std::string> weekly;
   std::optional<base::Time> until;
   std::optional<base::Duration> longest_lease;
@@ -43,6 +43,7 @@ struct Lend {
 struct Slots {
   std::string slot_class;
   std::int32_t count = 0;
+  std::int32_t after = 0;  // What the offer is left with at the end: one lease needs one slot.
 };
 
 // The class given, or the smallest of those with a GPU when GPUs are lent and of those without when
@@ -50,17 +51,26 @@ struct Slots {
 Result<Slots> choose_slots(const Lend& o, const wire::MachineSpec& m,
                            const std::vector<wire::SlotClass>& classes);
 
+// The slots of an offer that the machine has: as many as its owner chose, if they still `fit`. One
+// of all that `fitted` the machine as it was goes on to be of all.
+Slots keep_slots(const Lend& o, const wire::Offer& offer, std::int32_t fitted, std::int32_t fit);
+
+// Its other terms: those of flags, and of the rest what the offer has, which its owner may have set
+// elsewhere. Only an end that has passed is taken away, as it asks for nothing any more.
+wire::OfferEdit keep_terms(const Lend& o, const wire::Offer& offer, base::Time now);
+
 // A machine that the market knows and that is ready to work.
 struct Ready {
   wire::Machine machine;
   Slots slots;
-  Target target;  // With a token that can act for this machine only.
+  std::optional<base::Credits> price;  // Absent: market.
+  Target target;                       // With a token that can act for this machine only.
   std::string offer_path;
 };
 
-// Looks at the machine, opens its sandboxes and caches (in `shop`), registers it, and posts or
-// changes its offer, which is then open. With a machine's own token, such as the console hands out,
-// it is that machine, and nothing needs its owner's.
+// Looks at the machine, opens its sandboxes and caches (in `shop`), registers it, and posts its
+// offer, or goes on with the one it has, which is then open. With a machine's own token, such as
+// the console hands out, it is that machine, and nothing needs its owner's.
 Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop);
 
 }  // namespace souk::cli

@@ -63,11 +63,17 @@ std::int32_t round_trip_ms(Api& api) {
 }
 
 std::int32_t fitting(const wire::SlotClass& k, const wire::MachineSpec& m) {
-  if (k.retired || k.gpu_memory_mib > m.gpu_memory_mib) return 0;
+  if (k.gpu_memory_mib > m.gpu_memory_mib) return 0;
   auto out = std::min<std::int64_t>(m.cores / std::max(1, k.cores),
                                     m.memory_mib / std::max<std::int64_t>(1, k.memory_mib));
   if (k.gpus > 0) out = std::min<std::int64_t>(out, m.gpus / k.gpus);
   return static_cast<std::int32_t>(out);
+}
+
+std::string no_slot(const wire::MachineSpec& m, const std::string& slot_class) {
+  return fmt::format("{}, {} of memory and {} make no slot{}", plural(m.cores, "core"),
+                     to_string(Memory{m.memory_mib}), plural(m.gpus, "GPU"),
+                     slot_class.empty() ? "" : " of class " + slot_class);
 }
 
 }  // namespace
@@ -78,15 +84,33 @@ Result<Slots> choose_slots(const Lend& o, const wire::MachineSpec& m,
   for (const auto& k : classes) {
     const bool wanted =
         o.slot_class.empty() ? (k.gpus > 0) == (m.gpus > 0) : k.name == o.slot_class;
-    if (!wanted || fitting(k, m) == 0) continue;
+    if (!wanted || k.retired || fitting(k, m) == 0) continue;
     if (best == nullptr || server::size_of(k) < server::size_of(*best)) best = &k;
   }
   if (best == nullptr)
-    return failed(fmt::format("{}, {} of memory and {} make no slot{}", plural(m.cores, "core"),
-                              to_string(Memory{m.memory_mib}), plural(m.gpus, "GPU"),
-                              o.slot_class.empty() ? "" : " of class " + o.slot_class),
-                  "lend more of the machine, or see `souk class list`");
-  return Slots{best->name, o.once ? 1 : fitting(*best, m)};
+    return failed(no_slot(m, o.slot_class), "lend more of the machine, or see `souk class list`");
+  const auto all = fitting(*best, m);
+  return Slots{best->name, o.once ? 1 : all, all};
+}
+
+Slots keep_slots(const Lend& o, const wire::Offer& offer, std::int32_t fitted, std::int32_t fit) {
+  const auto kept = offer.slots >= fitted ? fit : std::min(offer.slots, fit);
+  return {offer.class_, o.once ? std::min(1, kept) : kept, kept};
+}
+
+wire::OfferEdit keep_terms(const Lend& o, const wire::Offer& offer, base::Time now) {
+  wire::OfferEdit out{.longest_lease = o.longest_lease};
+  if (o.price) {
+    out.price = o.price->credits;
+    out.market = !o.price->credits;
+  }
+  if (!o.weekly.empty()) out.weekly = o.weekly;
+  out.until = o.until;
+  if (!o.until && offer.until && *offer.until <= now) {
+    out.always = true;
+    if (!out.weekly) out.weekly = offer.weekly;
+  }
+  return out;
 }
 
 namespace {
@@ -141,59 +165,124 @@ Result<std::optional<wire::Machine>> machine_of_token(Api& api) {
   return own.items.front();
 }
 
-Result<wire::Machine> describe_machine(Api& api, base::MachineId id,
-                                       const wire::MachineEdit& edit) {
-  return parsed<wire::Machine>(
-      api.patch(path_of("/v1/machines", to_string(id)), wire::to_json(edit)));
-}
-
-// The machine of this name, with this description.
-Result<wire::Machine> register_machine(Api& api, const std::string& name,
-                                       const wire::MachineSpec& spec) {
-  std::optional<base::MachineId> known;
+// The machine that this name has on the market, if there is one.
+Result<std::optional<wire::Machine>> machine_named(Api& api, const std::string& name) {
+  std::optional<wire::Machine> out;
   SOUK_TRY(visit_all<wire::Machine>(api, "/v1/machines", [&](const wire::Machine& m) {
-    if (m.name == name) known = m.id;
-    return !known;
+    if (m.name == name) out = m;
+    return !out;
   }));
-  if (known) return describe_machine(api, *known, {{}, spec});
-  return parsed<wire::Machine>(
-      api.post("/v1/machines", wire::to_json(wire::NewMachine{name, spec})));
+  return out;
 }
 
-// An offer of this class, the machine's own if it has one: changed and resumed. Others are paused.
-Result<base::OfferId> open_offer(Api& api, const wire::Machine& m, const Lend& o,
-                                 const Slots& slots) {
-  base::OfferId out;
-  for (const auto id : m.offers) {
-    const auto path = path_of("/v1/offers", to_string(id));
-    SOUK_ASSIGN(const auto offer, parsed<wire::Offer>(api.get(path)));
-    if (offer.class_ != slots.slot_class || offer.state == "draining" || out) {
-      SOUK_TRY(api.post(path + "/pause", wire::to_json(wire::Pause{})));
-      continue;
-    }
-    wire::OfferEdit edit{.slots = slots.count,
-                         .price = o.price.credits,
-                         .market = !o.price.credits,
-                         .longest_lease = o.longest_lease};
-    edit.always = o.weekly.empty() && !o.until;
-    if (!edit.always) {
-      edit.weekly = o.weekly;
-      edit.until = o.until;
-    }
-    SOUK_TRY(api.patch(path, wire::to_json(edit)));
-    SOUK_TRY(api.post(path + "/resume"));
-    out = id;
+// What is to be lent: by an offer that the machine has, or by a new one.
+struct Plan {
+  std::optional<wire::Offer> offer;
+  wire::OfferEdit edit;
+  std::vector<wire::Offer> others;
+  Slots slots;
+};
+
+Result<std::vector<wire::Offer>> offers_of(Api& api, const std::optional<wire::Machine>& machine) {
+  std::vector<wire::Offer> out;
+  if (!machine) return out;
+  for (const auto id : machine->offers) {
+    SOUK_ASSIGN(auto offer, parsed<wire::Offer>(api.get(path_of("/v1/offers", to_string(id)))));
+    out.push_back(std::move(offer));
   }
-  if (out) return out;
-  const wire::NewOffer offer{.machine = m.id,
-                             .class_ = slots.slot_class,
-                             .slots = slots.count,
-                             .price = o.price.credits,
-                             .weekly = o.weekly,
-                             .until = o.until,
-                             .longest_lease = o.longest_lease};
-  SOUK_ASSIGN(const auto made, parsed<wire::Offer>(api.post("/v1/offers", wire::to_json(offer))));
-  return made.id;
+  return out;
+}
+
+Result<wire::SlotClass> class_of(const wire::Offer& offer,
+                                 const std::vector<wire::SlotClass>& classes) {
+  const auto at = std::ranges::find(classes, offer.class_, &wire::SlotClass::name);
+  if (at != classes.end()) return *at;
+  return failed(fmt::format("offer {} is of class {}, which the market does not list",
+                            to_string(offer.id), offer.class_));
+}
+
+// What is left of the machine beside these offers: the market sells no slot twice.
+Result<wire::MachineSpec> left_by(const std::vector<wire::Offer>& offers, wire::MachineSpec m,
+                                  const std::vector<wire::SlotClass>& classes) {
+  for (const auto& offer : offers) {
+    SOUK_ASSIGN(const auto k, class_of(offer, classes));
+    m.cores -= k.cores * offer.slots;
+    m.memory_mib -= k.memory_mib * offer.slots;
+    m.gpus -= k.gpus * offer.slots;
+  }
+  return m;
+}
+
+Result<Plan> plan_offer(Api& api, const Lend& o, const std::optional<wire::Machine>& known,
+                        const wire::MachineSpec& spec, base::Time now) {
+  SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api.get("/v1/classes")));
+  const auto& classes = page.items;
+  Plan out;
+  SOUK_ASSIGN(out.others, offers_of(api, known));
+  const auto usable = std::ranges::find_if(out.others, [&](const wire::Offer& offer) {
+    return offer.state != "draining" && (o.slot_class.empty() || offer.class_ == o.slot_class);
+  });
+  if (usable != out.others.end()) {
+    out.offer = *usable;
+    out.others.erase(usable);
+  }
+  SOUK_ASSIGN(const auto rest, left_by(out.others, spec, classes));
+  if (out.offer) {
+    SOUK_ASSIGN(const auto k, class_of(*out.offer, classes));
+    SOUK_ASSIGN(const auto before, left_by(out.others, known->spec, classes));
+    out.slots = keep_slots(o, *out.offer, fitting(k, before), fitting(k, rest));
+    out.edit = keep_terms(o, *out.offer, now);
+    out.edit.slots = out.slots.count;
+    if (out.slots.count > 0) return out;
+    return failed(no_slot(rest, k.name), fmt::format("lend more of it, or `souk offer remove {}`",
+                                                     to_string(out.offer->id)));
+  }
+  auto slots = choose_slots(o, rest, classes);
+  if (!slots && !out.others.empty())
+    slots.error().hint = fmt::format("its offer {0} has the rest: `souk offer remove {0}`",
+                                     to_string(out.others.front().id));
+  SOUK_ASSIGN(out.slots, std::move(slots));
+  return out;
+}
+
+// The machine as the market is to know it from now on.
+Result<wire::Machine> tell_machine(Api& api, const Lend& o,
+                                   const std::optional<wire::Machine>& known, const Plan& plan,
+                                   const std::string& name, const wire::MachineSpec& spec) {
+  if (!known)
+    return parsed<wire::Machine>(
+        api.post("/v1/machines", wire::to_json(wire::NewMachine{name, spec})));
+  // The market takes no machine that is too small for its offers.
+  if (plan.offer && plan.slots.count < plan.offer->slots)
+    SOUK_TRY(api.patch(path_of("/v1/offers", to_string(plan.offer->id)), wire::to_json(plan.edit)));
+  const wire::MachineEdit edit{o.name.empty() ? std::nullopt : std::optional(o.name), spec};
+  return parsed<wire::Machine>(
+      api.patch(path_of("/v1/machines", to_string(known->id)), wire::to_json(edit)));
+}
+
+// Posts the offer, or changes in the machine's own what flags say, and opens it. Who names a class
+// lends that alone.
+Result<wire::Offer> open_offer(Api& api, const wire::Machine& m, const Lend& o, const Plan& plan) {
+  wire::Offer out;
+  if (plan.offer) {
+    const auto path = path_of("/v1/offers", to_string(plan.offer->id));
+    SOUK_TRY(api.patch(path, wire::to_json(plan.edit)));
+    SOUK_ASSIGN(out, parsed<wire::Offer>(api.post(path + "/resume")));
+  } else {
+    const wire::NewOffer offer{.machine = m.id,
+                               .class_ = plan.slots.slot_class,
+                               .slots = plan.slots.count,
+                               .price = o.price.value_or(AskPrice{}).credits,
+                               .weekly = o.weekly,
+                               .until = o.until,
+                               .longest_lease = o.longest_lease};
+    SOUK_ASSIGN(out, parsed<wire::Offer>(api.post("/v1/offers", wire::to_json(offer))));
+  }
+  if (!o.slot_class.empty())
+    for (const auto& other : plan.others)
+      SOUK_TRY(api.post(path_of("/v1/offers", to_string(other.id), "/pause"),
+                        wire::to_json(wire::Pause{})));
+  return out;
 }
 
 // A token that can act for this machine only, kept from one run to the next.
@@ -286,21 +375,26 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   }
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
-  SOUK_ASSIGN(const auto classes, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  const auto name = o.name.empty() ? host_name() : o.name;
+  auto before = own;
+  if (!before) {
+    SOUK_ASSIGN(before, machine_named(*api, name));
+  }
+  if (before) {  // What no program can see here is as its owner said.
+    if (o.region.empty()) spec.region = before->spec.region;
+    spec.provider = before->spec.provider;
+  }
+  SOUK_ASSIGN(const auto plan, plan_offer(*api, o, before, spec, c.now()));
 
-  Ready out;
-  SOUK_ASSIGN(out.slots, choose_slots(o, spec, classes.items));
-  out.target = *target;
-  if (own) {  // It keeps its name, unless it is given another.
-    const auto name = o.name.empty() ? std::nullopt : std::optional(o.name);
-    SOUK_ASSIGN(out.machine, describe_machine(*api, own->id, {name, spec}));
-  } else {
-    SOUK_ASSIGN(out.machine, register_machine(*api, o.name.empty() ? host_name() : o.name, spec));
+  Ready out{.slots = plan.slots, .target = *target};
+  SOUK_ASSIGN(out.machine, tell_machine(*api, o, before, plan, name, spec));
+  if (!own) {
     SOUK_ASSIGN(out.target.token, machine_token(*api, *target, out.machine.id, folder));
   }
   SOUK_TRY(open_shop(o, out, folder, shop));
-  SOUK_ASSIGN(const auto offer, open_offer(*api, out.machine, o, out.slots));
-  out.offer_path = path_of("/v1/offers", to_string(offer));
+  SOUK_ASSIGN(const auto offer, open_offer(*api, out.machine, o, plan));
+  out.price = offer.price;
+  out.offer_path = path_of("/v1/offers", to_string(offer.id));
   return out;
 }
 

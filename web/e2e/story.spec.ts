@@ -1,6 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
 import { expect, goTo, signUp, test } from './fixtures';
-import { end } from './market';
+import { end, type Market } from './market';
 
 // The whole of it, as people live it: lend, train, lose a worker, get the model, read the bill.
 
@@ -16,31 +18,36 @@ function commandOf(line: string): { env: Record<string, string>; args: string[] 
   return { env, args: words.slice(2) };
 }
 
+// As the console says: a name, a line to paste, and the machine shows what it has.
+async function lend(page: Page, market: Market, name: string): Promise<ChildProcess> {
+  await goTo(page, 'Machines');
+  await page.getByRole('button', { name: 'Lend a machine' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name of the machine').fill(name);
+  await dialog.getByRole('button', { name: 'Make the line to paste' }).click();
+  const line = await dialog.locator('code', { hasText: 'souk lend' }).first().innerText();
+  const { env, args } = commandOf(line);
+  expect(env.SOUK_TOKEN).toMatch(/^souk_/);
+  const agent = market.lend([...args, '--cores', '1', '--memory', '2G', '--class', 'c1'], env);
+  await expect(dialog.getByText(`${name} is here`)).toBeVisible({ timeout: 30_000 });
+  await page.keyboard.press('Escape');
+  return agent;
+}
+
 test('sign up, lend, train, lose a worker, fetch the model, read the ledger', async ({ page, browser, market }) => {
   test.setTimeout(240_000);
   await signUp(page, market, 'boss');
 
   // A lender, in a browser of her own.
-  const lena = await (await browser.newContext()).newPage();
+  const lena = await (await browser.newContext({ viewport: { width: 1280, height: 1800 } })).newPage();
   await signUp(lena, market, 'lena');
-  const agents = [];
-  for (const name of ['tower', 'laptop']) {
-    await goTo(lena, 'Machines');
-    await lena.getByRole('button', { name: 'Lend a machine' }).first().click();
-    const dialog = lena.getByRole('dialog');
-    await dialog.getByLabel('Name of the machine').fill(name);
-    await dialog.getByRole('button', { name: /Make the line|Continue|Next/ }).click();
-    const line = await dialog.locator('code', { hasText: 'souk lend' }).first().innerText();
-    const { env, args } = commandOf(line);
-    expect(env.SOUK_TOKEN).toMatch(/^souk_/);
-    agents.push(market.lend([...args, '--cores', '1', '--memory', '2G', '--class', 'c1'], env));
-    await expect(dialog.getByText(/online/).first()).toBeVisible({ timeout: 30_000 });
-    await lena.keyboard.press('Escape');
-  }
+  const tower = await lend(lena, market, 'tower');
+  await lend(lena, market, 'laptop');
 
   // She draws a window across midnight.
   await goTo(lena, 'Machines');
   await lena.getByRole('link', { name: 'laptop' }).click();
+  await lena.getByText('In weekly windows').click();
   const calendar = lena.getByRole('grid', { name: 'weekly windows' });
   await calendar.getByRole('gridcell', { name: /^Monday 22:00/ }).scrollIntoViewIfNeeded();
   const from = await calendar.getByRole('gridcell', { name: /^Monday 22:00/ }).boundingBox();
@@ -50,12 +57,26 @@ test('sign up, lend, train, lose a worker, fetch the model, read the ledger', as
   await lena.mouse.down();
   await lena.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 12 });
   await lena.mouse.up();
-  await expect(lena.getByText(/Mon(day)? 22:00.*05:00/).first()).toBeVisible();
+  await expect(lena.getByText('Mon 22:00-05:00')).toBeVisible();
+  await lena.getByRole('button', { name: 'Save changes' }).click();
+  const windows = async () => {
+    const { items } = (await (await lena.request.get(`${market.url}/v1/offers`)).json()) as {
+      items: { machine_name: string; weekly: string[] }[];
+    };
+    return items.find((o) => o.machine_name === 'laptop')?.weekly;
+  };
+  await expect.poll(windows).toEqual([expect.stringMatching(/^Mon 22:00-05:00 /)]);
+  await lena.getByText('Always', { exact: true }).first().click();
+  await lena.getByRole('button', { name: 'Save changes' }).click();
+  await expect.poll(windows).toEqual([]);
 
-  // The borrower trains the sample.
+  // The borrower gives herself credits, as the operator may, and trains the sample.
+  market.souk('boss', 'login', 'boss');
+  market.souk('boss', 'account', 'grant', 'boss', '20');
+  market.souk('boss', 'settings', 'set', 'silence=5s');
   await goTo(page, 'Jobs');
   await page.getByRole('link', { name: 'New job' }).first().click();
-  await page.getByText(/MNIST/).first().click();
+  await page.getByText('Handwritten digits with LeNet (MNIST)').click();
   for (let step = 0; step < 5 && !(await page.getByRole('button', { name: 'Make the plan' }).isVisible()); ++step)
     await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Make the plan' }).click();
@@ -64,10 +85,13 @@ test('sign up, lend, train, lose a worker, fetch the model, read the ledger', as
   const timeline = page.getByRole('region', { name: 'Timeline' });
   await expect(timeline.getByText('running').first()).toBeVisible({ timeout: 60_000 });
 
-  // A worker is killed, and its lane says so.
+  // A worker is killed, and its lane says so; a machine that comes takes its place.
   const job = page.url().split('/').at(-1) ?? '';
-  await end(agents[0], 'SIGKILL');
-  await expect(timeline.getByText('lost').first()).toBeVisible({ timeout: 90_000 });
+  await expect(timeline.getByText('running')).toHaveCount(2, { timeout: 60_000 });
+  await end(tower, 'SIGKILL');
+  await lend(lena, market, 'attic');
+  await expect(timeline.getByText('lost').first()).toBeVisible({ timeout: 60_000 });
+  await expect(timeline.getByText('attic')).toBeVisible({ timeout: 60_000 });
 
   await expect(page.getByText('succeeded').first()).toBeVisible({ timeout: 150_000 });
   const download = page.waitForEvent('download');

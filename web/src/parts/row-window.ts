@@ -32,9 +32,7 @@ export function useRowWindow(
       const next = frame
         ? rowsSeen(count, height, top - frame.getBoundingClientRect().top, frame.clientHeight)
         : rowsSeen(count, height, top, window.innerHeight);
-      setAt((now) =>
-        now.from === next.from && now.to === next.to && now.after === next.after ? now : next,
-      );
+      setAt((now) => (now.from === next.from && now.to === next.to && now.after === next.after ? now : next));
     };
     measure();
     const target: HTMLElement | Window = scroller?.current ?? window;

@@ -1,12 +1,13 @@
-import { SegmentedControl, Text } from '@mantine/core';
+import { Center, SegmentedControl, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useGet } from '../../api/queries';
 import { credits } from '../../format';
 import { Chart } from '../../parts/chart';
+import { Empty } from '../../parts/empty';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { seriesColors } from '../../theme';
-import { flowOf, type Line, type Span, usualSpan } from './flow';
+import { flowOf, isFlow, type Line, type Span, usualSpan } from './flow';
 
 const kWords: Record<Span, string> = { day: 'last 24 hours', week: 'last 7 days', month: 'last 30 days' };
 
@@ -56,7 +57,17 @@ export function FlowChart() {
       }
     >
       <Loaded query={statement} height={246}>
-        {() => <Bars lines={lines ?? []} span={span} />}
+        {() =>
+          lines?.some(isFlow) ? (
+            <Bars lines={lines} span={span} />
+          ) : (
+            <Center mih={246}>
+              <Empty title="Nothing earned or spent yet">
+                Lending earns credits, jobs spend them; both show here, by hour and by day.
+              </Empty>
+            </Center>
+          )
+        }
       </Loaded>
     </Panel>
   );

@@ -29,6 +29,8 @@ function starts(span: Span, now: Date): number[] {
   });
 }
 
+export const isFlow = ({ kind }: Line): boolean => kind === 'earn' || kind === 'spend';
+
 export function flowOf(lines: Line[], span: Span, now: Date): Flow {
   const begin = starts(span, now);
   const out: Flow = {
@@ -38,8 +40,7 @@ export function flowOf(lines: Line[], span: Span, now: Date): Flow {
     earnedInAll: 0,
     spentInAll: 0,
   };
-  for (const { at, kind, amount } of lines) {
-    if (kind !== 'earn' && kind !== 'spend') continue;
+  for (const { at, kind, amount } of lines.filter(isFlow)) {
     const time = Date.parse(at);
     const i = begin.filter((t) => t <= time).length - 1;
     if (i < 0) continue;
@@ -53,9 +54,7 @@ export function flowOf(lines: Line[], span: Span, now: Date): Flow {
 
 // The shortest that shows everything there is.
 export function usualSpan(lines: Line[], now: Date): Span {
-  const first = Math.min(
-    ...lines.filter((l) => l.kind === 'earn' || l.kind === 'spend').map((l) => Date.parse(l.at)),
-  );
+  const first = lines.filter(isFlow).reduce((least, l) => Math.min(least, Date.parse(l.at)), Infinity);
   const days = (now.getTime() - first) / 86_400_000;
   if (!Number.isFinite(days)) return 'week';
   return days < 0.9 ? 'day' : days < 6 ? 'week' : 'month';

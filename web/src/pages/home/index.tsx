@@ -8,7 +8,6 @@ import { MyJobs, MyMachines } from './mine';
 import { NextSteps } from './next-steps';
 import { ratesOf } from './now';
 
-const kLive = ['running', 'queued', 'paused'] as const;
 const jobsIn = (state: string) => ({ query: { state, limit: 100 } });
 
 export default function Home() {
@@ -16,9 +15,9 @@ export default function Home() {
   const machines = useGet('/v1/machines', { query: { limit: 500 } });
   const offers = useGet('/v1/offers', { query: { mine: true, limit: 500 } });
   const leases = useGet('/v1/leases', { query: { limit: 500 } });
-  const running = useGet('/v1/jobs', jobsIn(kLive[0]));
-  const queued = useGet('/v1/jobs', jobsIn(kLive[1]));
-  const paused = useGet('/v1/jobs', jobsIn(kLive[2]));
+  const running = useGet('/v1/jobs', jobsIn('running'));
+  const queued = useGet('/v1/jobs', jobsIn('queued'));
+  const paused = useGet('/v1/jobs', jobsIn('paused'));
   const newest = useGet('/v1/jobs', { query: { limit: 20 } });
   const live = [running, queued, paused].flatMap((q) => q.data?.items ?? []);
   const ended = (newest.data?.items ?? []).filter((j) => j.ended !== undefined);

@@ -1,5 +1,5 @@
-import { Group, SimpleGrid, Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { Group, SimpleGrid, Skeleton, Text } from '@mantine/core';
+import { useCallback, useMemo } from 'react';
 import type { Schemas } from '../../api/client';
 import { useGet } from '../../api/queries';
 import { dateTime, duration } from '../../format';
@@ -14,6 +14,7 @@ import { shareDone } from './job/curves';
 import { DownloadModel, Files } from './job/files';
 import { Logs } from './job/logs';
 import { useMachineNames } from './job/names';
+import type { ResultFile } from './job/results';
 import { Spending } from './job/spending';
 import { Stalls } from './job/stalls';
 import { Timeline } from './job/timeline';
@@ -24,9 +25,12 @@ import { Workers } from './job/workers';
 type Job = Schemas['Job'];
 
 const kLeases = 500; // The latest.
+const kNoFiles: ResultFile[] = [];
+const kNothing: string[] = [];
 
 function About({ job }: { job: Job }) {
-  const took = job.started && job.ended ? (Date.parse(job.ended) - Date.parse(job.started)) / 1000 : undefined;
+  const took =
+    job.started && job.ended ? (Date.parse(job.ended) - Date.parse(job.started)) / 1000 : undefined;
   return (
     <Group gap="xs">
       <StateBadge state={job.state} />
@@ -49,7 +53,11 @@ function Found({ job }: { job: Job }) {
   const live = !job.ended;
   const trains = job.kind === 'train';
   const leases = useGet('/v1/jobs/{id}/leases', { path, query: { limit: kLeases } });
-  const training = useGet('/v1/jobs/{id}/training', { path }, { every: live ? 1_000 : false, enabled: trains });
+  const training = useGet(
+    '/v1/jobs/{id}/training',
+    { path },
+    { every: live ? 1_000 : false, enabled: trains },
+  );
   const files = useGet('/v1/jobs/{id}/files', { path, query: {} }, { enabled: job.batch !== undefined });
   const items = useMemo(() => leases.data?.items ?? [], [leases.data]);
   const names = useMachineNames(items.map((l) => l.machine));
@@ -61,8 +69,12 @@ function Found({ job }: { job: Job }) {
     () => new Map((training.data?.by_worker ?? []).map((w) => [w.worker, w.units])),
     [training.data],
   );
-  const machineOf = (lease: string) => machines.get(lease) ?? lease;
-  const left = files.data?.items ?? [];
+  const machineOf = useCallback((lease: string) => machines.get(lease) ?? lease, [machines]);
+  const left = files.data?.items ?? kNoFiles;
+  const gone = files.data?.gone ?? kNothing;
+  // All at once, so that nothing jumps.
+  const asked = [leases, ...(trains ? [training] : []), ...(job.batch ? [files] : [])];
+  const ready = asked.every((query) => query.data !== undefined || query.error !== null);
   return (
     <Page
       title={job.name || `Job ${job.id}`}
@@ -77,29 +89,35 @@ function Found({ job }: { job: Job }) {
       {job.planned_why && live && (
         <Text size="sm">{`Planned for now: ${job.planned} of ${job.workers.max} workers. ${job.planned_why}.`}</Text>
       )}
-      {wantsMore(job) && job.held === 0 && <Why job={job} />}
-      {trains && (
-        <Loaded query={training} height={420}>
-          {(t) => <TrainingPanel training={t} live={live} />}
-        </Loaded>
-      )}
-      <Loaded query={leases} height={180}>
-        {() => <Timeline leases={items} names={names} units={units} ended={job.ended} />}
-      </Loaded>
-      {wantsMore(job) && job.held > 0 && <Why job={job} />}
-      {!trains && job.batch && <Workers job={job} />}
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <Spending job={job} leases={items} progress={training.data ? shareDone(training.data, job) : 1} />
-        {trains ? (
-          <Loaded query={training} height={240}>
-            {(t) => <Stalls training={t} machineOf={machineOf} />}
+      {ready ? (
+        <>
+          {wantsMore(job) && job.held === 0 && <Why job={job} />}
+          {trains && (
+            <Loaded query={training} height={420}>
+              {(t) => <TrainingPanel training={t} live={live} />}
+            </Loaded>
+          )}
+          <Loaded query={leases} height={180}>
+            {() => <Timeline leases={items} names={names} units={units} ended={job.ended} />}
           </Loaded>
-        ) : (
-          <Files job={job} files={left} gone={files.data?.gone ?? []} />
-        )}
-      </SimpleGrid>
-      {job.batch && items.length > 0 && <Logs leases={items} machineOf={machineOf} ended={job.ended} />}
-      {trains && (!live || left.length > 0) && <Files job={job} files={left} gone={files.data?.gone ?? []} />}
+          {wantsMore(job) && job.held > 0 && <Why job={job} />}
+          {!trains && job.batch && <Workers job={job} leases={items} machineOf={machineOf} />}
+          <SimpleGrid cols={{ base: 1, lg: 2 }}>
+            <Spending job={job} leases={items} progress={training.data ? shareDone(training.data, job) : 1} />
+            {trains ? (
+              <Loaded query={training} height={240}>
+                {(t) => <Stalls training={t} machineOf={machineOf} />}
+              </Loaded>
+            ) : (
+              job.batch && <Files job={job} files={left} gone={gone} />
+            )}
+          </SimpleGrid>
+          {job.batch && items.length > 0 && <Logs leases={items} machineOf={machineOf} ended={job.ended} />}
+          {trains && (!live || left.length > 0) && <Files job={job} files={left} gone={gone} />}
+        </>
+      ) : (
+        <Skeleton height={900} aria-label="loading" />
+      )}
       <Panel title="Job file">
         <Text size="sm" mb="xs">
           The same job for <code>souk run</code>:

@@ -2,7 +2,15 @@ import type { Schemas } from '../../api/client';
 
 export type Job = Schemas['Job'];
 
-export const kStates = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
+export const kStates = [
+  'queued',
+  'running',
+  'paused',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'expired',
+] as const;
 export type JobState = (typeof kStates)[number];
 
 export const hasEnded = (job: Pick<Job, 'ended'>): boolean => job.ended !== undefined;

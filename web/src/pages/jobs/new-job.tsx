@@ -13,12 +13,20 @@ import type { Form } from './new/fields';
 import { Needs } from './new/needs';
 import { chosenIn, PlanStep } from './new/plan';
 import { Price } from './new/price';
-import { likelyBudget, likelyClass, needsProblems, priceProblems, type Problems, whatProblems } from './new/terms';
+import {
+  likelyBudget,
+  likelyClass,
+  needsProblems,
+  priceProblems,
+  type Problems,
+  whatProblems,
+} from './new/terms';
 import { needsFiles, useDraft } from './new/use-draft';
 import { usePlan } from './new/use-plan';
 import { useUpload } from './new/use-upload';
 import { What } from './new/what';
 import { YamlPane } from './new/yaml-pane';
+import styles from './new-job.module.css';
 
 const kLast = 3;
 
@@ -33,7 +41,10 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
   const classes = useGet('/v1/classes', {}).data?.items ?? [];
   const available = me.available + me.bonus;
   const { draft } = state;
-  const cloned = useMemo(() => clone && beginClone(clone, draftOfJob(clone), Date.now(), slot), [clone, slot]);
+  const cloned = useMemo(
+    () => clone && beginClone(clone, draftOfJob(clone), Date.now(), slot),
+    [clone, slot],
+  );
   useEffect(() => {
     if (cloned) act({ do: 'clone', draft: cloned.draft });
   }, [cloned, act]);
@@ -45,12 +56,15 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
       const budget = likelyBudget(draft, likelyClass(draft, classes), available);
       return { job: cloneOf(clone, draft, budget, Date.now()), notes: [] };
     }
-    const made = await change('post', '/v1/jobs/prepare', { body: { yaml, ...(digest ? { files: digest } : {}) } });
+    const made = await change('post', '/v1/jobs/prepare', {
+      body: { yaml, ...(digest ? { files: digest } : {}) },
+    });
     return { job: made.job, notes: made.notes ?? [] };
   });
   const [picked, setPicked] = useState<number>();
   useEffect(() => setPicked(choiceOf(plan.planned)), [plan.planned]);
-  const job = plan.fresh && plan.planned ? withChoice(plan.planned.job, chosenIn(plan.planned, picked)) : undefined;
+  const job =
+    plan.fresh && plan.planned ? withChoice(plan.planned.job, chosenIn(plan.planned, picked)) : undefined;
   const submit = useChange((body: NewJob) => change('post', '/v1/jobs', { body }), {
     said: 'Submitted.',
     done: (job) => go(`/jobs/${job.id}`),
@@ -60,10 +74,22 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
   const nothing = yaml.trim() === '';
   const problems: Problems[] = unread
     ? [{}, {}, {}]
-    : [isClone || nothing ? {} : whatProblems(draft), needsProblems(draft, classes), priceProblems(draft, available, Date.now())];
+    : // Of a file the server knows better what is missing.
+      [
+        isClone || nothing || state.source === 'file' ? {} : whatProblems(draft),
+        needsProblems(draft, classes),
+        priceProblems(draft, available, Date.now()),
+      ];
   const sending = !isClone && needsFiles(draft) && upload.sending.busy;
-  const blocked = nothing || problems.slice(0, active + 1).some((p) => Object.keys(p).length > 0) || (active === kLast - 1 && sending);
-  const form: Form = { draft, edit: (change) => act({ do: 'edit', change }), problems: problems[active] ?? {} };
+  const blocked =
+    nothing ||
+    problems.slice(0, active + 1).some((p) => Object.keys(p).length > 0) ||
+    (active === kLast - 1 && sending);
+  const form: Form = {
+    draft,
+    edit: (change) => act({ do: 'edit', change }),
+    problems: problems[active] ?? {},
+  };
   const show = (step: number) => {
     setActive(step);
     if (step === kLast && !plan.fresh && !blocked) plan.make();
@@ -84,10 +110,20 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
             <Stepper.Step label="Price" />
             <Stepper.Step label="Plan" />
           </Stepper>
-          {active === 0 && <What state={state} act={act} form={form} upload={upload} from={isClone && cloned ? { job: clone, lost: cloned.lost } : undefined} />}
+          {active === 0 && (
+            <What
+              state={state}
+              act={act}
+              form={form}
+              upload={upload}
+              from={isClone && cloned ? { job: clone, lost: cloned.lost } : undefined}
+            />
+          )}
           {active === 1 && <Needs form={form} classes={classes} unread={unread} />}
           {active === 2 && <Price form={form} classes={classes} available={available} unread={unread} />}
-          {active === kLast && <PlanStep plan={plan} picked={picked} onPick={setPicked} available={available} />}
+          {active === kLast && (
+            <PlanStep plan={plan} picked={picked} onPick={setPicked} available={available} />
+          )}
           <Group justify="space-between" mt="lg">
             <Button variant="default" disabled={active === 0} onClick={() => setActive(active - 1)}>
               Back
@@ -113,7 +149,7 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
           </Group>
         </Panel>
       </Grid.Col>
-      <Grid.Col span={{ base: 12, md: active === kLast ? 4 : 5 }}>
+      <Grid.Col span={{ base: 12, md: active === kLast ? 4 : 5 }} className={styles['beside']}>
         <YamlPane
           yaml={yaml}
           unread={state.unread}

@@ -37,7 +37,12 @@ function TrainingProgress({ job }: { job: Job }) {
     staleTime: Infinity,
   });
   const data = live ? now.data : then.data;
-  if (!data || data.state === 'waiting') return <Text size="sm" c="dimmed">–</Text>;
+  if (!data || data.state === 'waiting')
+    return (
+      <Text size="sm" c="dimmed">
+        –
+      </Text>
+    );
   const accuracy = data.accuracy === undefined ? '' : `, ${percent(data.accuracy, 1)} right`;
   return (
     <Bar
@@ -51,7 +56,12 @@ function TrainingProgress({ job }: { job: Job }) {
 function HowFar({ job }: { job: Job }) {
   if (job.kind === 'train') return <TrainingProgress job={job} />;
   const share = partsDone(job);
-  if (share === undefined) return <Text size="sm" c="dimmed">–</Text>;
+  if (share === undefined)
+    return (
+      <Text size="sm" c="dimmed">
+        –
+      </Text>
+    );
   return (
     <Bar
       share={share}

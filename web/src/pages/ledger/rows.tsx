@@ -6,7 +6,7 @@ import { useRowWindow } from '../../parts/row-window';
 import classes from './rows.module.css';
 import { exact, type Row, signed } from './statement';
 
-const kHeight = 37; // px, with the line below.
+const kHeight = 36; // px, with the line below.
 const kColors: Record<string, string> = {
   grant: 'blue', bonus: 'blue', reserve: 'gray', refund: 'gray', spend: 'orange', earn: 'teal',
 };

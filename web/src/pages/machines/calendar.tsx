@@ -47,10 +47,11 @@ function Now({ zone }: { zone: string }) {
 // A week of half hours to draw windows on (drawing.ts says how). Its cells are for pointers, keys
 // and screen readers; what is drawn lies over them.
 export function Calendar({
-  spans, zone, drawing,
+  spans, zone, always, drawing,
 }: {
   spans: Span[];
   zone: string;
+  always: boolean;
   drawing: ReturnType<typeof useDrawing>;
 }) {
   const { grid, cursor, stroke, marks, selected, isOn, handlers } = drawing;
@@ -86,6 +87,7 @@ export function Calendar({
           </div>
         ))}
         <div className={classes.over} aria-hidden="true">
+          {always && <div className={classes.always}>Always</div>}
           <Drawn spans={spans} selected={selected} />
           {blocks(marks).map((b) => (
             <div

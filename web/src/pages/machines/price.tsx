@@ -32,7 +32,7 @@ function History({ prices, draft }: { prices: Prices; draft: Draft }) {
         { label: 'average paid', values: buckets.map((b) => b.prices.average ?? null) },
         { label: 'low', values: buckets.map((b) => b.prices.low ?? null), hidden: true },
         { label: 'high', values: buckets.map((b) => b.prices.high ?? null), hidden: true },
-        { label: 'your price', values: buckets.map(() => own), dash: true },
+        ...(own === null ? [] : [{ label: 'your price', values: buckets.map(() => own), dash: true }]),
       ]}
       bands={[[2, 1]]}
     />

@@ -4,9 +4,9 @@ import { useMemo } from 'react';
 import { timeZone } from '../../format';
 import { Calendar } from './calendar';
 import { useDrawing } from './drawing';
-import type { Draft } from './offers';
+import { type Draft, hoursPerWeek } from './offers';
 import { SelectedWindow } from './selected-window';
-import { describe, hoursOpen, kDay, type Span, timeZones, writeWindows } from './weekly';
+import { describe, kDay, normal, type Span, timeZones, writeWindows } from './weekly';
 
 const kPresets: { label: string; spans: Span[] }[] = [
   { label: 'Every night', spans: [0, 1, 2, 3, 4, 5, 6].map((d) => ({ from: d * kDay + 1320, to: d * kDay + 1860 })) },
@@ -17,13 +17,17 @@ const kPresets: { label: string; spans: Span[] }[] = [
   { label: 'Weekends', spans: [{ from: 5 * kDay, to: 7 * kDay }] },
 ];
 
+const kNone: Span[] = [];
+
 // What is being drawn, in words; or what to do next.
-function hint({ stroke, marks }: ReturnType<typeof useDrawing>, byTouch: boolean): string {
+function hint({ stroke, marks }: ReturnType<typeof useDrawing>, always: boolean, byTouch: boolean): string {
   const first = marks[0];
-  if (!stroke || !first)
+  if (!stroke || !first) {
+    if (always) return `Lent at all hours. ${byTouch ? 'Tap a first and a last half hour' : 'Draw a window'} to lend only then.`;
     return byTouch
       ? 'Tap the first half hour, then the last. Tap a window to change it.'
       : 'Drag over free hours to draw, over drawn ones to erase. Click a window to change it.';
+  }
   if (stroke.by === 'taps') return `From ${describe(first).split(' to ')[0]}: now tap the last half hour.`;
   const more = marks.length > 1 ? `, ${marks.length} days` : '';
   const how = stroke.by === 'keys' ? ': Enter to do it' : '';
@@ -48,9 +52,12 @@ function Others({ others, onRemove }: { others: string[]; onRemove: (text: strin
 }
 
 function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>) => void }) {
-  const { windows } = draft;
-  const { zone, spans, others } = windows;
-  const set = (more: Partial<typeof windows>) => change({ windows: { ...windows, ...more } });
+  const { windows, always } = draft;
+  const { zone } = windows;
+  const spans = always ? kNone : windows.spans;
+  const others = always ? [] : windows.others;
+  // Whoever draws a window means it.
+  const set = (more: Partial<typeof windows>) => change({ always: false, windows: { ...windows, ...more } });
   const drawing = useDrawing(spans, (next) => set({ spans: next }));
   const zones = useMemo(() => timeZones(timeZone, zone), [zone]);
   const byTouch = useMediaQuery('(pointer: coarse)') ?? false;
@@ -63,7 +70,7 @@ function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>
           description="Whose clock the hours are on, all year."
           data={zones}
           value={zone}
-          onChange={(value) => value && set({ zone: value })}
+          onChange={(value) => value && change({ windows: { ...windows, zone: value } })}
           searchable
           limit={50}
           nothingFoundMessage="No such time zone"
@@ -72,7 +79,7 @@ function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>
         />
         <Group gap={6}>
           {kPresets.map((p) => (
-            <Button key={p.label} size="xs" variant="default" onClick={() => set({ spans: p.spans })}>
+            <Button key={p.label} size="xs" variant="default" onClick={() => set({ spans: normal(p.spans) })}>
               {p.label}
             </Button>
           ))}
@@ -82,9 +89,9 @@ function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>
         </Group>
       </Group>
       <Text size="sm" role="status" mih={22}>
-        {hint(drawing, byTouch)}
+        {hint(drawing, always, byTouch)}
       </Text>
-      <Calendar spans={spans} zone={zone} drawing={drawing} />
+      <Calendar spans={spans} zone={zone} drawing={drawing} always={always} />
       <SelectedWindow
         span={selected}
         onChange={(next) => {
@@ -99,12 +106,13 @@ function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>
       />
       <Others others={others} onRemove={(text) => set({ others: others.filter((o) => o !== text) })} />
       <Text size="sm" c="dimmed" component="div">
-        {hoursOpen(spans).toLocaleString('en', { maximumFractionDigits: 2 })} hours a week
-        {writeWindows(windows).map((line) => (
-          <div key={line}>
-            <Code>{line}</Code>
-          </div>
-        ))}
+        {hoursPerWeek(draft).toLocaleString('en', { maximumFractionDigits: 2 })} hours a week
+        {!always &&
+          writeWindows(windows).map((line) => (
+            <div key={line}>
+              <Code>{line}</Code>
+            </div>
+          ))}
       </Text>
     </Stack>
   );
@@ -124,7 +132,7 @@ export function WindowsEditor({ draft, change }: { draft: Draft; change: (more: 
           { value: 'weekly', label: 'In weekly windows' },
         ]}
       />
-      {!draft.always && <Weekly draft={draft} change={change} />}
+      <Weekly draft={draft} change={change} />
     </Stack>
   );
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Draft, draftOf, fromYaml, mapOf, noDraft, toYaml } from './draft';
+import { type Draft, mapOf, noDraft, toYaml } from './draft';
+import { draftOf, fromYaml } from './draft-read';
 import { readYaml } from './yaml-read';
 
 const read = (text: string): Draft => {
@@ -21,8 +22,21 @@ test.each(examples)('the example %s is followed, and written back with the same 
 
 test('a form becomes a job file', () => {
   const draft: Draft = {
-    ...noDraft, name: 'digits', model: 'mlp', modelOptions: { hidden: 64 }, data: 'mnist', epochs: 5, target: 0.97,
-    lr: 0.05, lrEnd: 0.005, least: 1, most: 4, limit: 1.5, budget: 6, deadline: '2h', minReliability: 0.9,
+    ...noDraft,
+    name: 'digits',
+    model: 'mlp',
+    modelOptions: { hidden: 64 },
+    data: 'mnist',
+    epochs: 5,
+    target: 0.97,
+    lr: 0.05,
+    lrEnd: 0.005,
+    least: 1,
+    most: 4,
+    limit: 1.5,
+    budget: 6,
+    deadline: '2h',
+    minReliability: 0.9,
   };
   expect(toYaml(draft)).toBe(`name: digits
 kind: train
@@ -40,8 +54,17 @@ constraints: {min_reliability: 0.9}
 
 test('a batch job has nothing of a training left over', () => {
   const draft: Draft = {
-    ...noDraft, kind: 'batch', model: 'lenet', epochs: 3, run: 'python3 x.py', workdir: '.', outputs: ['out'], least: 2, most: 2,
-    class: 'c2', cores: 8,
+    ...noDraft,
+    kind: 'batch',
+    model: 'lenet',
+    epochs: 3,
+    run: 'python3 x.py',
+    workdir: '.',
+    outputs: ['out'],
+    least: 2,
+    most: 2,
+    class: 'c2',
+    cores: 8,
   };
   expect(toYaml(draft)).toBe('run: python3 x.py\nworkdir: .\noutputs: [out]\nclass: c2\nworkers: 2\n');
 });
@@ -67,7 +90,12 @@ retry: {on: [lost, failed], max: 3}
 test('a value the form cannot show is kept until the form says otherwise', () => {
   const draft = draftOf({ kind: 'train', lr: { start: 0.1, warmup: 3 }, workers: 'many', model: ['a'] });
   expect(draft.rest).toEqual({ lr: { start: 0.1, warmup: 3 }, workers: 'many', model: ['a'] });
-  expect(mapOf(draft)).toEqual({ kind: 'train', lr: { start: 0.1, warmup: 3 }, workers: 'many', model: ['a'] });
+  expect(mapOf(draft)).toEqual({
+    kind: 'train',
+    lr: { start: 0.1, warmup: 3 },
+    workers: 'many',
+    model: ['a'],
+  });
   expect(mapOf({ ...draft, least: 1, most: 2, lr: 0.2 })).toMatchObject({ workers: '1..2', lr: 0.2 });
 });
 

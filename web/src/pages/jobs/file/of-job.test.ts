@@ -3,9 +3,23 @@ import { aJob } from '../testing';
 import { draftOfJob, unsaid, yamlOfJob } from './of-job';
 
 const train = {
-  trainer: 'torch', config: { model: '"mlp"', hidden: '64', input: '[1,28,28]', classes: '10' }, rule: '', codec: 'int8',
-  replicate: 0, epochs: 12, target: { accuracy: 0.98 }, batch: 32, lr: 0.02, lr_end: 0.002, local_steps: 0, validations: 1,
-  seed: 1, shards: [{ blob: 'ab', samples: 30_000 }, { blob: 'cd', samples: 30_000 }],
+  trainer: 'torch',
+  config: { model: '"mlp"', hidden: '64', input: '[1,28,28]', classes: '10' },
+  rule: '',
+  codec: 'int8',
+  replicate: 0,
+  epochs: 12,
+  target: { accuracy: 0.98 },
+  batch: 32,
+  lr: 0.02,
+  lr_end: 0.002,
+  local_steps: 0,
+  validations: 1,
+  seed: 1,
+  shards: [
+    { blob: 'ab', samples: 30_000 },
+    { blob: 'cd', samples: 30_000 },
+  ],
 };
 const batch = { run: 'souk-torch', setup: '', network: 'none', retry: { on: ['lost'], max: 10 } };
 
@@ -34,8 +48,13 @@ test('a batch job with all its keys', () => {
     priority: 5,
     constraints: { packages: ['@internet', 'numpy'], providers_refused: ['ec2'], regions: ['eu'] },
     batch: {
-      ...batch, run: 'python3 x.py\n', outputs: ['out'], env: { A: '1' }, network: 'internet',
-      inputs: [{ path: 'data', blob: 'ef', file: false }], checkpoint: { path: 'ckpt', every: '5m' },
+      ...batch,
+      run: 'python3 x.py\n',
+      outputs: ['out'],
+      env: { A: '1' },
+      network: 'internet',
+      inputs: [{ path: 'data', blob: 'ef', file: false }],
+      checkpoint: { path: 'ckpt', every: '5m' },
       retry: { on: ['lost', 'failed'], max: 3 },
     },
   });
@@ -58,7 +77,9 @@ priority: 5
 
 test('what a file cannot say is said', () => {
   expect(unsaid(aJob())).toEqual(['it has no program: whoever holds its leases decides what runs']);
-  expect(unsaid(aJob({ batch: { ...batch, workdir: 'ab' } }))).toEqual(['its working folder, named by a digest']);
+  expect(unsaid(aJob({ batch: { ...batch, workdir: 'ab' } }))).toEqual([
+    'its working folder, named by a digest',
+  ]);
 });
 
 test('what scripts get by themselves is not written', () => {
@@ -67,7 +88,10 @@ test('what scripts get by themselves is not written', () => {
       ...batch,
       train: { ...train, trainer: 'python', config: { width: '8' } },
       env: { PYTHONPATH: '/work/.souk/python', PYTHONDONTWRITEBYTECODE: '1' },
-      inputs: [{ path: '.souk/python', blob: 'x', file: false }, { path: 'trainer.py', blob: 'y', file: true }],
+      inputs: [
+        { path: '.souk/python', blob: 'x', file: false },
+        { path: 'trainer.py', blob: 'y', file: true },
+      ],
     },
   });
   expect(draftOfJob(job).rest).toEqual({ options: { width: 8 } });

@@ -51,7 +51,9 @@ function training(train: Train): Partial<Draft> {
 function program(batch: Schemas['Batch']): Partial<Draft> {
   const rest: YamlMap = {};
   // The console's own additions for scripts are made again.
-  const inputs = (batch.inputs ?? []).filter((i) => !i.path.startsWith('.souk/') && !(batch.train && i.path === 'trainer.py'));
+  const inputs = (batch.inputs ?? []).filter(
+    (i) => !i.path.startsWith('.souk/') && !(batch.train && i.path === 'trainer.py'),
+  );
   const env = Object.entries(batch.env ?? {}).filter(
     ([name]) => !(batch.train && (name === 'PYTHONPATH' || name === 'PYTHONDONTWRITEBYTECODE')),
   );
@@ -119,7 +121,9 @@ export function unsaid(job: Job): string[] {
 
 export function yamlOfJob(job: Job): string {
   const missing = unsaid(job);
-  const comment = missing.length === 0 ? '' : `# Job ${job.id}. Not in this file:\n${missing.map((m) => `#   ${m}\n`).join('')}`;
+  const comment =
+    missing.length === 0
+      ? ''
+      : `# Job ${job.id}. Not in this file:\n${missing.map((m) => `#   ${m}\n`).join('')}`;
   return comment + toYaml(draftOfJob(job));
 }
-

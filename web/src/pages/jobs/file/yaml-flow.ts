@@ -60,18 +60,18 @@ export class Flow {
   }
   list(): Yaml[] {
     const out: Yaml[] = [];
-    for (++this.at; ; ) {
+    for (++this.at; ;) {
       this.space();
-      if (this.text.charAt(this.at) === ']') return ++this.at, out;
+      if (this.text.charAt(this.at) === ']') return (++this.at, out);
       out.push(this.value());
       this.next(']');
     }
   }
   map(): YamlMap {
     const out: YamlMap = {};
-    for (++this.at; ; ) {
+    for (++this.at; ;) {
       this.space();
-      if (this.text.charAt(this.at) === '}') return ++this.at, out;
+      if (this.text.charAt(this.at) === '}') return (++this.at, out);
       const name = this.value();
       this.space();
       let value: Yaml = null;
@@ -92,7 +92,12 @@ export class Flow {
 }
 
 export function add(to: YamlMap, name: Yaml, value: Yaml, line: number) {
-  const key = typeof name === 'string' ? name : typeof name === 'number' || typeof name === 'boolean' ? String(name) : '';
+  const key =
+    typeof name === 'string'
+      ? name
+      : typeof name === 'number' || typeof name === 'boolean'
+        ? String(name)
+        : '';
   if (key === '') throw new YamlError(line, 'a key is expected');
   if (Object.hasOwn(to, key)) throw new YamlError(line, `the key '${key}' is there twice`);
   to[key] = value;

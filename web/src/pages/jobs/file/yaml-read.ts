@@ -56,7 +56,8 @@ class Reader {
     const out = this.block(0);
     const left = this.lines[this.at];
     if (left) throw new YamlError(left.number, 'it is indented unlike the lines above');
-    if (typeof out !== 'object' || out === null || Array.isArray(out)) throw new YamlError(1, 'keys are expected');
+    if (typeof out !== 'object' || out === null || Array.isArray(out))
+      throw new YamlError(1, 'keys are expected');
     return out as YamlMap;
   }
 
@@ -112,10 +113,12 @@ class Reader {
   private inline(text: string, line: Line, indent: number): Yaml {
     const bar = /^\|([-+]?)$/.exec(text);
     if (bar) return this.lined(bar[1] ?? '', line, indent);
-    if (/^[&*!|>%@`]/.test(text)) throw new YamlError(line.number, `'${text.charAt(0)}' is not followed here`);
+    if (/^[&*!|>%@`]/.test(text))
+      throw new YamlError(line.number, `'${text.charAt(0)}' is not followed here`);
     if (!/^[[{"']/.test(text)) {
       const next = this.lines[this.at];
-      if (next && next.indent > indent) throw new YamlError(next.number, 'a value over several lines is not followed here');
+      if (next && next.indent > indent)
+        throw new YamlError(next.number, 'a value over several lines is not followed here');
       if (/:(\s|$)/.test(text)) throw new YamlError(line.number, 'a key inside a value');
       return plainValue(text);
     }

@@ -26,11 +26,35 @@ price: {limit: 2, budget: 2.5}
 });
 
 test.each<[string, YamlMap]>([
-  ['words that look like something else', { a: 'true', b: '12', c: 'null', d: '1.50', e: '~', f: '', g: '0x10', h: '1_000', i: '.5' }],
-  ['what YAML would take for its own', { a: 'x: y', b: '# no', c: 'a #b', d: '- x', e: '*.pyc', f: '@x', g: 'end:', h: ' space ', i: '{', j: '"q"', k: "it's" }],
+  [
+    'words that look like something else',
+    { a: 'true', b: '12', c: 'null', d: '1.50', e: '~', f: '', g: '0x10', h: '1_000', i: '.5' },
+  ],
+  [
+    'what YAML would take for its own',
+    {
+      a: 'x: y',
+      b: '# no',
+      c: 'a #b',
+      d: '- x',
+      e: '*.pyc',
+      f: '@x',
+      g: 'end:',
+      h: ' space ',
+      i: '{',
+      j: '"q"',
+      k: "it's",
+    },
+  ],
   ['lists and maps in each other', { a: [1, [2, 'x'], { b: ['c, d', 'e: f'] }], m: { n: { o: {} } }, e: [] }],
-  ['texts over several lines', { a: 'x\n', b: 'x\ny', c: 'x\n\ny\n\n', d: ' begins with a space\nx\n', e: '\n', f: 'x # y\n  z: 1\n' }],
-  ['maps too wide for a line', { env: Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`VARIABLE_${i}`, `value ${i}`])) }],
+  [
+    'texts over several lines',
+    { a: 'x\n', b: 'x\ny', c: 'x\n\ny\n\n', d: ' begins with a space\nx\n', e: '\n', f: 'x # y\n  z: 1\n' },
+  ],
+  [
+    'maps too wide for a line',
+    { env: Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`VARIABLE_${i}`, `value ${i}`])) },
+  ],
   ['texts of several lines deep inside', { batch: { run: 'a\nb\n', n: 1 } }],
   ['numbers and truth', { a: 0, b: -1.5, c: true, d: false, e: null, f: 1e21 }],
   ['odd keys', { 'a b': 1, 'x:y': 2 }],

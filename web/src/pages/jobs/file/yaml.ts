@@ -29,7 +29,11 @@ export function plainValue(text: string): Yaml {
   if (text === '' || text === '~' || /^null$/i.test(text)) return null;
   if (/^true$/i.test(text)) return true;
   if (/^false$/i.test(text)) return false;
-  if (/^[-+]?(\d[\d_]*)?\.?\d+(e[-+]?\d+)?$/i.test(text) || /^0[xo][\da-f]+$/i.test(text) || /^[-+]?\d+\.$/.test(text)) {
+  if (
+    /^[-+]?(\d[\d_]*)?\.?\d+(e[-+]?\d+)?$/i.test(text) ||
+    /^0[xo][\da-f]+$/i.test(text) ||
+    /^[-+]?\d+\.$/.test(text)
+  ) {
     const n = Number(text);
     return Number.isFinite(n) && String(n) === text ? n : new Plain(text);
   }
@@ -57,7 +61,10 @@ function key(name: string): string {
 
 function flow(y: Yaml): string {
   if (Array.isArray(y)) return `[${y.map(flow).join(', ')}]`;
-  if (isMap(y)) return `{${Object.entries(y).map(([k, v]) => `${key(k)}: ${flow(v)}`).join(', ')}}`;
+  if (isMap(y))
+    return `{${Object.entries(y)
+      .map(([k, v]) => `${key(k)}: ${flow(v)}`)
+      .join(', ')}}`;
   return scalar(y, true);
 }
 
@@ -74,7 +81,10 @@ function lines(text: string, pad: string): string {
   const body = text.endsWith('\n') ? text.slice(0, -1) : text;
   // A text that begins with a space would be taken for more indentation.
   if (/^\s/.test(text) || /[\x00-\x08\x0b-\x1f\x7f]/.test(text)) return ` ${JSON.stringify(text)}\n`;
-  return ` ${mark}\n${body.split('\n').map((line) => (line === '' ? '' : pad + line)).join('\n')}\n`;
+  return ` ${mark}\n${body
+    .split('\n')
+    .map((line) => (line === '' ? '' : pad + line))
+    .join('\n')}\n`;
 }
 
 function member(name: string, y: Yaml, pad: string): string {

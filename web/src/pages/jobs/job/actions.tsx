@@ -10,7 +10,9 @@ import { ConfirmButton } from '../../../parts/confirm-button';
 export function Actions({ job }: { job: Schemas['Job'] }) {
   const path = { id: job.id };
   const pause = useChange(() => change('post', '/v1/jobs/{id}/pause', { path }), { said: 'Paused.' });
-  const resume = useChange(() => change('post', '/v1/jobs/{id}/resume', { path }), { said: 'It bids again.' });
+  const resume = useChange(() => change('post', '/v1/jobs/{id}/resume', { path }), {
+    said: 'It bids again.',
+  });
   const cancel = useChange(
     () => change('post', '/v1/jobs/{id}/cancel', { path, body: { reason: 'cancelled in the console' } }),
     { said: 'Cancelled. What was not spent is back.' },

@@ -3,15 +3,47 @@ import type { Schemas } from '../../../api/client';
 import { aJob } from '../testing';
 import { accuracyCurve, epochNow, follow, hasRange, lossCurve, shareDone } from './curves';
 
-const spent = { compute: '0', checking: '0', prepare: '0', fetch: '0', download: '0', upload: '0', waiting: '0' };
+const spent = {
+  compute: '0',
+  checking: '0',
+  prepare: '0',
+  fetch: '0',
+  download: '0',
+  upload: '0',
+  waiting: '0',
+};
 const training = (given: Partial<Schemas['Training']>): Schemas['Training'] => ({
-  state: 'training', reason: '', rule: 'delayed-nesterov', epoch: 1, epochs: 10, progress: 0.05, version: 1,
-  samples: 0, loss: 2.3, elapsed: '1s', workers: 1, wasted_steps: 0, useful_steps: 0, bytes_in: 0, bytes_out: 0,
-  spent, ...given,
+  state: 'training',
+  reason: '',
+  rule: 'delayed-nesterov',
+  epoch: 1,
+  epochs: 10,
+  progress: 0.05,
+  version: 1,
+  samples: 0,
+  loss: 2.3,
+  elapsed: '1s',
+  workers: 1,
+  wasted_steps: 0,
+  useful_steps: 0,
+  bytes_in: 0,
+  bytes_out: 0,
+  spent,
+  ...given,
 });
 const row = (epoch: number, given: Partial<Schemas['TrainRow']> = {}): Schemas['TrainRow'] => ({
-  epoch, at: '1m', samples: 1, version: 1, loss: 1 / epoch, validation_loss: 1.1 / epoch, accuracy: 0.9,
-  mean: 0.88, low: 0.86, high: 0.91, workers: 2, ...given,
+  epoch,
+  at: '1m',
+  samples: 1,
+  version: 1,
+  loss: 1 / epoch,
+  validation_loss: 1.1 / epoch,
+  accuracy: 0.9,
+  mean: 0.88,
+  low: 0.86,
+  high: 0.91,
+  workers: 2,
+  ...given,
 });
 
 test('the trail grows as the training moves, and only then', () => {
@@ -24,7 +56,10 @@ test('the trail grows as the training moves, and only then', () => {
 });
 
 test('a training that goes back to a snapshot begins a new trail', () => {
-  const trail = [{ at: 1, loss: 2 }, { at: 2, loss: 1 }];
+  const trail = [
+    { at: 1, loss: 2 },
+    { at: 2, loss: 1 },
+  ];
   expect(follow(trail, training({ progress: 0.15, loss: 1.4 }))).toEqual([{ at: 1.5, loss: 1.4 }]);
 });
 
@@ -35,7 +70,13 @@ test('days of training keep a bounded trail', () => {
 });
 
 test('epochs and the trail share one axis, in order', () => {
-  const c = lossCurve([row(1), row(2)], [{ at: 0.5, loss: 2 }, { at: 1.5, loss: 0.8 }]);
+  const c = lossCurve(
+    [row(1), row(2)],
+    [
+      { at: 0.5, loss: 2 },
+      { at: 1.5, loss: 0.8 },
+    ],
+  );
   expect(c.x).toEqual([0.5, 1, 1.5, 2]);
   expect(c.series.map((s) => s.label)).toEqual(['training loss', 'loss in checks', 'loss lately']);
   expect(c.series[0]?.values).toEqual([null, 1, null, 0.5]);
@@ -55,8 +96,20 @@ test('the band of an epoch lies between its lowest and highest check', () => {
 test('a training that reached its target early did not do all of its work', () => {
   const t = training({ state: 'finished', epoch: 10, progress: 1, rows: [row(1), row(2)], samples: 2_000 });
   const train = {
-    trainer: 'torch', rule: '', codec: 'fp32', replicate: 0, epochs: 10, batch: 32, lr: 0.1, local_steps: 0,
-    validations: 1, seed: 1, shards: [{ blob: 'ab', samples: 600 }, { blob: 'cd', samples: 400 }],
+    trainer: 'torch',
+    rule: '',
+    codec: 'fp32',
+    replicate: 0,
+    epochs: 10,
+    batch: 32,
+    lr: 0.1,
+    local_steps: 0,
+    validations: 1,
+    seed: 1,
+    shards: [
+      { blob: 'ab', samples: 600 },
+      { blob: 'cd', samples: 400 },
+    ],
   };
   const job = aJob({ batch: { run: 'souk-torch', setup: '', network: 'none', train } });
   expect(epochNow(t)).toBe(2);

@@ -1,5 +1,6 @@
 import { Anchor, Button, Table, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
+import { memo } from 'react';
 import type { Schemas } from '../../../api/client';
 import { bytes, count } from '../../../format';
 import { CopyLine } from '../../../parts/copy-line';
@@ -47,7 +48,15 @@ function Row({ job, file, parts }: { job: string; file: ResultFile; parts: boole
 }
 
 // What the job left, to be saved one by one; all at once is for the command line.
-export function Files({ job, files, gone }: { job: Schemas['Job']; files: ResultFile[]; gone: string[] }) {
+export const Files = memo(function Files({
+  job,
+  files,
+  gone,
+}: {
+  job: Schemas['Job'];
+  files: ResultFile[];
+  gone: string[];
+}) {
   const sorted = inOrder(files);
   const parts = sorted.some((f) => f.part !== undefined);
   return (
@@ -82,11 +91,15 @@ export function Files({ job, files, gone }: { job: Schemas['Job']; files: Result
             </Table>
           </Table.ScrollContainer>
           {sorted.length > kShown && (
-            <Text size="xs" c="dimmed" mb="xs">{`The first ${kShown} of ${count(sorted.length, 'file')}.`}</Text>
+            <Text
+              size="xs"
+              c="dimmed"
+              mb="xs"
+            >{`The first ${kShown} of ${count(sorted.length, 'file')}.`}</Text>
           )}
           <CopyLine text={`souk results ${job.id} -o ${job.id}`} label="the command that fetches all files" />
         </>
       )}
     </Panel>
   );
-}
+});

@@ -17,7 +17,13 @@ export type Lane = {
   detail: string;
 };
 
-export type Timeline = { from: number; to: number; ticks: { at: number; text: string }[]; lanes: Lane[]; left: number };
+export type Timeline = {
+  from: number;
+  to: number;
+  ticks: { at: number; text: string }[];
+  lanes: Lane[];
+  left: number;
+};
 
 export const kMostLanes = 200;
 
@@ -43,7 +49,8 @@ export function fate(
   jobEnded?: string,
 ): { word: string; color: string } {
   if (lease.outcome === 'job') {
-    const stayed = jobEnded && lease.ended && Math.abs(Date.parse(jobEnded) - Date.parse(lease.ended)) < kSame;
+    const stayed =
+      jobEnded && lease.ended && Math.abs(Date.parse(jobEnded) - Date.parse(lease.ended)) < kSame;
     return stayed ? { word: 'stayed to the end', color: 'teal' } : { word: 'job paused', color: 'gray' };
   }
   const [word, color] = (lease.outcome ? kOutcomes[lease.outcome] : kStates[lease.state]) ?? [
@@ -54,20 +61,29 @@ export function fate(
 }
 
 const kSteps = [
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800,
+  604_800,
 ];
 
 // Round moments after the start, six at most.
 export function ticksOf(length: number): { at: number; text: string }[] {
   const step = kSteps.find((s) => length / (s * 1000) <= 6) ?? Math.ceil(length / 6_000 / 604_800) * 604_800;
   const out: { at: number; text: string }[] = [];
-  for (let s = 0; s * 1000 <= length; s += step) out.push({ at: s * 1000, text: s === 0 ? '0' : duration(s) });
+  for (let s = 0; s * 1000 <= length; s += step)
+    out.push({ at: s * 1000, text: s === 0 ? '0' : s < 60 ? `${s} s` : duration(s) });
   return out;
 }
 
 // `names`: of machines by id. `leases`: in any order. Once the job has ended, time stands still.
-export function timelineOf(leases: Lease[], names: Map<string, string>, now: number, ended?: string): Timeline {
-  const sorted = [...leases].sort((a, b) => Date.parse(a.granted) - Date.parse(b.granted) || a.id.localeCompare(b.id));
+export function timelineOf(
+  leases: Lease[],
+  names: Map<string, string>,
+  now: number,
+  ended?: string,
+): Timeline {
+  const sorted = [...leases].sort(
+    (a, b) => Date.parse(a.granted) - Date.parse(b.granted) || a.id.localeCompare(b.id),
+  );
   const kept = sorted.slice(-kMostLanes);
   const lanes = kept.map((lease): Lane => {
     const { word, color } = fate(lease, ended);
@@ -86,7 +102,10 @@ export function timelineOf(leases: Lease[], names: Map<string, string>, now: num
   });
   const from = Math.min(...lanes.map((l) => l.granted));
   const last = Math.max(...lanes.map((l) => l.until));
-  const to = lanes.length === 0 ? now : Math.max(from + 1_000, ended && !lanes.some((l) => l.open) ? last : Math.max(now, last));
+  const to =
+    lanes.length === 0
+      ? now
+      : Math.max(from + 1_000, ended && !lanes.some((l) => l.open) ? last : Math.max(now, last));
   const start = lanes.length === 0 ? now : from;
   return { from: start, to, ticks: ticksOf(to - start), lanes, left: leases.length - kept.length };
 }
@@ -95,7 +114,8 @@ export function timelineOf(leases: Lease[], names: Map<string, string>, now: num
 export function laneText(lane: Lane): string {
   const before = lane.started ?? lane.until;
   const prepared = duration(Math.max(0, before - lane.granted) / 1000);
-  if (lane.started === undefined) return `${lane.machine} of ${lane.lender}: ${lane.word}, ${prepared} without work`;
+  if (lane.started === undefined)
+    return `${lane.machine} of ${lane.lender}: ${lane.word}, ${prepared} without work`;
   const worked = duration(Math.max(0, lane.until - lane.started) / 1000);
   return `${lane.machine} of ${lane.lender}: ${lane.word}, ${prepared} of preparing and ${worked} of work`;
 }

@@ -32,8 +32,11 @@ test('a search keeps the lines that hold it, whatever their case', () => {
 
 test('what was searched for is marked', () => {
   expect(marked('aXbxc', 'x')).toEqual([
-    { text: 'a', hit: false }, { text: 'X', hit: true }, { text: 'b', hit: false },
-    { text: 'x', hit: true }, { text: 'c', hit: false },
+    { text: 'a', hit: false },
+    { text: 'X', hit: true },
+    { text: 'b', hit: false },
+    { text: 'x', hit: true },
+    { text: 'c', hit: false },
   ]);
   expect(marked('abc', '')).toEqual([{ text: 'abc', hit: false }]);
 });

@@ -1,18 +1,30 @@
 import { Button, Group, Select, Switch, Text, TextInput } from '@mantine/core';
 import { IconDownload, IconSearch } from '@tabler/icons-react';
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { count } from '../../../format';
+import { download } from '../../../parts/download';
 import { ErrorBox } from '../../../parts/error-box';
 import { Panel } from '../../../parts/panel';
+import { useSeen } from '../../../parts/use-seen';
 import { useRowWindow } from '../../../parts/row-window';
 import { fate, type Lease } from './lanes';
-import { type FoundLine, findLines, type LogLines, marked } from './log-lines';
+import { type FoundLine, findLines, marked } from './log-lines';
 import classes from './logs.module.css';
 import { useLog } from './use-log';
 
 const kLine = 19; // px, as in logs.module.css
 
-function Lines({ lines, search, follow, onLeave }: { lines: FoundLine[]; search: string; follow: boolean; onLeave: () => void }) {
+function Lines({
+  lines,
+  search,
+  follow,
+  onLeave,
+}: {
+  lines: FoundLine[];
+  search: string;
+  follow: boolean;
+  onLeave: () => void;
+}) {
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const seen = useRowWindow(lines.length, kLine, inner, box);
@@ -29,7 +41,11 @@ function Lines({ lines, search, follow, onLeave }: { lines: FoundLine[]; search:
       aria-live="off"
       onWheel={(e) => e.deltaY < 0 && onLeave()}
     >
-      <div ref={inner} className={classes.lines} style={{ paddingTop: seen.before, paddingBottom: seen.after }}>
+      <div
+        ref={inner}
+        className={classes.lines}
+        style={{ paddingTop: seen.before, paddingBottom: seen.after }}
+      >
         {lines.slice(seen.from, seen.to).map((line) => (
           <span key={line.number} className={classes.line}>
             <span className={classes.number}>{line.number}</span>
@@ -41,15 +57,6 @@ function Lines({ lines, search, follow, onLeave }: { lines: FoundLine[]; search:
   );
 }
 
-function save(log: LogLines, name: string) {
-  const url = URL.createObjectURL(new Blob([log.lines.join('\n')], { type: 'text/plain' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
 // Open ones first, then the latest.
 function inOrder(leases: Lease[]): Lease[] {
   const open = (l: Lease) => (l.state === 'closed' ? 1 : 0);
@@ -59,21 +66,22 @@ function inOrder(leases: Lease[]): Lease[] {
 type Props = { leases: Lease[]; machineOf: (lease: string) => string; ended?: string | undefined };
 
 // What programs print: one worker at a time.
-export function Logs({ leases, machineOf, ended: jobEnded }: Props) {
+export const Logs = memo(function Logs({ leases, machineOf, ended: jobEnded }: Props) {
   const sorted = useMemo(() => inOrder(leases), [leases]);
   const [picked, setPicked] = useState<string>();
   const first = sorted.find((l) => l.started)?.id ?? sorted[0]?.id;
   const [shown, setShown] = useState<string>();
   // Whoever began to read one log goes on with it, even when another worker joins.
   useEffect(() => setShown((now) => picked ?? now ?? first), [picked, first]);
-  const { log, ended, error } = useLog(shown);
+  const { box, seen } = useSeen();
+  const { log, ended, error } = useLog(seen ? shown : undefined);
   const [search, setSearch] = useState('');
   const [follow, setFollow] = useState(true);
   const wanted = useDeferredValue(search);
   const lines = useMemo(() => findLines(log, wanted), [log, wanted]);
   return (
     <Panel title="Logs">
-      <Group gap="sm" mb="sm" align="flex-end">
+      <Group ref={box} gap="sm" mb="sm" align="flex-end">
         <Select
           label="Worker"
           data={sorted.map((l) => ({
@@ -98,14 +106,19 @@ export function Logs({ leases, machineOf, ended: jobEnded }: Props) {
         <Button
           variant="default"
           leftSection={<IconDownload size={16} aria-hidden />}
-          onClick={() => save(log, `${shown ?? 'log'}.txt`)}
+          onClick={() => download(`${shown ?? 'log'}.txt`, log.lines.join('\n'), 'text/plain')}
           disabled={log.lines.length === 0}
         >
           Save the log
         </Button>
       </Group>
       {error && log.lines.length === 0 && <ErrorBox error={error} />}
-      <Lines lines={lines} search={wanted} follow={follow && wanted === ''} onLeave={() => setFollow(false)} />
+      <Lines
+        lines={lines}
+        search={wanted}
+        follow={follow && wanted === ''}
+        onLeave={() => setFollow(false)}
+      />
       <Text size="xs" c="dimmed" mt={4} role="status">
         {wanted === '' ? count(lines.length, 'line') : `${count(lines.length, 'line')} with “${wanted}”`}
         {log.dropped > 0 && `; ${count(log.dropped, 'earlier line')} not kept here`}
@@ -113,4 +126,4 @@ export function Logs({ leases, machineOf, ended: jobEnded }: Props) {
       </Text>
     </Panel>
   );
-}
+});

@@ -35,12 +35,22 @@ test('no leases, no curve', () => {
 });
 
 const forecast = {
-  workers: 2, time: '10m', time_low: '8m', time_high: '12m', cost: 1, cost_low: 0.8, cost_high: 1.2,
+  workers: 2,
+  time: '10m',
+  time_low: '8m',
+  time_high: '12m',
+  cost: 1,
+  cost_low: 0.8,
+  cost_high: 1.2,
 };
 
 test('a job that ended is compared with its forecast', () => {
   const job = aJob({
-    forecast, started: '2026-01-01T12:00:00Z', ended: '2026-01-01T12:11:00Z', spent: 1.5, state: 'succeeded',
+    forecast,
+    started: '2026-01-01T12:00:00Z',
+    ended: '2026-01-01T12:11:00Z',
+    spent: 1.5,
+    state: 'succeeded',
   });
   expect(compare(job, 1, noon).map((c) => [c.what, c.actual, c.verdict])).toEqual([
     ['time', 660, 'as forecast'],
@@ -50,7 +60,11 @@ test('a job that ended is compared with its forecast', () => {
 
 test('one that reached its target half way, with half of its forecast', () => {
   const job = aJob({
-    forecast, started: '2026-01-01T12:00:00Z', ended: '2026-01-01T12:05:00Z', spent: 0.3, state: 'succeeded',
+    forecast,
+    started: '2026-01-01T12:00:00Z',
+    ended: '2026-01-01T12:05:00Z',
+    spent: 0.3,
+    state: 'succeeded',
   });
   expect(compare(job, 0.5, noon).map((c) => [c.forecast, c.verdict])).toEqual([
     [300, 'as forecast'],

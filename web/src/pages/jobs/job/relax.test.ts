@@ -5,8 +5,12 @@ import { obstacleText, relaxationText, stepFor } from './relax';
 const relax = (kind: string, flag: string) => ({ kind, flag, change: '', slots: 1, extra_per_hour: 0 });
 const job = aJob({
   constraints: {
-    packages: ['@torch', 'numpy'], regions: ['eu'], max_rtt_ms: 20, min_reliability: 0.9,
-    lenders_allowed: ['bob'], lenders_refused: ['eve'],
+    packages: ['@torch', 'numpy'],
+    regions: ['eu'],
+    max_rtt_ms: 20,
+    min_reliability: 0.9,
+    lenders_allowed: ['bob'],
+    lenders_refused: ['eve'],
   },
 });
 
@@ -32,14 +36,18 @@ test('what the program itself needs is never dropped', () => {
 
 test('"any lender" clears both lists', () => {
   const step = stepFor(relax('lender', '--lenders any'), job);
-  expect(step.how === 'edit' && step.edit.constraints).toMatchObject({ lenders_allowed: [], lenders_refused: [] });
+  expect(step.how === 'edit' && step.edit.constraints).toMatchObject({
+    lenders_allowed: [],
+    lenders_refused: [],
+  });
 });
 
 test('what is no change of this job: waiting, another class, something unknown', () => {
   expect(stepFor(relax('wait', ''), job)).toEqual({ how: 'wait' });
   expect(stepFor(relax('slot_class', '--class c4'), job)).toEqual({ how: 'clone', class: 'c4' });
   expect(stepFor(relax('magic', '--magic on'), job)).toEqual({
-    how: 'command', command: 'souk job edit j1 --magic on',
+    how: 'command',
+    command: 'souk job edit j1 --magic on',
   });
 });
 
@@ -49,9 +57,21 @@ test('obstacles in words', () => {
 });
 
 test('a relaxation says what it brings and what it costs', () => {
-  const r = { kind: 'price', flag: '', change: 'raise the limit price to 0.6', slots: 2, extra_per_hour: 0.2 };
+  const r = {
+    kind: 'price',
+    flag: '',
+    change: 'raise the limit price to 0.6',
+    slots: 2,
+    extra_per_hour: 0.2,
+  };
   expect(relaxationText(r)).toBe('raise the limit price to 0.6: 2 slots, 0.20 more an hour');
-  const wait = { kind: 'wait', flag: '', change: 'wait until 2026-11-15T20:10:03.689176Z', slots: 1, extra_per_hour: 0 };
+  const wait = {
+    kind: 'wait',
+    flag: '',
+    change: 'wait until 2026-11-15T20:10:03.689176Z',
+    slots: 1,
+    extra_per_hour: 0,
+  };
   expect(relaxationText(wait)).toMatch(/^wait until .*2026.*: 1 slot$/);
   expect(relaxationText(wait)).not.toContain('Z');
 });

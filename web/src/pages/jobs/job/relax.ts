@@ -80,6 +80,7 @@ export function obstacleText(obstacles: string[]): string {
 export function relaxationText(r: Relaxation): string {
   const change = r.change.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, (iso) => dateTime(iso));
   const slots = r.slots > 0 ? `: ${count(r.slots, 'slot')}` : '';
-  const extra = r.extra_per_hour > 0 && r.kind !== 'budget' ? `, ${credits(r.extra_per_hour)} more an hour` : '';
+  const extra =
+    r.extra_per_hour > 0 && r.kind !== 'budget' ? `, ${credits(r.extra_per_hour)} more an hour` : '';
   return change + slots + extra;
 }

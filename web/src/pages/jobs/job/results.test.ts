@@ -10,7 +10,12 @@ const files = [
 
 test('the model comes first', () => {
   expect(modelOf(files)?.bytes).toBe(9);
-  expect(inOrder(files).map((f) => f.path)).toEqual(['model.safetensors', 'metrics.csv', 'out/z', 'out/a b.txt']);
+  expect(inOrder(files).map((f) => f.path)).toEqual([
+    'model.safetensors',
+    'metrics.csv',
+    'out/z',
+    'out/a b.txt',
+  ]);
   expect(modelOf([{ path: 'model.safetensors', bytes: 1, part: 0 }])).toBeUndefined();
 });
 

@@ -22,10 +22,12 @@ const kAbout: Record<string, string> = {
   'curve.svg': 'the accuracy as a picture',
 };
 
-export const aboutFile = (file: ResultFile): string => (file.part === undefined ? (kAbout[file.path] ?? '') : '');
+export const aboutFile = (file: ResultFile): string =>
+  file.part === undefined ? (kAbout[file.path] ?? '') : '';
 
 // The model first, then the job's own files, then those of workers.
 export function inOrder(files: ResultFile[]): ResultFile[] {
-  const rank = (f: ResultFile) => (f.part === undefined ? (f.path === 'model.safetensors' ? -2 : -1) : f.part);
+  const rank = (f: ResultFile) =>
+    f.part === undefined ? (f.path === 'model.safetensors' ? -2 : -1) : f.part;
   return [...files].sort((a, b) => rank(a) - rank(b) || a.path.localeCompare(b.path));
 }

@@ -1,5 +1,5 @@
 import { Group, Progress, Stack, Table, Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import type { Schemas } from '../../../api/client';
 import { credits, duration, percent, seconds } from '../../../format';
 import { Chart } from '../../../parts/chart';
@@ -23,7 +23,17 @@ function Curve({ job, leases }: { job: Job; leases: Schemas['Lease'][] }) {
     [spent, job.budget],
   );
   if (spent.x.length < 2) return null;
-  return <Chart label="credits spent over time" time x={spent.x} series={series} height={160} from0 format={credits} />;
+  return (
+    <Chart
+      label="credits spent over time"
+      time
+      x={spent.x}
+      series={series}
+      height={160}
+      from0
+      format={credits}
+    />
+  );
 }
 
 const shown = (c: Comparison, n: number) => (c.what === 'time' ? duration(n) : credits(n));
@@ -46,7 +56,7 @@ function Forecast({ rows }: { rows: Comparison[] }) {
               <Table.Th scope="row">{c.what === 'time' ? 'time' : 'credits'}</Table.Th>
               <Table.Td>{shown(c, c.forecast)}</Table.Td>
               <Table.Td>{`${shown(c, c.low)} to ${shown(c, c.high)}`}</Table.Td>
-              <Table.Td>
+              <Table.Td className={classes.verdict}>
                 {shown(c, c.actual)}
                 <Text size="xs" c="dimmed">
                   {c.verdict}
@@ -63,7 +73,7 @@ function Forecast({ rows }: { rows: Comparison[] }) {
 type Props = { job: Job; leases: Schemas['Lease'][]; progress: number };
 
 // What it has cost of what it may cost, and what was foretold.
-export function Spending({ job, leases, progress }: Props) {
+export const Spending = memo(function Spending({ job, leases, progress }: Props) {
   const now = useNow(!job.ended && job.forecast !== undefined);
   const comparison = compare(job, progress, now);
   const rate = rateOf(job);
@@ -82,7 +92,10 @@ export function Spending({ job, leases, progress }: Props) {
             {credits(job.limit)}
           </Fact>
           {!job.ended && (
-            <Fact label="Rate now" about={job.runway ? `the rest lasts for ${duration(seconds(job.runway))}` : ''}>
+            <Fact
+              label="Rate now"
+              about={job.runway ? `the rest lasts for ${duration(seconds(job.runway))}` : ''}
+            >
               {`${credits(rate)} an hour`}
             </Fact>
           )}
@@ -98,4 +111,4 @@ export function Spending({ job, leases, progress }: Props) {
       </Stack>
     </Panel>
   );
-}
+});

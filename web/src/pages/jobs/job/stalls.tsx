@@ -1,8 +1,17 @@
 import { Group, ScrollArea, Table, Text } from '@mantine/core';
+import { memo } from 'react';
 import type { Schemas } from '../../../api/client';
 import { duration } from '../../../format';
 import { Panel } from '../../../parts/panel';
-import { kParts, type Share, sharesOf, sharesText, type WorkerTime, workerTimes, worstStall } from './time-spent';
+import {
+  kParts,
+  type Share,
+  sharesOf,
+  sharesText,
+  type WorkerTime,
+  workerTimes,
+  worstStall,
+} from './time-spent';
 import classes from './stalls.module.css';
 
 const kMostRows = 100;
@@ -45,7 +54,7 @@ const lossText = (w: WorkerTime) =>
 type Props = { training: Schemas['Training']; machineOf: (lease: string) => string };
 
 // Where the time goes: for all workers together, and for each.
-export function Stalls({ training, machineOf }: Props) {
+export const Stalls = memo(function Stalls({ training, machineOf }: Props) {
   const all = sharesOf(training.spent);
   const rows = workerTimes(training.by_worker ?? []);
   const worst = worstStall(all.shares);
@@ -100,4 +109,4 @@ export function Stalls({ training, machineOf }: Props) {
       )}
     </Panel>
   );
-}
+});

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { sharesOf, sharesText, workerTimes, worstStall } from './time-spent';
 
-const none = { compute: '0', checking: '0', prepare: '0', fetch: '0', download: '0', upload: '0', waiting: '0' };
+const none = {
+  compute: '0',
+  checking: '0',
+  prepare: '0',
+  fetch: '0',
+  download: '0',
+  upload: '0',
+  waiting: '0',
+};
 
 test('shares of the time sum to one', () => {
   const { total, shares } = sharesOf({ ...none, compute: '1m', upload: '20s', waiting: '500ms' });

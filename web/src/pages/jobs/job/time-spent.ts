@@ -16,7 +16,15 @@ export const kParts = [
 ] as const satisfies { key: keyof TimeSpent; text: string; color: string }[];
 
 export type Share = { text: string; color: string; seconds: number; share: number };
-export type WorkerTime = { lease: string; units: number; rejected: number; lost: number; pace: number; total: number; shares: Share[] };
+export type WorkerTime = {
+  lease: string;
+  units: number;
+  rejected: number;
+  lost: number;
+  pace: number;
+  total: number;
+  shares: Share[];
+};
 
 export function sharesOf(spent: TimeSpent): { total: number; shares: Share[] } {
   const parts = kParts.map(({ key, text, color }) => {

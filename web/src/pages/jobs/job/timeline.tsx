@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import { count } from '../../../format';
 import { Empty } from '../../../parts/empty';
 import { Panel } from '../../../parts/panel';
@@ -7,14 +7,18 @@ import { type Lane, laneText, type Lease, type Timeline as Times, timelineOf } f
 import classes from './timeline.module.css';
 import { useNow } from './use-now';
 
-type Props = { leases: Lease[]; names: Map<string, string>; units: Map<string, number>; ended?: string | undefined };
+type Props = {
+  leases: Lease[];
+  names: Map<string, string>;
+  units: Map<string, number>;
+  ended?: string | undefined;
+};
 
 function Bars({ lane, times }: { lane: Lane; times: Times }) {
   const share = (t: number) => `${(100 * (t - times.from)) / (times.to - times.from)}%`;
   const width = (a: number, b: number) => `${(100 * Math.max(0, b - a)) / (times.to - times.from)}%`;
   const begun = lane.started ?? lane.until;
   const style = (from: number, to: number) => ({ left: share(from), width: width(from, to) });
-  const moving = lane.open || times.lanes.some((l) => l.open) ? classes.moving : '';
   return (
     <div
       className={classes.track}
@@ -22,10 +26,10 @@ function Bars({ lane, times }: { lane: Lane; times: Times }) {
       aria-hidden="true"
       title={laneText(lane)}
     >
-      <span className={`${classes.bar} ${classes.preparing} ${moving}`} style={style(lane.granted, begun)} />
+      <span className={`${classes.bar} ${classes.preparing}`} style={style(lane.granted, begun)} />
       {lane.started !== undefined && (
         <span
-          className={`${classes.bar} ${moving} ${lane.open ? classes.open : ''}`}
+          className={`${classes.bar} ${lane.open ? classes.open : ''}`}
           style={style(lane.started, lane.until)}
         />
       )}
@@ -49,7 +53,7 @@ function Row({ lane, times, units }: { lane: Lane; times: Times; units: number |
 }
 
 // Workers that join and leave: one lane for each lease.
-export function Timeline({ leases, names, units, ended }: Props) {
+export const Timeline = memo(function Timeline({ leases, names, units, ended }: Props) {
   const live = leases.some((l) => l.state !== 'closed') || !ended;
   const now = useNow(live);
   const times = useMemo(() => timelineOf(leases, names, now, ended), [leases, names, now, ended]);
@@ -88,4 +92,4 @@ export function Timeline({ leases, names, units, ended }: Props) {
       )}
     </Panel>
   );
-}
+});

@@ -52,7 +52,14 @@ function Curves({ t, trail }: { t: Training; trail: LossPoint[] }) {
         <Title order={3} size="h5">
           Accuracy
         </Title>
-        <Chart label="accuracy by epoch" xLabel="epoch" whole height={kChart} format={(y) => percent(y, 1)} {...accuracy} />
+        <Chart
+          label="accuracy by epoch"
+          xLabel="epoch"
+          whole
+          height={kChart}
+          format={(y) => percent(y, 1)}
+          {...accuracy}
+        />
         {hasRange(rows) && (
           <Text size="xs" c="dimmed">
             The band is the range of the checks of an epoch.
@@ -70,7 +77,11 @@ export function TrainingPanel({ training: t, live }: { training: Training; live:
   return (
     <Panel title="Training">
       <Stack>
-        <Progress value={100 * t.progress} aria-label="progress of the training" animated={live && t.state === 'training'} />
+        <Progress
+          value={100 * t.progress}
+          aria-label="progress of the training"
+          animated={live && t.state === 'training'}
+        />
         <Facts t={t} live={live} />
         <Curves t={t} trail={trail} />
         {t.state === 'finished' && t.reason && <Text size="sm">{`Ended: ${t.reason}.`}</Text>}

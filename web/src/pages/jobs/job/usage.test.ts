@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
-import { currentUse } from './usage';
+import { aLease } from '../testing';
+import { currentUse, latestOfParts } from './usage';
 
 const usage = {
-  cpu_seconds: 10, memory_bytes: 1, memory_peak_bytes: 2, scratch_bytes: 3, received_bytes: 4, sent_bytes: 5,
+  cpu_seconds: 10,
+  memory_bytes: 1,
+  memory_peak_bytes: 2,
+  scratch_bytes: 3,
+  received_bytes: 4,
+  sent_bytes: 5,
 };
 
 test('cores in use come from the last two samples', () => {
@@ -19,4 +25,17 @@ test('cores in use come from the last two samples', () => {
 test('one sample says nothing of the pace, none says nothing', () => {
   expect(currentUse({ lease: 'l1', samples: [{ at: '2026-01-01T12:00:00Z', usage }] })?.cores).toBe(0);
   expect(currentUse({ lease: 'l1', samples: [] })).toBeUndefined();
+});
+
+test('the latest lease of a worker counts', () => {
+  const leases = [
+    aLease({ id: 'l3', part: 0, granted: '2026-01-01T12:05:00Z' }),
+    aLease({ id: 'l1', part: 0 }),
+    aLease({ id: 'l2', part: 1 }),
+    aLease({ id: 'l9' }),
+  ];
+  expect([...latestOfParts(leases)].map(([part, l]) => [part, l.id])).toEqual([
+    [0, 'l3'],
+    [1, 'l2'],
+  ]);
 });

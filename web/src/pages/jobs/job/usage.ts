@@ -2,7 +2,15 @@ import type { Schemas } from '../../../api/client';
 
 // What workers use, from the samples that their machines send.
 
-export type CurrentUse = { lease: string; cores: number; memory: number; peak: number; scratch: number; received: number; sent: number };
+export type CurrentUse = {
+  lease: string;
+  cores: number;
+  memory: number;
+  peak: number;
+  scratch: number;
+  received: number;
+  sent: number;
+};
 
 type LeaseUsage = Schemas['LeaseUsage'];
 
@@ -23,4 +31,15 @@ export function currentUse(series: LeaseUsage): CurrentUse | undefined {
     received: last.usage.received_bytes,
     sent: last.usage.sent_bytes,
   };
+}
+
+// The latest lease of each numbered worker: what it is on, or was last.
+export function latestOfParts(leases: Schemas['Lease'][]): Map<number, Schemas['Lease']> {
+  const out = new Map<number, Schemas['Lease']>();
+  for (const lease of leases) {
+    if (lease.part === undefined) continue;
+    const known = out.get(lease.part);
+    if (!known || Date.parse(known.granted) <= Date.parse(lease.granted)) out.set(lease.part, lease);
+  }
+  return out;
 }

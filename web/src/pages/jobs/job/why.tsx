@@ -12,9 +12,12 @@ type Relaxation = Schemas['Relaxation'];
 
 function Action({ relaxation, job }: { relaxation: Relaxation; job: Job }) {
   const step = stepFor(relaxation, job);
-  const edit = useChange((body: Schemas['JobEdit']) => change('patch', '/v1/jobs/{id}', { path: { id: job.id }, body }), {
-    said: 'Changed. The next round takes it into account.',
-  });
+  const edit = useChange(
+    (body: Schemas['JobEdit']) => change('patch', '/v1/jobs/{id}', { path: { id: job.id }, body }),
+    {
+      said: 'Changed. The next round takes it into account.',
+    },
+  );
   if (step.how === 'wait') return null;
   if (step.how === 'command') return <Code>{step.command}</Code>;
   if (step.how === 'clone')
@@ -85,7 +88,7 @@ export function Why({ job }: { job: Job }) {
   const query = useGet('/v1/jobs/{id}/why', { path: { id: job.id } });
   return (
     <Panel title={job.held === 0 ? 'Why is it not running?' : 'Why are there not more workers?'}>
-      <Loaded query={query} height={60}>
+      <Loaded query={query} height={120}>
         {(why) => <Found why={why} job={job} />}
       </Loaded>
     </Panel>

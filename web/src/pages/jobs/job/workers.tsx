@@ -1,15 +1,20 @@
 import { Table, Text } from '@mantine/core';
+import { memo, useMemo } from 'react';
 import type { Schemas } from '../../../api/client';
 import { useGet } from '../../../api/queries';
 import { bytes, count } from '../../../format';
 import { Loaded } from '../../../parts/page';
 import { Panel } from '../../../parts/panel';
 import { StateBadge } from '../../../parts/state-badge';
-import { currentUse, type CurrentUse } from './usage';
+import { currentUse, type CurrentUse, latestOfParts } from './usage';
 
 const kMost = 500;
+const kTallest = 420; // px
 
-function Row({ part, used }: { part: Schemas['Part']; used: CurrentUse | undefined }) {
+type RowProps = { part: Schemas['Part']; machine: string; used: CurrentUse | undefined };
+
+// Drawn again only when something in it is new: there may be hundreds.
+const Row = memo(function Row({ part, machine, used }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>{part.index}</Table.Td>
@@ -17,7 +22,7 @@ function Row({ part, used }: { part: Schemas['Part']; used: CurrentUse | undefin
         <StateBadge state={part.state} />
       </Table.Td>
       <Table.Td>
-        {part.machine ?? '–'}
+        {machine}
         {part.doing && (
           <Text size="xs" c="dimmed">
             {part.doing}
@@ -30,21 +35,27 @@ function Row({ part, used }: { part: Schemas['Part']; used: CurrentUse | undefin
       <Table.Td ta="right">{part.tries}</Table.Td>
     </Table.Tr>
   );
-}
+});
+
+type Props = { job: Schemas['Job']; leases: Schemas['Lease'][]; machineOf: (lease: string) => string };
 
 // The numbered workers of a batch job: what each does, where, and what it uses.
-export function Workers({ job }: { job: Schemas['Job'] }) {
+export const Workers = memo(function Workers({ job, leases, machineOf }: Props) {
   const live = !job.ended;
   const every = live ? 2_000 : false;
   const parts = useGet('/v1/jobs/{id}/parts', { path: { id: job.id }, query: { limit: kMost } }, { every });
   const usage = useGet('/v1/jobs/{id}/usage', { path: { id: job.id } }, { every });
-  const byLease = new Map((usage.data?.items ?? []).map((u) => [u.lease, u]));
+  const latest = useMemo(() => latestOfParts(leases), [leases]);
+  const uses = useMemo(
+    () => new Map((usage.data?.items ?? []).map((series) => [series.lease, currentUse(series)])),
+    [usage.data],
+  );
   return (
     <Panel title="Workers">
-      <Loaded query={parts} height={120}>
+      <Loaded query={parts} height={Math.min(kTallest, 48 + 42 * job.workers.max)}>
         {(page) => (
           <>
-            <Table.ScrollContainer minWidth={680} mah={420}>
+            <Table.ScrollContainer minWidth={680} mah={kTallest}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>
@@ -59,8 +70,16 @@ export function Workers({ job }: { job: Schemas['Job'] }) {
                 </Table.Thead>
                 <Table.Tbody>
                   {(page.items ?? []).map((part) => {
-                    const series = part.lease ? byLease.get(part.lease) : undefined;
-                    return <Row key={part.index} part={part} used={series && currentUse(series)} />;
+                    const lease = part.lease ?? latest.get(part.index)?.id;
+                    const machine = part.machine ?? (lease ? machineOf(lease) : '–');
+                    return (
+                      <Row
+                        key={part.index}
+                        part={part}
+                        machine={machine}
+                        used={lease ? uses.get(lease) : undefined}
+                      />
+                    );
                   })}
                 </Table.Tbody>
               </Table>
@@ -75,4 +94,4 @@ export function Workers({ job }: { job: Schemas['Job'] }) {
       </Loaded>
     </Panel>
   );
-}
+});

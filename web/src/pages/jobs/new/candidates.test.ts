@@ -2,12 +2,26 @@ import { expect, test } from 'vitest';
 import { type Candidate, pointsOf, roundTicks, timeTicks, withChoice } from './candidates';
 
 const candidate = (workers: number, time: string, cost: number, chosen = false): Candidate => ({
-  class: 'c1', cluster: `${workers} x ada`, workers, time, time_low: time, time_high: time,
-  cost, cost_low: cost, cost_high: cost, limit: 'compute', chosen,
+  class: 'c1',
+  cluster: `${workers} x ada`,
+  workers,
+  time,
+  time_low: time,
+  time_high: time,
+  cost,
+  cost_low: cost,
+  cost_high: cost,
+  limit: 'compute',
+  chosen,
 });
 
 test('candidates that another beats in time and cost are not among the best', () => {
-  const points = pointsOf([candidate(1, '10m', 1), candidate(2, '6m', 1.2), candidate(3, '6m30s', 1.5), candidate(4, '4m', 1.6)]);
+  const points = pointsOf([
+    candidate(1, '10m', 1),
+    candidate(2, '6m', 1.2),
+    candidate(3, '6m30s', 1.5),
+    candidate(4, '4m', 1.6),
+  ]);
   expect(points.map((p) => p.best)).toEqual([true, true, false, true]);
   expect(points[0]?.time).toBe(600);
 });
@@ -21,7 +35,10 @@ test('the choice of the planner leaves the job as it is, another one bounds its 
   expect(withChoice(job, candidate(4, '5m', 1, true))).toBe(job);
   expect(withChoice(job, undefined)).toBe(job);
   expect(withChoice(job, candidate(3, '5m', 1)).workers).toEqual({ min: 2, max: 3 });
-  expect(withChoice({ ...job, workers: { min: 4, max: 8 } }, candidate(3, '5m', 1)).workers).toEqual({ min: 3, max: 3 });
+  expect(withChoice({ ...job, workers: { min: 4, max: 8 } }, candidate(3, '5m', 1)).workers).toEqual({
+    min: 3,
+    max: 3,
+  });
 });
 
 test('ticks are round, begin at zero and reach beyond the last point', () => {

@@ -60,7 +60,9 @@ export function roundTicks(most: number): number[] {
   return out;
 }
 
-const kTimes = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
+const kTimes = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400,
+];
 
 // The same in seconds, minutes, hours and days.
 export function timeTicks(most: number): number[] {

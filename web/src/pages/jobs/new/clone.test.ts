@@ -5,8 +5,20 @@ import { beginClone, cloneOf } from './clone';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const train = {
-  trainer: 'torch', config: { model: '"lenet"', input: '[1,28,28]' }, rule: 'fedbuff', rule_params: { buffer: 4 }, codec: 'int8', replicate: 0, epochs: 12,
-  target: { accuracy: 0.98 }, batch: 32, lr: 0.02, lr_end: 0.002, local_steps: 0, validations: 1, seed: 1,
+  trainer: 'torch',
+  config: { model: '"lenet"', input: '[1,28,28]' },
+  rule: 'fedbuff',
+  rule_params: { buffer: 4 },
+  codec: 'int8',
+  replicate: 0,
+  epochs: 12,
+  target: { accuracy: 0.98 },
+  batch: 32,
+  lr: 0.02,
+  lr_end: 0.002,
+  local_steps: 0,
+  validations: 1,
+  seed: 1,
   shards: [{ blob: 'ab', samples: 60_000 }],
 };
 const job = aJob({
@@ -21,10 +33,20 @@ const job = aJob({
 test('a copy that nobody changed is the job itself', () => {
   const draft = draftOfJob(job);
   expect(cloneOf(job, { ...draft, deadline: '2h' }, 10, now)).toEqual({
-    name: 'mnist', kind: 'train', class: 'c1', workers: { min: 1, max: 4 }, limit: 2, budget: 10, priority: 3,
+    name: 'mnist',
+    kind: 'train',
+    class: 'c1',
+    workers: { min: 1, max: 4 },
+    limit: 2,
+    budget: 10,
+    priority: 3,
     deadline: '2026-01-01T14:00:00.000Z',
     constraints: {
-      packages: ['numpy'], regions: [], lenders_allowed: [], lenders_refused: [], min_reliability: 0.9,
+      packages: ['numpy'],
+      regions: [],
+      lenders_allowed: [],
+      lenders_refused: [],
+      min_reliability: 0.9,
       providers_refused: ['ec2'],
     },
     batch: job.batch,
@@ -32,9 +54,29 @@ test('a copy that nobody changed is the job itself', () => {
 });
 
 test('what the form changes is changed, the data stays', () => {
-  const draft = { ...draftOfJob(job), deadline: '', rule: 'fedavg', ruleOptions: {}, codec: '', epochs: 3, target: '' as const, lrEnd: '' as const, minReliability: '' as const, class: '', cores: 2, memory: '4G' };
+  const draft = {
+    ...draftOfJob(job),
+    deadline: '',
+    rule: 'fedavg',
+    ruleOptions: {},
+    codec: '',
+    epochs: 3,
+    target: '' as const,
+    lrEnd: '' as const,
+    minReliability: '' as const,
+    class: '',
+    cores: 2,
+    memory: '4G',
+  };
   const copy = cloneOf(job, draft, 5, now);
-  expect(copy.batch?.train).toMatchObject({ rule: 'fedavg', rule_params: {}, codec: 'fp32', epochs: 3, lr: 0.02, shards: train.shards });
+  expect(copy.batch?.train).toMatchObject({
+    rule: 'fedavg',
+    rule_params: {},
+    codec: 'fp32',
+    epochs: 3,
+    lr: 0.02,
+    shards: train.shards,
+  });
   expect(copy.batch?.train).not.toHaveProperty('target');
   expect(copy.batch?.train).not.toHaveProperty('lr_end');
   expect(copy.constraints).not.toHaveProperty('min_reliability');
@@ -46,5 +88,8 @@ test('what does not come with it is said', () => {
   const begun = beginClone(job, draftOfJob(job), now, 'c4');
   expect(begun.draft.deadline).toBe('');
   expect(begun.draft.class).toBe('c4');
-  expect(begun.lost).toEqual(['its deadline, which has passed', 'what it has learnt or left: the copy begins anew']);
+  expect(begun.lost).toEqual([
+    'its deadline, which has passed',
+    'what it has learnt or left: the copy begins anew',
+  ]);
 });

@@ -80,7 +80,8 @@ export function beginClone(job: Job, draft: Draft, now: number, slot = ''): { dr
     out.deadline = '';
     lost.push('its deadline, which has passed');
   }
-  if (!job.ended || (job.result ?? '') !== '' || job.batch?.checkpoint) lost.push('what it has learnt or left: the copy begins anew');
+  if (!job.ended || (job.result ?? '') !== '' || job.batch?.checkpoint)
+    lost.push('what it has learnt or left: the copy begins anew');
   if (!job.batch) lost.push('what ran on its workers: that was decided elsewhere');
   return { draft: out, lost };
 }

@@ -7,7 +7,7 @@ import { fromDrop, fromInput } from './upload/folder';
 import type { UploadState } from './upload/upload';
 import type { Sending, useUpload } from './use-upload';
 
-const kPhases = { reading: 'Reading', sending: 'Sending', done: 'Sent' } as const;
+const kPhases = { reading: 'Reading', sending: 'Uploading', done: 'Uploaded' } as const;
 
 function HowFar({ state }: { state: UploadState }) {
   const share = state.total > 0 ? state.done / state.total : 1;
@@ -15,7 +15,7 @@ function HowFar({ state }: { state: UploadState }) {
     <div style={{ width: '100%' }}>
       <Text size="sm" role="status">
         {`${kPhases[state.phase]}: ${bytes(state.done)} of ${bytes(state.total)} (${percent(share)})`}
-        {state.trouble && `. ${state.trouble}; it goes on by itself.`}
+        {state.trouble && `. Interrupted: ${state.trouble}. Trying again by itself.`}
       </Text>
       <Progress
         value={100 * share}
@@ -71,7 +71,11 @@ export function Dropzone({ sending, run, cancel }: Props) {
       onDrop={drop}
     >
       <IconFolderUp size={32} aria-hidden />
-      {sending.folder ? <About sending={sending} /> : <Text size="sm">Drop a folder here, with your script and its files.</Text>}
+      {sending.folder ? (
+        <About sending={sending} />
+      ) : (
+        <Text size="sm">Drop a folder here, with your script and what it needs.</Text>
+      )}
       {sending.state && <HowFar state={sending.state} />}
       {sending.error && (
         <Text size="sm" c="red" role="alert">
@@ -94,8 +98,22 @@ export function Dropzone({ sending, run, cancel }: Props) {
       <Text size="xs" c="dimmed">
         Lenders can see what you send: nothing secret. A file .soukignore leaves out what is not needed.
       </Text>
-      <input ref={folderInput} type="file" multiple className={classes.input} aria-label="Folder to send" onChange={(e) => chosen(e.currentTarget)} />
-      <input ref={filesInput} type="file" multiple className={classes.input} aria-label="Files to send" onChange={(e) => chosen(e.currentTarget)} />
+      <input
+        ref={folderInput}
+        type="file"
+        multiple
+        className={classes.input}
+        aria-label="Folder to send"
+        onChange={(e) => chosen(e.currentTarget)}
+      />
+      <input
+        ref={filesInput}
+        type="file"
+        multiple
+        className={classes.input}
+        aria-label="Files to send"
+        onChange={(e) => chosen(e.currentTarget)}
+      />
     </div>
   );
 }

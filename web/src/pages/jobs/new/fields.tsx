@@ -11,7 +11,11 @@ type TextKey = Exclude<KeyOf<string>, 'kind'>;
 type NumberKey = Exclude<{ [K in keyof Draft]: Num extends Draft[K] ? K : never }[keyof Draft], undefined>;
 type ListKey = KeyOf<string[]>;
 
-export function TextField({ form, field, ...rest }: { form: Form; field: TextKey } & Omit<TextInputProps, 'form'>) {
+export function TextField({
+  form,
+  field,
+  ...rest
+}: { form: Form; field: TextKey } & Omit<TextInputProps, 'form'>) {
   return (
     <TextInput
       {...rest}
@@ -22,7 +26,11 @@ export function TextField({ form, field, ...rest }: { form: Form; field: TextKey
   );
 }
 
-export function NumberField({ form, field, ...rest }: { form: Form; field: NumberKey } & Omit<NumberInputProps, 'form'>) {
+export function NumberField({
+  form,
+  field,
+  ...rest
+}: { form: Form; field: NumberKey } & Omit<NumberInputProps, 'form'>) {
   return (
     <NumberInput
       min={0}
@@ -39,5 +47,12 @@ export function NumberField({ form, field, ...rest }: { form: Form; field: Numbe
 type ListProps = { form: Form; field: ListKey; label: string; description?: string; placeholder?: string };
 
 export function ListField({ form, field, ...rest }: ListProps) {
-  return <TagsInput {...rest} value={form.draft[field]} onChange={(value) => form.edit({ [field]: value })} acceptValueOnBlur />;
+  return (
+    <TagsInput
+      {...rest}
+      value={form.draft[field]}
+      onChange={(value) => form.edit({ [field]: value })}
+      acceptValueOnBlur
+    />
+  );
 }

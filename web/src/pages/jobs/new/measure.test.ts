@@ -1,10 +1,32 @@
 import { expect, test } from 'vitest';
 import { isMeasured, measuredJob } from './measure';
 
-const spent = { compute: '0', checking: '0', prepare: '0', fetch: '0', download: '0', upload: '0', waiting: '0' };
+const spent = {
+  compute: '0',
+  checking: '0',
+  prepare: '0',
+  fetch: '0',
+  download: '0',
+  upload: '0',
+  waiting: '0',
+};
 const training = (elapsed: string, units: number, state = 'training') => ({
-  state, reason: '', rule: '', epoch: 1, epochs: 1, progress: 0, version: 1, samples: 0, loss: 0, elapsed, workers: 1,
-  wasted_steps: 0, useful_steps: 0, bytes_in: 0, bytes_out: 0, spent,
+  state,
+  reason: '',
+  rule: '',
+  epoch: 1,
+  epochs: 1,
+  progress: 0,
+  version: 1,
+  samples: 0,
+  loss: 0,
+  elapsed,
+  workers: 1,
+  wasted_steps: 0,
+  useful_steps: 0,
+  bytes_in: 0,
+  bytes_out: 0,
+  spent,
   by_worker: [{ worker: 'l1', units, steps: 1, lost: 0, rejected: 0, steps_per_second: 1, spent }],
 });
 
@@ -18,12 +40,26 @@ test('it is measured after five units and a quarter of a minute, or a minute, or
 
 test('what measures is one worker and one pass, without a target or a deadline', () => {
   const train = {
-    trainer: 'torch', rule: '', codec: 'fp32', replicate: 0, epochs: 12, target: { accuracy: 0.9 }, batch: 32, lr: 0.1,
-    local_steps: 0, validations: 1, seed: 1,
+    trainer: 'torch',
+    rule: '',
+    codec: 'fp32',
+    replicate: 0,
+    epochs: 12,
+    target: { accuracy: 0.9 },
+    batch: 32,
+    lr: 0.1,
+    local_steps: 0,
+    validations: 1,
+    seed: 1,
   };
   const job = {
-    name: 'a name of forty characters, more or less', kind: 'train', workers: { min: 2, max: 8 }, budget: 1, priority: 0,
-    deadline: '2026-01-01T12:00:00Z', batch: { run: 'souk-torch', setup: '', network: 'none', train },
+    name: 'a name of forty characters, more or less',
+    kind: 'train',
+    workers: { min: 2, max: 8 },
+    budget: 1,
+    priority: 0,
+    deadline: '2026-01-01T12:00:00Z',
+    batch: { run: 'souk-torch', setup: '', network: 'none', train },
   };
   const out = measuredJob(job);
   expect(out.workers).toEqual({ min: 1, max: 1 });

@@ -28,7 +28,12 @@ export function measuredJob(job: NewJob): NewJob {
   const name = `profile of ${job.name || 'a job'}`.slice(0, 40);
   if (!job.batch || !train) return { ...rest, name, workers: { min: 1, max: 1 } };
   const { target: __, ...endless } = train;
-  return { ...rest, name, workers: { min: 1, max: 1 }, batch: { ...job.batch, train: { ...endless, epochs: 1 } } };
+  return {
+    ...rest,
+    name,
+    workers: { min: 1, max: 1 },
+    batch: { ...job.batch, train: { ...endless, epochs: 1 } },
+  };
 }
 
 const wait = (ms: number, signal: AbortSignal) =>
@@ -48,7 +53,13 @@ async function follow(id: string, signal: AbortSignal, tell: (text: string) => v
     const training = await get('/v1/jobs/{id}/training', { path: { id } }, signal);
     if (isMeasured(training)) return;
     const elapsed = seconds(training.elapsed);
-    tell(elapsed > 0 ? `measuring for ${Math.round(elapsed)} s` : job.held > 0 ? 'a machine prepares' : 'waiting for a machine');
+    tell(
+      elapsed > 0
+        ? `measuring for ${Math.round(elapsed)} s`
+        : job.held > 0
+          ? 'a machine prepares'
+          : 'waiting for a machine',
+    );
   }
   throw new Error('no machine was free to measure the job on');
 }
@@ -62,7 +73,8 @@ export async function measure(job: NewJob, signal: AbortSignal, tell: (text: str
     await follow(made.id, signal, tell);
   } finally {
     const now = await get('/v1/jobs/{id}', { path });
-    if (!now.ended) await change('post', '/v1/jobs/{id}/cancel', { path, body: { reason: 'it was measured' } });
+    if (!now.ended)
+      await change('post', '/v1/jobs/{id}/cancel', { path, body: { reason: 'it was measured' } });
   }
   // The market learns from it once its worker has left.
   tell('the market learns from it');

@@ -16,7 +16,9 @@ export function classText(c: SlotClass): string {
 
 function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
   const { draft, edit } = form;
-  const [by, setBy] = useState<'class' | 'size'>(draft.class === '' && (draft.cores !== '' || draft.memory !== '' || draft.gpus !== '') ? 'size' : 'class');
+  const [by, setBy] = useState<'class' | 'size'>(
+    draft.class === '' && (draft.cores !== '' || draft.memory !== '' || draft.gpus !== '') ? 'size' : 'class',
+  );
   const found = likelyClass(draft, classes);
   return (
     <>
@@ -36,7 +38,12 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
         <Select
           label="Slot class"
           placeholder={found ? `the smallest: ${found.name}` : ''}
-          data={classes.filter((c) => !c.retired).map((c) => ({ value: c.name, label: `${c.name}: ${classText(c)}, suggested ${credits(c.suggested)}` }))}
+          data={classes
+            .filter((c) => !c.retired)
+            .map((c) => ({
+              value: c.name,
+              label: `${c.name}: ${classText(c)}, suggested ${credits(c.suggested)}`,
+            }))}
           value={draft.class || null}
           onChange={(value) => edit({ class: value ?? '' })}
           clearable
@@ -59,7 +66,8 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
 
 // The second step: how large, how many, and which machines.
 export function Needs({ form, classes, unread }: { form: Form; classes: SlotClass[]; unread: boolean }) {
-  if (unread) return <Alert color="yellow">The job file is used as it is; the form does not follow it.</Alert>;
+  if (unread)
+    return <Alert color="yellow">The job file is used as it is; the form does not follow it.</Alert>;
   return (
     <Stack>
       <Title order={3} size="h5">
@@ -70,19 +78,72 @@ export function Needs({ form, classes, unread }: { form: Form; classes: SlotClas
         How many workers
       </Title>
       <SimpleGrid cols={2}>
-        <NumberField form={form} field="least" label="At least" description="it starts with these" min={1} max={10_000} allowDecimal={false} placeholder="1" />
-        <NumberField form={form} field="most" label="At most" description="it grows to these" min={1} max={10_000} allowDecimal={false} placeholder="1" />
+        <NumberField
+          form={form}
+          field="least"
+          label="At least"
+          description="it starts with these"
+          min={1}
+          max={10_000}
+          allowDecimal={false}
+          placeholder="1"
+        />
+        <NumberField
+          form={form}
+          field="most"
+          label="At most"
+          description="it grows to these"
+          min={1}
+          max={10_000}
+          allowDecimal={false}
+          placeholder="1"
+        />
       </SimpleGrid>
       <Title order={3} size="h5">
         Which machines
       </Title>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NumberField form={form} field="minReliability" label="Reliability, at least" description="share of leases kept" step={0.05} max={1} placeholder="any" />
-        <NumberField form={form} field="maxRtt" label="Round trip, at most" description="in ms" allowDecimal={false} placeholder="any" />
-        <ListField form={form} field="regions" label="Regions" placeholder={form.draft.regions.length ? '' : 'any'} />
-        <ListField form={form} field="packages" label="Packages" placeholder={form.draft.packages.length ? '' : 'none'} />
-        <ListField form={form} field="lenders" label="Only these lenders" placeholder={form.draft.lenders.length ? '' : 'everybody'} />
-        <ListField form={form} field="refused" label="Never these lenders" placeholder={form.draft.refused.length ? '' : 'nobody'} />
+        <NumberField
+          form={form}
+          field="minReliability"
+          label="Reliability, at least"
+          description="share of leases kept"
+          step={0.05}
+          max={1}
+          placeholder="any"
+        />
+        <NumberField
+          form={form}
+          field="maxRtt"
+          label="Round trip, at most"
+          description="in ms"
+          allowDecimal={false}
+          placeholder="any"
+        />
+        <ListField
+          form={form}
+          field="regions"
+          label="Regions"
+          placeholder={form.draft.regions.length ? '' : 'any'}
+        />
+        <ListField
+          form={form}
+          field="packages"
+          label="Packages"
+          placeholder={form.draft.packages.length ? '' : 'none'}
+        />
+        <ListField
+          form={form}
+          field="lenders"
+          label="Only these lenders"
+          placeholder={form.draft.lenders.length ? '' : 'everybody'}
+        />
+        <ListField
+          form={form}
+          field="refused"
+          label="Never these lenders"
+          placeholder={form.draft.refused.length ? '' : 'nobody'}
+        />
       </SimpleGrid>
     </Stack>
   );

@@ -1,12 +1,25 @@
 import { credits, duration } from '../../../format';
+import { useWidth } from '../../../parts/use-width';
 import { type Candidate, type Point, pointsOf, roundTicks, timeTicks } from './candidates';
 import classes from './pareto.module.css';
 
-const kSize = { width: 640, height: 280, left: 64, right: 16, top: 14, bottom: 44 };
+const kSize = { height: 280, left: 64, right: 20, top: 14, bottom: 44 };
 
 type Scale = (value: number) => number;
 
-function Axes({ costs, times, x, y }: { costs: number[]; times: number[]; x: Scale; y: Scale }) {
+function Axes({
+  costs,
+  times,
+  x,
+  y,
+  width,
+}: {
+  costs: number[];
+  times: number[];
+  x: Scale;
+  y: Scale;
+  width: number;
+}) {
   const bottom = kSize.height - kSize.bottom;
   return (
     <>
@@ -20,13 +33,13 @@ function Axes({ costs, times, x, y }: { costs: number[]; times: number[]; x: Sca
       ))}
       {times.map((t) => (
         <g key={`t${t}`}>
-          <line className={classes.grid} x1={kSize.left} x2={kSize.width - kSize.right} y1={y(t)} y2={y(t)} />
+          <line className={classes.grid} x1={kSize.left} x2={width - kSize.right} y1={y(t)} y2={y(t)} />
           <text x={kSize.left - 6} y={y(t) + 4} textAnchor="end">
             {t === 0 ? '0' : duration(t)}
           </text>
         </g>
       ))}
-      <text x={(kSize.left + kSize.width) / 2} y={kSize.height - 6} textAnchor="middle">
+      <text x={(kSize.left + width) / 2} y={kSize.height - 6} textAnchor="middle">
         cost, credits
       </text>
     </>
@@ -64,28 +77,48 @@ type Props = {
 // Time against cost: one point for each candidate, with the range that 8 of 10 runs fall into, and
 // a line through those that none beats in both. The table beside it says the same in words.
 export function Pareto({ candidates, picked, onPick, deadline }: Props) {
+  // Drawn as wide as it is seen, so that its words keep their size.
+  const { box, width } = useWidth(640);
   const points = pointsOf(candidates);
   const costs = roundTicks(Math.max(...points.map((p) => p.costHigh)));
   const times = timeTicks(Math.max(...points.map((p) => p.timeHigh)));
   const [mostCost, mostTime] = [costs.at(-1) ?? 1, times.at(-1) ?? 1];
-  const x: Scale = (c) => kSize.left + (c / mostCost) * (kSize.width - kSize.left - kSize.right);
-  const y: Scale = (t) => kSize.height - kSize.bottom - (t / mostTime) * (kSize.height - kSize.top - kSize.bottom);
+  const x: Scale = (c) => kSize.left + (c / mostCost) * (width - kSize.left - kSize.right);
+  const y: Scale = (t) =>
+    kSize.height - kSize.bottom - (t / mostTime) * (kSize.height - kSize.top - kSize.bottom);
   const front = points.filter((p) => p.best).sort((a, b) => a.cost - b.cost || b.time - a.time);
   return (
-    <svg className={classes.chart} viewBox={`0 0 ${kSize.width} ${kSize.height}`} role="img" aria-label="time against cost of the candidates">
-      <Axes costs={costs} times={times} x={x} y={y} />
-      {deadline !== undefined && deadline < mostTime && (
-        <>
-          <line className={classes.limit} x1={kSize.left} x2={kSize.width - kSize.right} y1={y(deadline)} y2={y(deadline)} />
-          <text x={kSize.width - kSize.right} y={y(deadline) - 5} textAnchor="end">
-            deadline
-          </text>
-        </>
-      )}
-      <polyline className={classes.front} points={front.map((p) => `${x(p.cost)},${y(p.time)}`).join(' ')} />
-      {points.map((p, i) => (
-        <Mark key={p.workers} p={p} x={x} y={y} picked={i === picked} onPick={() => onPick(i)} />
-      ))}
-    </svg>
+    <div ref={box}>
+      <svg
+        className={classes.chart}
+        viewBox={`0 0 ${width} ${kSize.height}`}
+        height={kSize.height}
+        role="img"
+        aria-label="time against cost of the candidates"
+      >
+        <Axes costs={costs} times={times} x={x} y={y} width={width} />
+        {deadline !== undefined && deadline < mostTime && (
+          <>
+            <line
+              className={classes.limit}
+              x1={kSize.left}
+              x2={width - kSize.right}
+              y1={y(deadline)}
+              y2={y(deadline)}
+            />
+            <text x={width - kSize.right} y={y(deadline) - 5} textAnchor="end">
+              deadline
+            </text>
+          </>
+        )}
+        <polyline
+          className={classes.front}
+          points={front.map((p) => `${x(p.cost)},${y(p.time)}`).join(' ')}
+        />
+        {points.map((p, i) => (
+          <Mark key={p.workers} p={p} x={x} y={y} picked={i === picked} onPick={() => onPick(i)} />
+        ))}
+      </svg>
+    </div>
   );
 }

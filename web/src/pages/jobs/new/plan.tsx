@@ -20,7 +20,9 @@ function Terms({ job, available }: { job: NewJob; available: number }) {
 
 function whyText({ candidates = [], why, guessed, runs }: Planned['plan']): string {
   const choice = candidates.some((c) => c.chosen) ? 'Recommended' : 'None is recommended';
-  const ranges = guessed ? `; they are a guess so far, with ${count(runs, 'run')} of this kind behind them` : '';
+  const ranges = guessed
+    ? `; they are a guess so far, with ${count(runs, 'run')} of this kind behind them`
+    : '';
   return `${choice}: ${why}. Ranges hold 8 of 10 runs${ranges}.`;
 }
 
@@ -32,8 +34,8 @@ function NoForecast({ planned, plan }: { planned: Planned; plan: ReturnType<type
       {trains && !planned.plan.profiled && (
         <Stack gap="xs" mt="xs">
           <Text size="sm">
-            Souk can run it on one worker for a minute at most, which costs what that minute costs, and then say what
-            the whole would take. You can also submit without.
+            Souk can run it on one worker for a minute at most, which costs what that minute costs, and then
+            say what the whole would take. You can also submit without.
           </Text>
           {plan.measuring ? (
             <Group gap="xs">
@@ -86,8 +88,8 @@ function Choice({ planned, plan, picked, onPick, available }: Props & { planned:
         <>
           <Pareto candidates={candidates} picked={picked} onPick={onPick} deadline={deadline} />
           <Text size="xs" c="dimmed">
-            Time against cost. The number at a point is that of its workers, its lines are the ranges; the dashed line
-            joins those that no other beats in both.
+            Time against cost. The number at a point is that of its workers, its lines are the ranges; the
+            dashed line joins those that no other beats in both.
           </Text>
           <CandidatesTable candidates={candidates} picked={picked} onPick={onPick} />
           <Text size="sm">{whyText(planned.plan)}</Text>
@@ -112,7 +114,9 @@ export function PlanStep(props: Props) {
   if (!plan.planned || !plan.fresh)
     return (
       <Stack mih={200} align="flex-start">
-        <Text size="sm">{plan.planned ? 'The job has changed since the plan was made.' : 'There is no plan yet.'}</Text>
+        <Text size="sm">
+          {plan.planned ? 'The job has changed since the plan was made.' : 'There is no plan yet.'}
+        </Text>
         <Button onClick={plan.make}>Make the plan</Button>
       </Stack>
     );

@@ -9,7 +9,8 @@ type Props = { form: Form; classes: Schemas['SlotClass'][]; available: number; u
 // The third step: what it may cost, and until when.
 export function Price({ form, classes, available, unread }: Props) {
   const { draft } = form;
-  if (unread) return <Alert color="yellow">The job file is used as it is; the form does not follow it.</Alert>;
+  if (unread)
+    return <Alert color="yellow">The job file is used as it is; the form does not follow it.</Alert>;
   const slot = likelyClass(draft, classes);
   const time = lasts(draft, slot, available);
   const until = draft.deadline === '' ? undefined : deadlineOf(draft.deadline, Date.now());

@@ -1,12 +1,30 @@
 import { expect, test } from 'vitest';
 import { noDraft } from '../file/draft';
 import {
-  deadlineOf, lasts, likelyBudget, likelyClass, likelyLimit, needsProblems, parseMemory, priceProblems, whatProblems,
+  deadlineOf,
+  lasts,
+  likelyBudget,
+  likelyClass,
+  likelyLimit,
+  needsProblems,
+  parseMemory,
+  priceProblems,
+  whatProblems,
 } from './terms';
 
 const slot = (name: string, cores: number, memory_mib: number, gpus = 0) => ({
-  name, cores, memory_mib, gpus, gpu_memory_mib: gpus * 16_384, price: 0.2, suggested: 0.25, mechanism: 'k-double',
-  retired: false, leased: 0, wanted: 0, in_force: 'k-double',
+  name,
+  cores,
+  memory_mib,
+  gpus,
+  gpu_memory_mib: gpus * 16_384,
+  price: 0.2,
+  suggested: 0.25,
+  mechanism: 'k-double',
+  retired: false,
+  leased: 0,
+  wanted: 0,
+  in_force: 'k-double',
 });
 const classes = [slot('g1', 4, 16_384, 1), slot('c1', 1, 1_024), slot('c2', 2, 4_096), slot('c4', 4, 8_192)];
 const now = Date.parse('2026-01-01T12:00:00Z');
@@ -51,7 +69,10 @@ test('what is missing is said before the next step', () => {
   expect(needsProblems({ ...noDraft, cores: 64 }, classes)).toHaveProperty('cores');
   expect(needsProblems(noDraft, classes)).toEqual({});
   expect(priceProblems({ ...noDraft, budget: 5, deadline: 'soon' }, 2, now)).toEqual({
-    budget: 'more than you have', deadline: 'such as 3h, or 2027-03-01T22:00:00Z',
+    budget: 'more than you have',
+    deadline: 'such as 3h, or 2027-03-01T22:00:00Z',
   });
-  expect(priceProblems({ ...noDraft, deadline: '2025-01-01T00:00:00Z' }, 2, now)).toEqual({ deadline: 'it has passed' });
+  expect(priceProblems({ ...noDraft, deadline: '2025-01-01T00:00:00Z' }, 2, now)).toEqual({
+    deadline: 'it has passed',
+  });
 });

@@ -78,7 +78,8 @@ export function whatProblems(d: Draft): Problems {
     return out;
   }
   if (d.model === '' && d.script === '' && !('model' in d.rest)) out.model = 'choose a model';
-  if (d.data === '' && d.dataFiles.train.length === 0 && !('data' in d.rest)) out.data = 'choose what it learns from';
+  if (d.data === '' && d.dataFiles.train.length === 0 && !('data' in d.rest))
+    out.data = 'choose what it learns from';
   if (d.target !== '' && (d.target <= 0 || d.target > 1)) out.target = 'a share, such as 0.98';
   return out;
 }
@@ -88,7 +89,8 @@ export function needsProblems(d: Draft, classes: SlotClass[]): Problems {
   if (d.memory !== '' && parseMemory(d.memory) === undefined) out.memory = 'such as 4G or 512M';
   if (d.gpuMemory !== '' && parseMemory(d.gpuMemory) === undefined) out.gpuMemory = 'such as 16G';
   if (d.least !== '' && d.most !== '' && d.least > d.most) out.most = 'not less than the least';
-  if (d.minReliability !== '' && (d.minReliability < 0 || d.minReliability > 1)) out.minReliability = '0 to 1';
+  if (d.minReliability !== '' && (d.minReliability < 0 || d.minReliability > 1))
+    out.minReliability = '0 to 1';
   if (Object.keys(out).length === 0 && classes.length > 0 && !likelyClass(d, classes))
     out.cores = 'no slot class has that much: ask for less per worker and for more workers';
   return out;

@@ -8,26 +8,70 @@ const named = (choices: Schemas['Choice'][] | undefined) =>
   (choices ?? []).map((c) => ({ value: c.name, label: c.name }));
 
 // How long and how a model is trained.
-export function TrainingFields({ form, choices }: { form: Form; choices: Schemas['TrainingChoices'] | undefined }) {
+export function TrainingFields({
+  form,
+  choices,
+}: {
+  form: Form;
+  choices: Schemas['TrainingChoices'] | undefined;
+}) {
   const [open, { toggle }] = useDisclosure(false);
   const rule = choices?.rules?.find((r) => r.name === form.draft.rule);
   const codec = choices?.codecs?.find((c) => c.name === form.draft.codec);
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NumberField form={form} field="epochs" label="Epochs" description="passes over the data, at most" min={1} allowDecimal={false} placeholder="10" />
-        <NumberField form={form} field="target" label="Target accuracy" description="ends as soon as it is reached" step={0.01} max={1} placeholder="none" />
+        <NumberField
+          form={form}
+          field="epochs"
+          label="Epochs"
+          description="passes over the data, at most"
+          min={1}
+          allowDecimal={false}
+          placeholder="10"
+        />
+        <NumberField
+          form={form}
+          field="target"
+          label="Target accuracy"
+          description="ends as soon as it is reached"
+          step={0.01}
+          max={1}
+          placeholder="none"
+        />
       </SimpleGrid>
       <UnstyledButton onClick={toggle} aria-expanded={open} fz="sm">
-        {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} How it learns: batch,
-        rate, rule, codec
+        {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} How it
+        learns: batch, rate, rule, codec
       </UnstyledButton>
       <Collapse in={open}>
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <NumberField form={form} field="batch" label="Batch" description="samples in a step" min={1} allowDecimal={false} placeholder="32" />
+          <NumberField
+            form={form}
+            field="batch"
+            label="Batch"
+            description="samples in a step"
+            min={1}
+            allowDecimal={false}
+            placeholder="32"
+          />
           <span />
-          <NumberField form={form} field="lr" label="Learning rate" description="at the start" step={0.01} placeholder="0.05" />
-          <NumberField form={form} field="lrEnd" label="Rate at the end" description="reached along a cosine" step={0.001} placeholder="the same" />
+          <NumberField
+            form={form}
+            field="lr"
+            label="Learning rate"
+            description="at the start"
+            step={0.01}
+            placeholder="0.05"
+          />
+          <NumberField
+            form={form}
+            field="lrEnd"
+            label="Rate at the end"
+            description="reached along a cosine"
+            step={0.001}
+            placeholder="the same"
+          />
           <Select
             label="Rule"
             description={rule?.summary ?? 'how updates are folded into the parameters'}

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { needsFiles, noState, step, yamlOf } from './use-draft';
+import { cheapestFirst, needsFiles, noState, step, yamlOf } from './use-draft';
 
 const sample = {
-  name: 'mnist', title: '', description: '',
+  name: 'mnist',
+  title: '',
+  description: '',
   yaml: '# A comment\nname: mnist\nkind: train\nmodel: lenet\ndata: mnist\nworkers: 1..4\n',
 };
 
@@ -39,4 +41,15 @@ test('which jobs need files', () => {
   expect(needsFiles(step(noState, { do: 'sample', sample }).draft)).toBe(false);
   for (const text of ['script: a.py', 'workdir: .', 'data: {format: csv, train: x.csv}', 'inputs: [data]'])
     expect(needsFiles(step(noState, { do: 'write', text }).draft), text).toBe(true);
+});
+
+test('samples begin with those that set aside least', () => {
+  const one = (name: string, yaml: string) => ({ name, title: '', description: '', yaml });
+  const samples = [
+    one('a', 'price: {budget: 9}'),
+    one('b', 'run: x'),
+    one('c', 'price: {budget: 1}'),
+    one('d', '&'),
+  ];
+  expect(cheapestFirst(samples).map((s) => s.name)).toEqual(['c', 'a', 'b', 'd']);
 });

@@ -1,6 +1,7 @@
 import { useReducer } from 'react';
 import type { Schemas } from '../../../api/client';
-import { type Draft, fromYaml, noDraft, toYaml } from '../file/draft';
+import { type Draft, noDraft, toYaml } from '../file/draft';
+import { fromYaml } from '../file/draft-read';
 
 // The job that is being described, as a form and as the text of a job file. Whichever is changed,
 // the other follows; a text that the form cannot follow is used as it is.
@@ -61,6 +62,18 @@ export const yamlOf = (state: DraftState): string => state.text ?? toYaml(state.
 // Does the file speak of files that have to be sent first?
 export function needsFiles(d: Draft): boolean {
   return d.script !== '' || d.workdir !== '' || d.dataFiles.train.length > 0 || 'inputs' in d.rest;
+}
+
+// Samples that set aside least come first: to begin with.
+export function cheapestFirst(samples: Schemas['Sample'][]): Schemas['Sample'][] {
+  const cap = (text: string) => {
+    const found = fromYaml(text);
+    return 'error' in found || found.draft.budget === '' ? Infinity : found.draft.budget;
+  };
+  return samples
+    .map((sample) => ({ sample, cap: cap(sample.yaml) }))
+    .sort((a, b) => (a.cap === b.cap ? 0 : a.cap - b.cap))
+    .map(({ sample }) => sample);
 }
 
 export function useDraft() {

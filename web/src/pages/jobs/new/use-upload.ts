@@ -2,7 +2,13 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Folder, folderOf, type Picked } from './upload/folder';
 import { upload, type UploadState } from './upload/upload';
 
-export type Sending = { folder?: Folder; state?: UploadState; digest?: string; error?: string; busy: boolean };
+export type Sending = {
+  folder?: Folder;
+  state?: UploadState;
+  digest?: string;
+  error?: string;
+  busy: boolean;
+};
 
 // Sends a folder as soon as it was chosen; another one takes its place.
 export function useUpload() {

@@ -9,7 +9,13 @@ const about = (choices: Schemas['Choice'][] | undefined, name: string) =>
   choices?.find((c) => c.name === name)?.summary ?? '';
 
 // A model that Souk brings, on data that it brings.
-export function ModelAndData({ form, choices }: { form: Form; choices: Schemas['TrainingChoices'] | undefined }) {
+export function ModelAndData({
+  form,
+  choices,
+}: {
+  form: Form;
+  choices: Schemas['TrainingChoices'] | undefined;
+}) {
   const { draft, edit, problems } = form;
   return (
     <Stack>

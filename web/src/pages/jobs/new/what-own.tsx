@@ -1,4 +1,13 @@
-import { MultiSelect, SegmentedControl, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import {
+  MultiSelect,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import type { Schemas } from '../../../api/client';
 import { Dropzone } from './dropzone';
 import { type Form, ListField, TextField } from './fields';
@@ -20,17 +29,31 @@ export function Program({ form }: { form: Form }) {
         placeholder="exec python3 main.py --shard $SOUK_INDEX --of $SOUK_WORKERS"
         autosize
         minRows={2}
-        ff="monospace"
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
         value={form.draft.run}
         onChange={(e) => form.edit({ run: e.currentTarget.value })}
         error={form.problems?.run}
       />
-      <ListField form={form} field="outputs" label="Outputs" description="files and folders to keep; * and ? stand for any letters" placeholder="model.pt" />
+      <ListField
+        form={form}
+        field="outputs"
+        label="Outputs"
+        description="files and folders to keep; * and ? stand for any letters"
+        placeholder="model.pt"
+      />
     </>
   );
 }
 
-function Script({ form, folder, choices }: { form: Form; folder: Folder | undefined; choices: Schemas['TrainingChoices'] | undefined }) {
+function Script({
+  form,
+  folder,
+  choices,
+}: {
+  form: Form;
+  folder: Folder | undefined;
+  choices: Schemas['TrainingChoices'] | undefined;
+}) {
   const { draft, edit } = form;
   const { dataFiles } = draft;
   const files = paths(folder);
@@ -51,7 +74,10 @@ function Script({ form, folder, choices }: { form: Form; folder: Folder | undefi
         <Select
           label="Data"
           description="files of the folder, or a set that Souk brings"
-          data={[{ value: '', label: 'files of the folder' }, ...among(builtIn, [draft.data]).map((name) => ({ value: name, label: name }))]}
+          data={[
+            { value: '', label: 'files of the folder' },
+            ...among(builtIn, [draft.data]).map((name) => ({ value: name, label: name })),
+          ]}
           value={draft.data}
           onChange={(value) => edit({ data: value ?? '' })}
           allowDeselect={false}
@@ -97,7 +123,11 @@ function Script({ form, folder, choices }: { form: Form; folder: Folder | undefi
   );
 }
 
-type Props = { form: Form; upload: ReturnType<typeof useUpload>; choices: Schemas['TrainingChoices'] | undefined };
+type Props = {
+  form: Form;
+  upload: ReturnType<typeof useUpload>;
+  choices: Schemas['TrainingChoices'] | undefined;
+};
 
 // A script or a program of one's own, with the files it needs.
 export function OwnFiles({ form, upload, choices }: Props) {
@@ -109,7 +139,9 @@ export function OwnFiles({ form, upload, choices }: Props) {
         aria-label="What the folder is for"
         value={draft.kind}
         onChange={(kind) =>
-          edit(kind === 'train' ? { kind: 'train', workdir: '' } : { kind: 'batch', workdir: '.', packages: [] })
+          edit(
+            kind === 'train' ? { kind: 'train', workdir: '' } : { kind: 'batch', workdir: '.', packages: [] },
+          )
         }
         data={[
           { value: 'train', label: 'Train with a script' },
@@ -122,7 +154,13 @@ export function OwnFiles({ form, upload, choices }: Props) {
       ) : (
         <Program form={form} />
       )}
-      <ListField form={form} field="packages" label="Packages" description="what the Python of the machines must have" placeholder="numpy==1.26.4" />
+      <ListField
+        form={form}
+        field="packages"
+        label="Packages"
+        description="what the Python of the machines must have"
+        placeholder="numpy==1.26.4"
+      />
       <Text size="xs" c="dimmed">
         Paths in the job file are inside the folder you sent.
       </Text>

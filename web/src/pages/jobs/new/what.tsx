@@ -1,4 +1,5 @@
 import { Alert, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import type { Schemas } from '../../../api/client';
 import { useGet } from '../../../api/queries';
 import { Dropzone } from './dropzone';
@@ -13,12 +14,13 @@ import { Samples } from './what-sample';
 const kSources: { value: Source; label: string }[] = [
   { value: 'sample', label: 'Sample' },
   { value: 'model', label: 'Model and data' },
-  { value: 'own', label: 'Own files' },
+  { value: 'own', label: 'Own folder' },
   { value: 'file', label: 'Job file' },
 ];
 
 function summary({ draft }: DraftState): string {
-  if (draft.kind === 'batch') return draft.run ? 'It runs a program.' : 'It does not say yet what to run: add run: or kind: train.';
+  if (draft.kind === 'batch')
+    return draft.run ? 'It runs a program.' : 'It does not say yet what to run: add run: or kind: train.';
   const on = draft.data || draft.dataFiles.train.join(', ') || '(no data yet)';
   return `It trains ${draft.model || draft.script || '(no model yet)'} on ${on}.`;
 }
@@ -28,7 +30,8 @@ function FromFile({ state, upload }: { state: DraftState; upload: ReturnType<typ
   return (
     <Stack>
       <Text size="sm">
-        Paste or edit the job file beside this form (below it on a small screen). Form and file follow each other.
+        Paste or edit the job file beside this form (below it on a small screen). Form and file follow each
+        other.
       </Text>
       {state.unread ? (
         <Alert color="yellow" title="The form does not follow this file">
@@ -50,7 +53,12 @@ function FromFile({ state, upload }: { state: DraftState; upload: ReturnType<typ
   );
 }
 
-type CopyProps = { form: Form; from: Schemas['Job']; lost: string[]; choices: Schemas['TrainingChoices'] | undefined };
+type CopyProps = {
+  form: Form;
+  from: Schemas['Job'];
+  lost: string[];
+  choices: Schemas['TrainingChoices'] | undefined;
+};
 
 function Copy({ form, from, lost, choices }: CopyProps) {
   return (
@@ -78,16 +86,20 @@ type Props = {
 export function What({ state, act, form, upload, from }: Props) {
   const choices = useGet('/v1/training/choices', {}).data;
   const { source } = state;
+  const narrow = useMediaQuery('(max-width: 36em)') ?? false;
   return (
     <Stack>
       <SegmentedControl
         fullWidth
+        orientation={narrow ? 'vertical' : 'horizontal'}
         aria-label="Begin with"
         value={source}
         onChange={(value) => act({ do: 'source', source: value as Source })}
         data={source === 'clone' ? [{ value: 'clone', label: 'Copy' }, ...kSources] : kSources}
       />
-      {source === 'sample' && <Samples picked={state.sample} onPick={(sample) => act({ do: 'sample', sample })} />}
+      {source === 'sample' && (
+        <Samples picked={state.sample} onPick={(sample) => act({ do: 'sample', sample })} />
+      )}
       {source === 'model' && <ModelAndData form={form} choices={choices} />}
       {source === 'own' && <OwnFiles form={form} upload={upload} choices={choices} />}
       {source === 'file' && <FromFile state={state} upload={upload} />}

@@ -3,7 +3,13 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { Panel } from '../../../parts/panel';
 
-type Props = { yaml: string; unread: string; readOnly: boolean; onWrite: (text: string) => void; about?: string };
+type Props = {
+  yaml: string;
+  unread: string;
+  readOnly: boolean;
+  onWrite: (text: string) => void;
+  about?: string;
+};
 
 // The same job as a file, all along: to copy, to keep, or to edit.
 export function YamlPane({ yaml, unread, readOnly, onWrite, about }: Props) {
@@ -43,7 +49,14 @@ export function YamlPane({ yaml, unread, readOnly, onWrite, about }: Props) {
         minRows={12}
         maxRows={28}
         spellCheck={false}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13, whiteSpace: 'pre', overflowX: 'auto' } }}
+        styles={{
+          input: {
+            fontFamily: 'var(--mantine-font-family-monospace)',
+            fontSize: 13,
+            whiteSpace: 'pre',
+            overflowX: 'auto',
+          },
+        }}
         placeholder={'kind: train\nmodel: lenet\ndata: mnist'}
         error={unread}
       />

@@ -23,17 +23,21 @@ export function fromInput(files: Iterable<File>): { name: string; items: Picked[
   return { name: top || (list.length === 1 ? (list[0]?.name ?? '') : 'files'), items };
 }
 
-const fileOf = (entry: FileSystemFileEntry) => new Promise<File>((resolve, reject) => entry.file(resolve, reject));
+const fileOf = (entry: FileSystemFileEntry) =>
+  new Promise<File>((resolve, reject) => entry.file(resolve, reject));
 
 // readEntries gives a hundred or so at a time, and nothing at the end.
 async function childrenOf(entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = entry.createReader();
   const out: FileSystemEntry[] = [];
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
     if (some.length === 0) return out;
     out.push(...some);
-    if (out.length > kMostFiles) throw new Error(`a folder with more than ${kMostFiles.toLocaleString('en')} files`);
+    if (out.length > kMostFiles)
+      throw new Error(`a folder with more than ${kMostFiles.toLocaleString('en')} files`);
   }
 }
 
@@ -74,6 +78,8 @@ export async function folderOf({ name, items }: { name: string; items: Picked[] 
   }
   const most = `1 GiB in ${kMostFiles.toLocaleString('en')} files`;
   if (bytes > kMostBytes || kept.length > kMostFiles)
-    throw new Error(`it is more than ${most}, which is what a browser may send. Leave some out with .soukignore, or use souk run`);
+    throw new Error(
+      `it is more than ${most}, which is what a browser may send. Leave some out with .soukignore, or use souk run`,
+    );
   return { name, items: kept, bytes, leftOut: items.length - kept.length };
 }

@@ -95,7 +95,10 @@ function ruleOf(text: string): Rule | undefined {
 }
 
 export function ignoreOf(text: string): Ignore {
-  const rules = text.split('\n').flatMap((line) => ruleOf(line) ?? []).reverse();
+  const rules = text
+    .split('\n')
+    .flatMap((line) => ruleOf(line) ?? [])
+    .reverse();
   return (path, isFolder) => {
     const parts = path.split('/');
     const rule = rules.find((r) => (isFolder || !r.foldersOnly) && partsMatch(r.parts, parts));

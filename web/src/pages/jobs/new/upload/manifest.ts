@@ -29,7 +29,8 @@ export function pathProblem(path: string): string | undefined {
   if (bytes.length > 4_095) return 'its path is longer than 4095 bytes';
   const parts = path.split('/');
   if (parts.length > 101) return 'it is more than 100 folders deep';
-  if (parts.some((p) => p === '' || p === '.' || p === '..' || p.includes('\0'))) return 'its path is not plain';
+  if (parts.some((p) => p === '' || p === '.' || p === '..' || p.includes('\0')))
+    return 'its path is not plain';
   if (parts.some((p) => encoder.encode(p).length > 255)) return 'a part of its path is longer than 255 bytes';
   return undefined;
 }

@@ -120,5 +120,7 @@ test('.soukignore is heard, and what cannot be sent is named', async () => {
   expect(out.items.map((i) => i.path)).toEqual(['.soukignore', 'a.py']);
   expect(out.leftOut).toBe(1);
   await expect(folderOf({ name: 'x', items: [] })).rejects.toThrow('there is no file in it');
-  await expect(folderOf({ name: 'x', items: [{ path: 'a/../b', file: file('x') }] })).rejects.toThrow('cannot be sent');
+  await expect(folderOf({ name: 'x', items: [{ path: 'a/../b', file: file('x') }] })).rejects.toThrow(
+    'cannot be sent',
+  );
 });

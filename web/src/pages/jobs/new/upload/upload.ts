@@ -1,4 +1,4 @@
-import { ApiError, send } from '../../../../api/client';
+import { ApiError, newKey, send } from '../../../../api/client';
 import { digestInSlices, hex } from './digest';
 import type { Folder } from './folder';
 import { type Entry, kChunkBytes, manifestBytes } from './manifest';
@@ -23,7 +23,7 @@ export type Market = {
 export const market: Market = {
   missing: async (names, signal) => {
     const response = await send('POST', '/v1/blobs/missing', {
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': newKey() },
       body: JSON.stringify({ names }),
       signal,
     });
@@ -31,7 +31,7 @@ export const market: Market = {
   },
   put: async (name, encoded, signal) => {
     await send('PUT', `/v1/blobs/${name}`, {
-      headers: { 'Content-Type': 'application/octet-stream' },
+      headers: { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': newKey() },
       body: encoded,
       signal,
     });
@@ -145,7 +145,8 @@ class Upload {
     this.tell({});
     const { entries, chunks } = await this.read();
     const list = manifestBytes(entries);
-    if (list.length > kChunkBytes) throw new Error('the list of its files is too long: pack some into an archive');
+    if (list.length > kChunkBytes)
+      throw new Error('the list of its files is too long: pack some into an archive');
     const all = [...chunks.values()];
     const missing = await this.lacking(all.map((c) => c.name));
     const total = all.reduce((sum, c) => sum + c.blob.size, 0);
