@@ -56,16 +56,16 @@ class MachineToken(LendTest):
 
 
 class Again(LendTest):
-    def lend_box(self, *flags, **more):
-        """Lends the machine 'box', as its owner does every day, and says what is on offer then."""
-        self.days = getattr(self, "days", 0) + 1
+    days = 0
+
+    def lend_box(self, *flags):
+        """Lends the machine 'box', as its owner does every day, and gives what is on offer then."""
+        self.days += 1
         agent = Agent(self, self.ann, f"day{self.days}", "--name", "box", *flags, named=False)
         offers = self.good("GET", "/v1/offers?mine=true", token=self.ann)["items"]
-        if more.get("wait"):
-            self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
-        else:
+        if "--once" not in flags:
             agent.process.send_signal(signal.SIGTERM)
-            self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
+        self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
         self.assertEqual(len(offers), 1, offers)
         return offers[0]
 
@@ -74,7 +74,7 @@ class Again(LendTest):
 
     def test_what_the_owner_set_elsewhere_stays_unless_a_flag_says_otherwise(self):
         size = ("--cores", "2", "--memory", "4G")
-        windows = ["Mon-Sun 00:00-24:00 UTC"]
+        windows = ["daily 00:00-24:00 UTC"]
         first = self.lend_box(*size, "--price", "0.3")
         self.assertEqual((first["price"], first["slots"], first["class"]), (0.3, 2, "c1"))
         self.change(first, price=0.7, slots=1, weekly=windows, longest_lease="3h")
@@ -85,10 +85,10 @@ class Again(LendTest):
         self.assertEqual(kept["weekly"], windows)
         self.assertEqual(kept["state"], "open", "who lends again resumes")
 
-        changed = self.lend_box(*size, "--price", "0.4", "--weekly", "Mon-Sun 00:00-23:00 UTC")
+        changed = self.lend_box(*size, "--price", "0.4", "--weekly", "daily 00:00-23:00 UTC")
         self.assertEqual((changed["price"], changed["slots"], changed["longest_lease"]),
                          (0.4, 1, "3h"))
-        self.assertEqual(changed["weekly"], ["Mon-Sun 00:00-23:00 UTC"])
+        self.assertEqual(changed["weekly"], ["daily 00:00-23:00 UTC"])
         self.assertNotIn("price", self.lend_box(*size, "--price", "market"))
 
     def test_slots_go_with_the_machine(self):
@@ -101,8 +101,8 @@ class Again(LendTest):
 
     def test_one_lease_leaves_the_offer_as_it_was(self):
         offer = self.lend_box("--cores", "2", "--memory", "4G", "--price", "0.1")
-        job = self.run_job("run: echo once")
-        self.assertEqual(self.lend_box("--cores", "2", "--memory", "4G", "--once", wait=True)["slots"], 1)
+        job = self.run_job("run: sleep 1; echo once")
+        self.assertEqual(self.lend_box("--cores", "2", "--memory", "4G", "--once")["slots"], 1)
         self.assertEqual(self.logs(job), "once\n")
         path = f"/v1/offers/{offer['id']}"
         self.assertEqual(self.good("GET", path, token=self.ann)["slots"], 2)

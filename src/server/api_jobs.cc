@@ -394,22 +394,38 @@ Result<wire::Done> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
   return wire::Done{};
 }
 
+Result<wire::Page<wire::Lease>> list_leases(Context& c) {
+  std::optional<base::MachineId> machine;
+  if (const auto text = c.query("machine"); !text.empty()) {
+    machine = base::IdTraits<base::MachineId>::parse(text);
+    if (!machine)
+      return fail(Code::invalid, fmt::format("'{}' is not a machine", text.substr(0, 40)),
+                  "use its id: m1", "machine");
+  }
+  const auto& me = c.actor;
+  return page<wire::Lease>(
+      c, c.state().leases,
+      [&](const market::Lease& l) {
+        if (machine && l.machine != *machine) return false;
+        if (me.scope == market::Scope::machine) return l.machine == me.machine;
+        return l.lender == me.account || l.borrower == me.account;
+      },
+      [&](const market::Lease& l) {
+        auto out = view(c.state(), l);
+        if (l.state != market::LeaseState::closed) out.doing = c.services().telemetry.doing(l.id);
+        return out;
+      });
+}
+
 }  // namespace
 
 void add_job_routes(Routes& routes) {
   add_job_list_routes(routes);
-  paged(routes.get("/v1/leases", "listLeases",
-                   "My leases, as lender and as borrower; for a machine's token that machine's",
-                   Access::agent, [](Context& c) -> Result<wire::Page<wire::Lease>> {
-                     const auto& me = c.actor;
-                     return page<wire::Lease>(
-                         c, c.state().leases,
-                         [&](const market::Lease& l) {
-                           if (me.scope == market::Scope::machine) return l.machine == me.machine;
-                           return l.lender == me.account || l.borrower == me.account;
-                         },
-                         [&](const auto& l) { return view(c.state(), l); });
-                   }));
+  auto& leases =
+      paged(routes.get("/v1/leases", "listLeases",
+                       "My leases, as lender and as borrower; for a machine's token that machine's",
+                       Access::agent, &list_leases));
+  leases.doc.query.push_back({"machine", "string", "Only those of this machine: m1.", false});
   routes.change<wire::LeaseStart>("POST", "/v1/leases/{id}/start", "startLease",
                                   "The work runs: billing begins", Access::agent, 200, &start);
   routes.change<wire::LeaseFinish>("POST", "/v1/leases/{id}/finish", "finishLease",

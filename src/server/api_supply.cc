@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "mechanism/mechanism.h"
 #include "server/router.h"
@@ -58,6 +60,24 @@ Result<wire::Machine> edit_machine(Context& c, const wire::MachineEdit& body) {
   SOUK_TRY(c.execute(market::ChangeMachine{id, body.name.value_or(m->name),
                                            body.spec ? spec_from(*body.spec) : m->spec}));
   return view(c.state(), c.state().machines.at(id));
+}
+
+// Of the newest leases that said anything, oldest first. Bounded, as a machine may serve thousands.
+Result<wire::JobUsage> machine_usage(Context& c) {
+  constexpr std::size_t most = 50;
+  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+  SOUK_TRY(machine_of(c, id));
+  const auto& leases = c.state().leases;
+  wire::JobUsage out;
+  for (auto at = leases.before(leases.next()); at && out.items.size() < most;
+       at = leases.before(at)) {
+    const auto& l = leases.at(at);
+    if (l.machine != id) continue;
+    if (auto samples = c.services().telemetry.series(at); !samples.empty())
+      out.items.push_back({at, view(c.state(), l).part, std::move(samples)});
+  }
+  std::ranges::reverse(out.items);
+  return out;
 }
 
 Result<std::vector<market::WeeklyWindow>> windows(const std::vector<std::string>& texts) {
@@ -168,6 +188,9 @@ void add_machine_routes(Routes& routes) {
                SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
                return machine_of(c, id);
              });
+  routes.get("/v1/machines/{id}/usage", "getMachineUsage",
+             "What the programs of its latest leases use, over time", Access::agent,
+             &machine_usage);
   routes.change<wire::MachineEdit>("PATCH", "/v1/machines/{id}", "editMachine",
                                    "Rename a machine, or tell what it has now", Access::agent, 200,
                                    &edit_machine);

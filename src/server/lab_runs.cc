@@ -39,7 +39,8 @@ std::size_t bytes_of(const LabResult& r) { return r.report.size() + r.trades.siz
 struct LabRuns::Entry {
   AccountId owner;
   Ticket made, cancelled;
-  LabRun run;  // Without progress and result.
+  LabRun run;  // Without progress, scenario and result.
+  std::optional<std::string> scenario;
   LabTask task;
   std::stop_source stop;
   std::atomic<double> progress = 0;
@@ -51,7 +52,9 @@ struct LabRuns::Entry {
     return out;
   }
   // Something, so that however many of them there are, there is a bound.
-  [[nodiscard]] std::size_t bytes() const { return 4'096 + (result ? bytes_of(*result) : 0); }
+  [[nodiscard]] std::size_t bytes() const {
+    return 4'096 + (scenario ? scenario->size() : 0) + (result ? bytes_of(*result) : 0);
+  }
 };
 
 LabRuns::LabRuns(const base::Clock& clock, LabOptions options)
@@ -109,6 +112,7 @@ Result<LabRun> LabRuns::add(AccountId who, LabTask task, const Ticket& ticket) {
                 .mechanisms = task.mechanisms,
                 .seeds = task.seeds,
                 .created = clock_.now()};
+  entry->scenario = std::move(task.scenario);
   entry->task = std::move(task);
   runs_.emplace(entry->run.id, entry);
   queue_.push_back(entry);
@@ -133,7 +137,9 @@ Result<LabRuns::EntryPtr> LabRuns::entry_of(AccountId who, LabRunId id) const {
 Result<LabRuns::Found> LabRuns::find(AccountId who, LabRunId id) const {
   const std::lock_guard lock(mutex_);
   SOUK_ASSIGN(const auto entry, entry_of(who, id));
-  return Found{entry->shown(), entry->result};
+  Found out{entry->shown(), entry->result};
+  out.run.scenario = entry->scenario;
+  return out;
 }
 
 Result<LabRun> LabRuns::remove(AccountId who, LabRunId id, const Ticket& ticket) {

@@ -33,9 +33,10 @@ struct LabRun {
   std::optional<lab::Summary> summary = {};
   std::vector<lab::Comparison> comparisons = {};
   std::optional<lab::Replayed> replay = {};
+  std::optional<std::string> scenario = {};  // Its text, as it was sent; a replay has none.
 
   SOUK_FIELDS(LabRun, id, kind, state, progress, title, mechanisms, seeds, created, finished, error,
-              summary, comparisons, replay)
+              summary, comparisons, replay, scenario)
 };
 
 [[nodiscard]] inline bool is_over(wire::LabState state) {
@@ -77,7 +78,7 @@ class LabRuns {
   [[nodiscard]] std::vector<LabRun> list(base::AccountId who) const;
 
   struct Found {
-    LabRun run;
+    LabRun run;                               // With its scenario.
     std::shared_ptr<const LabResult> result;  // Of one that is done.
   };
   [[nodiscard]] Result<Found> find(base::AccountId who, wire::LabRunId id) const;

@@ -158,7 +158,8 @@ Result<LabTask> scenario_task(const wire::NewLabRun& body) {
   LabTask out{.kind = wire::LabKind::scenario,
               .title = scenario.name.substr(0, kMostName),
               .mechanisms = labels(scenario.mechanisms),
-              .seeds = std::ssize(scenario.seeds)};
+              .seeds = std::ssize(scenario.seeds),
+              .scenario = body.scenario};
   out.compute = [scenario = std::move(scenario)](const lab::Watch& watch) {
     return run_scenario(scenario, watch);
   };

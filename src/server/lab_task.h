@@ -35,7 +35,8 @@ struct LabTask {
   wire::LabKind kind = wire::LabKind::scenario;
   std::string title;
   std::vector<std::string> mechanisms;
-  std::int64_t seeds = 0;  // 0: chance has no part in it.
+  std::int64_t seeds = 0;               // 0: chance has no part in it.
+  std::optional<std::string> scenario;  // Its text, before anything was changed in it.
   // On one thread. Ends soon after `watch` tells it to.
   std::function<Result<LabResult>(const lab::Watch& watch)> compute;
 };

@@ -284,6 +284,18 @@ void tour_files(Tour& t) {
   EXPECT_EQ(parts.at("items.0.checkpoint"), name);
   EXPECT_EQ(t.go("getUsage", f.borrower.token, {job}).at("items.0.samples.0.usage.cpu_seconds"),
             "1.5");
+  for (const auto& token : {f.lender.token, f.agent, f.boss.token}) {
+    const auto used = t.go("getMachineUsage", token, {f.box});
+    EXPECT_EQ(used.count(), 1u) << "the lease before it said nothing";
+    EXPECT_EQ(used.at("items.0.lease"), l);
+    EXPECT_EQ(used.at("items.0.samples.0.usage.cpu_seconds"), "1.5");
+  }
+  EXPECT_EQ(f.get("/v1/machines/" + f.box + "/usage", f.borrower.token).status, 404);
+  const auto leases = t.go("listLeases", f.lender.token, {}, "", "?machine=" + f.box);
+  EXPECT_EQ(leases.at("items.0.id"), l);
+  EXPECT_EQ(leases.at("items.0.doing"), "running");
+  EXPECT_EQ(t.go("listLeases", f.lender.token, {}, "", "?machine=m99").count(), 0u);
+  EXPECT_EQ(f.get("/v1/leases?machine=box", f.lender.token).status, 422);
   EXPECT_EQ(t.go("getJob", f.borrower.token, {job}).at("batch.run"), "true");
   const auto left = testing::send_files(f, f.agent, {{"answer", "42"}});
   t.go("finishLease", f.agent, {l},
@@ -366,8 +378,10 @@ void tour_lab(Tour& t) {
                       .at("id");
   EXPECT_TRUE(testing::eventually(
       [&] { return f.get("/v1/lab/runs/" + id, ada).at("state") == "done"; }));
-  EXPECT_NE(t.go("getLabRun", ada, {id}).at("comparisons.0.metrics.0.difference"), "");
-  t.go("listLabRuns", ada);
+  const auto run = t.go("getLabRun", ada, {id});
+  EXPECT_NE(run.at("comparisons.0.metrics.0.difference"), "");
+  EXPECT_THAT(run.at("scenario"), HasSubstr("{name: x, world: book"));
+  EXPECT_THAT(t.go("listLabRuns", ada).body, Not(HasSubstr("\"scenario\":\"{")));
   EXPECT_THAT(t.go("getLabReport", ada, {id}).type, HasSubstr("text/html"));
   EXPECT_THAT(t.go("getLabTrades", ada, {id}).type, HasSubstr("text/csv"));
   t.go("removeLabRun", ada, {id});

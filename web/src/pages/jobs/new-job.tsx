@@ -38,6 +38,8 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
   const { state, act, yaml } = useDraft();
   const upload = useUpload();
   const [active, setActive] = useState(0);
+  // Nobody is told what is missing before they want to go on.
+  const [tried, setTried] = useState(false);
   const classes = useGet('/v1/classes', {}).data?.items ?? [];
   const available = me.available + me.bonus;
   const { draft } = state;
@@ -81,30 +83,30 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
         priceProblems(draft, available, Date.now()),
       ];
   const sending = !isClone && needsFiles(draft) && upload.sending.busy;
-  const blocked =
-    nothing ||
-    problems.slice(0, active + 1).some((p) => Object.keys(p).length > 0) ||
-    (active === kLast - 1 && sending);
+  const blocked = nothing || problems.slice(0, active + 1).some((p) => Object.keys(p).length > 0);
   const form: Form = {
     draft,
     edit: (change) => act({ do: 'edit', change }),
-    problems: problems[active] ?? {},
+    problems: tried || active > 0 ? (problems[active] ?? {}) : {},
   };
   const show = (step: number) => {
+    const stop = step > active && (blocked || (step === kLast && sending));
+    setTried(stop);
+    if (stop) return;
     setActive(step);
-    if (step === kLast && !plan.fresh && !blocked) plan.make();
+    if (step === kLast && !plan.fresh) plan.make();
   };
   const why = nothing
     ? 'Pick something to run first.'
-    : sending && active === kLast - 1
-      ? 'The folder is still being sent.'
-      : Object.values(problems[active] ?? {})[0];
+    : blocked
+      ? Object.values(problems[active] ?? {})[0]
+      : sending && 'The folder is still being uploaded.';
 
   return (
     <Grid>
       <Grid.Col span={{ base: 12, md: active === kLast ? 8 : 7 }}>
         <Panel title="Describe the job">
-          <Stepper active={active} onStepClick={show} size="sm" mb="md" allowNextStepsSelect={!blocked}>
+          <Stepper active={active} onStepClick={show} size="sm" mb="md">
             <Stepper.Step label="What" />
             <Stepper.Step label="Needs" />
             <Stepper.Step label="Price" />
@@ -130,10 +132,10 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
             </Button>
             <Group gap="sm">
               <Text size="sm" c="dimmed" role="status">
-                {active < kLast && blocked ? why : ''}
+                {active < kLast && tried && why}
               </Text>
               {active < kLast ? (
-                <Button disabled={blocked} onClick={() => show(active + 1)}>
+                <Button onClick={() => show(active + 1)}>
                   {active === kLast - 1 ? 'Make the plan' : 'Next'}
                 </Button>
               ) : (

@@ -86,7 +86,7 @@ type Props = {
 export function What({ state, act, form, upload, from }: Props) {
   const choices = useGet('/v1/training/choices', {}).data;
   const { source } = state;
-  const narrow = useMediaQuery('(max-width: 36em)') ?? false;
+  const narrow = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false });
   return (
     <Stack>
       <SegmentedControl

@@ -1,0 +1,94 @@
+// @vitest-environment jsdom
+import { useQueryClient } from '@tanstack/react-query';
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import type { ReactNode } from 'react';
+import { expect, test } from 'vitest';
+import { showWith } from '../../testing/market';
+import NewJobPage from './new-job';
+import { aJob } from './testing';
+
+const me = {
+  id: 'a1',
+  name: 'ann',
+  operator: false,
+  available: 100,
+  bonus: 0,
+  escrow: 0,
+  created: '2026-01-01T12:00:00Z',
+};
+
+function LoggedIn({ children }: { children: ReactNode }) {
+  useQueryClient().setQueryData(['/v1/me', {}], me);
+  return children;
+}
+
+const yaml =
+  'name: digits\nkind: train\nmodel: lenet\ndata: mnist\nworkers: 1..2\nprice: {limit: 2, budget: 1}\n';
+const candidate = (workers: number, time: string, cost: number, chosen: boolean) => ({
+  class: 'c1',
+  cluster: `${workers} x ada`,
+  workers,
+  time,
+  time_low: time,
+  time_high: time,
+  cost,
+  cost_low: cost,
+  cost_high: cost,
+  limit: 'compute',
+  chosen,
+});
+const job = { name: 'digits', kind: 'train', workers: { min: 1, max: 2 }, limit: 2, budget: 1, priority: 0 };
+const answers = {
+  'GET /v1/samples': { items: [{ name: 'digits', title: 'Handwritten digits', description: 'LeNet', yaml }] },
+  'GET /v1/training/choices': { models: [], data: [], rules: [], codecs: [] },
+  'GET /v1/classes': { items: [] },
+  'POST /v1/jobs/prepare': { job, notes: ['trains on 60000 samples'] },
+  'POST /v1/plan': {
+    candidates: [candidate(1, '10m', 0.4, false), candidate(2, '5m', 0.5, true)],
+    why: 'the fastest within the budget',
+    profiled: true,
+    runs: 2,
+    guessed: true,
+  },
+  'POST /v1/jobs': aJob({ id: 'j7' }),
+};
+
+test('from a sample to a submitted job, with the plan before it', async () => {
+  const user = userEvent.setup();
+  const changes = showWith(
+    <LoggedIn>
+      <NewJobPage />
+    </LoggedIn>,
+    answers,
+  );
+  // Without a choice it says what is missing.
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+  expect(screen.getByText('Pick something to run first.')).toBeTruthy();
+
+  await user.click(await screen.findByRole('radio', { name: 'Handwritten digits' }));
+  const file = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Job file (YAML)' });
+  expect(file.value).toBe(yaml);
+
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+  const most = screen.getByRole('textbox', { name: 'At most' });
+  await user.clear(most);
+  await user.type(most, '4');
+  expect(file.value).toContain('workers: 1..4');
+
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+  await user.click(screen.getByRole('button', { name: 'Make the plan' }));
+  const table = await screen.findByRole('table', { name: 'Candidates' });
+  expect(within(table).getByText('recommended')).toBeTruthy();
+  expect(screen.getByText(/Recommended: the fastest within the budget/)).toBeTruthy();
+  expect(changes[0]).toMatchObject({ url: '/v1/jobs/prepare', body: { yaml: file.value } });
+
+  await user.click(within(table).getByRole('radio', { name: '1 worker' }));
+  await user.click(screen.getByRole('button', { name: 'Submit' }));
+  await waitFor(() => expect(window.location.pathname).toBe('/jobs/j7'));
+  expect(changes.at(-1)).toEqual({
+    method: 'POST',
+    url: '/v1/jobs',
+    body: { ...job, workers: { min: 1, max: 1 } },
+  });
+});
