@@ -35,7 +35,7 @@ async function busyMarket(): Promise<Market> {
   const train = () => market.souk('ann', 'run', join(kExamples, 'mnist-quick.yaml'), '--yes', '--wait');
   train();
   train();
-  market.souk('ann', 'run', join(kExamples, 'mnist.yaml'), '--yes', '--detach');
+  market.souk('ann', 'run', join(kExamples, 'mnist.yaml'), '--yes');
   return market;
 }
 

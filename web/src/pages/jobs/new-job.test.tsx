@@ -2,8 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { expect, test } from 'vitest';
+import { enter } from '../../session';
 import { showWith } from '../../testing/market';
 import NewJobPage from './new-job';
 import { aJob } from './testing';
@@ -19,7 +20,8 @@ const me = {
 };
 
 function LoggedIn({ children }: { children: ReactNode }) {
-  useQueryClient().setQueryData(['/v1/me', {}], me);
+  const client = useQueryClient();
+  useState(() => enter(client, me));
   return children;
 }
 
@@ -40,6 +42,7 @@ const candidate = (workers: number, time: string, cost: number, chosen: boolean)
 });
 const job = { name: 'digits', kind: 'train', workers: { min: 1, max: 2 }, limit: 2, budget: 1, priority: 0 };
 const answers = {
+  'GET /v1/me': me,
   'GET /v1/samples': { items: [{ name: 'digits', title: 'Handwritten digits', description: 'LeNet', yaml }] },
   'GET /v1/training/choices': { models: [], data: [], rules: [], codecs: [] },
   'GET /v1/classes': { items: [] },

@@ -6,7 +6,8 @@ import { Empty } from '../../parts/empty';
 import { Loaded, Page } from '../../parts/page';
 import { seconds } from '../../format';
 import { useMe } from '../../session';
-import { type Draft, noDraft, StartPanel } from './start-panel';
+import { type Draft, noDraft } from './scenario';
+import { StartPanel } from './start-panel';
 import { ReplayPanel } from './replay-panel';
 import { RunsPanel } from './runs-panel';
 import { RunView } from './run-view';
@@ -22,7 +23,11 @@ export default function Lab() {
     setSearch(id ? { run: id } : {});
     window.scrollTo(0, 0);
   };
-  if (run) return <RunView id={run} key={run} show={show} />;
+  const again = (from: Draft) => {
+    setDraft(from);
+    show(undefined);
+  };
+  if (run) return <RunView id={run} key={run} show={show} again={again} />;
   return (
     <Page
       title="Lab"

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
-import { IconArrowLeft } from '@tabler/icons-react';
+import { IconArrowLeft, IconEdit } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { Schemas } from '../../api/client';
 import { change, useChange, useGet } from '../../api/queries';
@@ -14,6 +14,7 @@ import { MetricsTable } from './metrics-table';
 import { ReplayTable } from './replay-table';
 import { ResultCharts } from './result-charts';
 import { isOver } from './runs';
+import { type Draft, draftOf } from './scenario';
 
 type Run = Schemas['LabRun'];
 
@@ -50,8 +51,10 @@ function Results({ run }: { run: Run }) {
   );
 }
 
+type Props = { id: string; show: (id: string | undefined) => void; again: (draft: Draft) => void };
+
 // One run: how far it is, then what came of it.
-export function RunView({ id, show }: { id: string; show: (id: string | undefined) => void }) {
+export function RunView({ id, show, again }: Props) {
   const [over, setOver] = useState(false);
   const run = useGet('/v1/lab/runs/{id}', { path: { id } }, { every: over ? false : 500 });
   useEffect(() => setOver(run.error !== null || isOver(run.data?.state)), [run.data?.state, run.error]);
@@ -60,12 +63,19 @@ export function RunView({ id, show }: { id: string; show: (id: string | undefine
       if (isOver(run.data?.state) || !left) show(undefined);
     },
   });
+  const { data } = run;
+  const scenario = data?.scenario;
   const actions = (
     <>
       <Button variant="default" leftSection={<IconArrowLeft size={16} />} onClick={() => show(undefined)}>
         Back to the lab
       </Button>
-      {run.data && (
+      {data && scenario !== undefined && (
+        <Button leftSection={<IconEdit size={16} />} onClick={() => again(draftOf(scenario, data))}>
+          Edit and run again
+        </Button>
+      )}
+      {data && (
         <Button variant="default" loading={remove.isPending} onClick={() => remove.mutate()}>
           {over ? 'Forget this run' : 'Cancel'}
         </Button>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { factsOf, withCount, withHorizon } from './scenario';
+import { draftOf, factsOf, withCount, withHorizon } from './scenario';
 
 const cluster = `# Two weeks.
 name: cluster
@@ -54,4 +54,12 @@ test('lists in blocks, lists of seeds, and nothing at all', () => {
     seeds: 3, mechanisms: ['posted', 'mcafee'], world: 'book',
   });
   expect(factsOf('')).toEqual({ name: '', world: '', horizon: '', seeds: 1, mechanisms: [], populations: [] });
+});
+
+test('a run again begins as it was, with what was changed beside its text', () => {
+  const text = 'seeds: 2\nmechanisms: [k-double, {name: posted, params: {price: 2}}]\n';
+  expect(draftOf(text, { mechanisms: ['k-double', 'posted(price=2)'], seeds: 2 })).toEqual({ example: null, text });
+  expect(draftOf(text, { mechanisms: ['posted(price=0.4, step=1)'], seeds: 9 })).toEqual({
+    example: null, text, mechanisms: ['posted:price=0.4;step=1'], seeds: 9,
+  });
 });

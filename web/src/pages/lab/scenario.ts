@@ -119,6 +119,30 @@ export function factsOf(text: string): ScenarioFacts {
   };
 }
 
+// "posted(price=0.4)", as a run names what it ran under -> "posted:price=0.4".
+function asAsked(label: string): string {
+  const [, name, params] = /^([^(]+)\((.*)\)$/.exec(label) ?? [];
+  return name && params ? `${name}:${params.replaceAll(', ', ';')}` : label;
+}
+
+const same = (a: string[], b: string[]) => a.length === b.length && a.every((x, i) => x === b[i]);
+
+// A scenario and what is changed in it. What is absent is as the scenario has it.
+export type Draft = { example: string | null; text: string; mechanisms?: string[]; seeds?: number };
+export const noDraft: Draft = { example: null, text: '' };
+
+// The form as it was when this was run.
+export function draftOf(text: string, run: { mechanisms?: string[]; seeds: number }): Draft {
+  const facts = factsOf(text);
+  const mechanisms = (run.mechanisms ?? []).map(asAsked);
+  return {
+    example: null,
+    text,
+    ...(same(mechanisms, facts.mechanisms) ? {} : { mechanisms }),
+    ...(run.seeds === facts.seeds ? {} : { seeds: run.seeds }),
+  };
+}
+
 const replaced = (text: string, at: number, length: number, by: string) =>
   text.slice(0, at) + by + text.slice(at + length);
 

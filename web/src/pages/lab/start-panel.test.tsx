@@ -3,7 +3,8 @@ import { fireEvent, screen } from '@testing-library/react';
 import { useState } from 'react';
 import { expect, test, vi } from 'vitest';
 import { showWith } from '../../testing/market';
-import { noDraft, StartPanel } from './start-panel';
+import { noDraft } from './scenario';
+import { StartPanel } from './start-panel';
 
 const smith = 'name: smith\nworld: book\nhorizon: 40\nseeds: 20\nmechanisms: [k-double, posted]\nlenders:\n  - name: sellers\n    count: 11\n';
 const scenarios = {

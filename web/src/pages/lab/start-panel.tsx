@@ -19,11 +19,7 @@ import { duration, seconds } from '../../format';
 import { ErrorBox } from '../../parts/error-box';
 import { onlyForLab } from '../../parts/mechanism-words';
 import { Panel } from '../../parts/panel';
-import { factsOf, withCount, withHorizon } from './scenario';
-
-// A scenario and what is changed in it. What is absent is as the scenario has it.
-export type Draft = { example: string | null; text: string; mechanisms?: string[]; seeds?: number };
-export const noDraft: Draft = { example: null, text: '' };
+import { type Draft, factsOf, withCount, withHorizon } from './scenario';
 
 type Props = {
   scenarios: Schemas['LabScenarios'];

@@ -1,4 +1,4 @@
-import { Button, Group, Pagination, Table, Text } from '@mantine/core';
+import { Button, Group, Pagination, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { count, credits, dateTime, duration } from '../../format';
 import { Empty } from '../../parts/empty';
@@ -6,14 +6,23 @@ import { Fact } from '../../parts/fact';
 import { Panel } from '../../parts/panel';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
-import { earned, isOpen, type Lease, rate } from './leases';
+import { earned, isOpen, type Lease, type Machine, rate } from './leases';
+import { LiveUse } from './live-use';
+import { useDoing } from './my-leases';
 
 const kRows = 20;
 
-// Who is on the machine, and what they pay.
-export function LeasesNow({ leases }: { leases: Lease[] }) {
+type NowProps = { machine: Machine; leases: Lease[] };
+
+// Who is on the machine, what they do there and what they pay.
+export function LeasesNow({ machine, leases }: NowProps) {
   const open = leases.filter(isOpen);
   if (open.length === 0) return <Text size="sm" c="dimmed">Nobody is on it now.</Text>;
+  return <Open machine={machine} leases={open} />;
+}
+
+function Open({ machine, leases: open }: NowProps) {
+  const doing = useDoing(machine.id);
   return (
     <>
       <Group gap="xl" mb="sm">
@@ -41,6 +50,11 @@ export function LeasesNow({ leases }: { leases: Lease[] }) {
                 <Table.Td>{l.id}</Table.Td>
                 <Table.Td>
                   <StateBadge state={l.state} />
+                  {doing.has(l.id) && (
+                    <Text size="xs" c="dimmed">
+                      {doing.get(l.id)}
+                    </Text>
+                  )}
                 </Table.Td>
                 <Table.Td>{l.borrower}</Table.Td>
                 <Table.Td>
@@ -59,6 +73,10 @@ export function LeasesNow({ leases }: { leases: Lease[] }) {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
+      <Title order={3} size="h5" mt="md" mb="xs">
+        What they use
+      </Title>
+      <LiveUse machine={machine} leases={open} />
     </>
   );
 }

@@ -33,8 +33,7 @@ function Trouble({ machine }: { machine: Machine }) {
 function Body({ machine }: { machine: Machine }) {
   const offers = useGet('/v1/offers', { query: { mine: true, limit: 500 } });
   const classes = useGet('/v1/classes', {});
-  const mine = useMyLeases();
-  const leases = mine.leases.filter((l) => l.machine === machine.id);
+  const { leases, hasMore, more, loadingMore } = useMyLeases(machine.id);
   const all = offers.data?.items ?? [];
   const own = all.filter((o) => o.machine === machine.id);
   return (
@@ -59,7 +58,7 @@ function Body({ machine }: { machine: Machine }) {
       )}
       {isKnown(machine) && (
         <Panel title="In use now">
-          <LeasesNow leases={leases} />
+          <LeasesNow machine={machine} leases={leases} />
         </Panel>
       )}
       {isKnown(machine) && (
@@ -78,8 +77,8 @@ function Body({ machine }: { machine: Machine }) {
           )}
         </Loaded>
       )}
-      <Reliability machine={machine} leases={leases} partial={mine.hasMore} />
-      <LeaseHistory leases={leases} hasMore={mine.hasMore} more={mine.more} loadingMore={mine.loadingMore} />
+      <Reliability machine={machine} leases={leases} partial={hasMore} />
+      <LeaseHistory leases={leases} hasMore={hasMore} more={more} loadingMore={loadingMore} />
     </Page>
   );
 }

@@ -53,3 +53,8 @@ test('samples begin with those that set aside least', () => {
   ];
   expect(cheapestFirst(samples).map((s) => s.name)).toEqual(['c', 'a', 'b', 'd']);
 });
+
+test('before anything was picked there is no job file', () => {
+  expect(yamlOf(noState)).toBe('');
+  expect(yamlOf(step(noState, { do: 'source', source: 'model' }))).toContain('model: lenet');
+});

@@ -57,7 +57,10 @@ export function step(state: DraftState, action: DraftAction): DraftState {
   }
 }
 
-export const yamlOf = (state: DraftState): string => state.text ?? toYaml(state.draft);
+// Before a sample was picked there is no job yet.
+export function yamlOf({ source, sample, text, draft }: DraftState): string {
+  return text ?? (source === 'sample' && sample === '' ? '' : toYaml(draft));
+}
 
 // Does the file speak of files that have to be sent first?
 export function needsFiles(d: Draft): boolean {
