@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Page, test } from '@playwright/test';
 import { expect, logIn } from './fixtures';
-import { Market } from './market';
+import { end, Market } from './market';
 
 // The main pages of a small market at work, as pictures for the README: light, dark, on a phone.
 
@@ -16,27 +16,52 @@ const kLooks = [
   { name: 'phone', colorScheme: 'light' as const, viewport: { width: 360, height: 740 } },
 ];
 
-// Two people who lend, one who trains; some history, and a job that is running.
+// Long enough to see, on one core: eight epochs of a small network.
+const kJob = `name: digits
+kind: train
+model: {name: mlp, hidden: 48}
+data: mnist
+epochs: 8
+validate: {per_epoch: 4}
+lr: {start: 0.02, end: 0.002}
+workers: 1..3
+price: {limit: 0.6, budget: 2}
+`;
+
+// Two people who lend, one who trains; a worker is lost on the way.
 async function busyMarket(): Promise<Market> {
   const market = await Market.start();
   for (const name of ['ann', 'bo', 'cleo']) market.account(name);
   for (const name of ['ann', 'bo', 'cleo']) market.souk('ann', 'account', 'grant', name, '40');
-  for (const [who, machine, price] of [
-    ['bo', 'workshop', '0.18'],
-    ['cleo', 'laptop', '0.25'],
-  ] as const) {
+  market.souk('ann', 'settings', 'set', 'silence=3s');
+  const lend = (who: string, machine: string, price: string) => {
     const { id } = market.souk<{ id: string }>(who, 'machine', 'add', machine, '--cores', '1', '--memory', '1G');
     const { token } = market.souk<{ token: string }>(who, 'machine', 'token', id);
-    market.lend(['--cores', '1', '--memory', '1G', '--price', price], { SOUK_TOKEN: token });
-  }
-  await expect
-    .poll(() => market.souk<{ items: unknown[] }>('ann', 'offers').items.length, { timeout: 60_000 })
-    .toBe(2);
-  const train = () => market.souk('ann', 'run', join(kExamples, 'mnist-quick.yaml'), '--yes', '--wait');
-  train();
-  train();
-  market.souk('ann', 'run', join(kExamples, 'mnist.yaml'), '--yes');
+    return market.lend(['--cores', '1', '--memory', '1G', '--price', price], { SOUK_TOKEN: token });
+  };
+  lend('bo', 'workshop', '0.18');
+  const laptop = lend('cleo', 'laptop', '0.25');
+  const offers = () => market.souk<{ items: unknown[] }>('ann', 'offers').items.length;
+  await expect.poll(offers, { timeout: 60_000 }).toBe(2);
+  const file = join(market.folder, 'digits.yaml');
+  writeFileSync(file, kJob);
+  market.souk('ann', 'run', file, '--yes', '--wait'); // A profile, for the forecast of the next.
+  market.souk('ann', 'run', file, '--yes');
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  await end(laptop, 'SIGKILL');
+  lend('cleo', 'attic', '0.22');
+  market.souk('ann', 'job', 'wait', 'j2');
   return market;
+}
+
+async function labRun(page: Page, market: Market): Promise<string> {
+  const scenario = readFileSync(join(kExamples, 'lab/smith.yaml'), 'utf8');
+  const answer = await page.request.post(`${market.url}/v1/lab/runs`, {
+    data: { scenario, mechanisms: ['k-double', 'mcafee', 'posted'], seeds: 20 },
+    headers: { 'Idempotency-Key': `${Date.now()}`, 'Souk-Session': 'cookie' },
+  });
+  expect(answer.status()).toBe(201);
+  return ((await answer.json()) as { id: string }).id;
 }
 
 async function shoot(page: Page, look: string, name: string): Promise<void> {
@@ -53,12 +78,13 @@ test('screenshots', async ({ browser }) => {
       await logIn(page, market, 'ann');
       await expect(page.getByRole('button', { name: 'account ann' })).toBeVisible();
       await shoot(page, look, 'home');
-      const jobs = market.souk<{ items: { id: string }[] }>('ann', 'jobs').items;
-      await page.goto(`${market.url}/jobs/${jobs[0]?.id}`);
+      await page.goto(`${market.url}/jobs/j2`);
       await shoot(page, look, 'job');
       await page.goto(`${market.url}/prices`);
       await shoot(page, look, 'prices');
-      await page.goto(`${market.url}/lab`);
+      await page.goto(`${market.url}/lab?run=${await labRun(page, market)}`);
+      await expect(page.getByRole('region', { name: 'Results' })).toBeVisible({ timeout: 60_000 });
+      await page.getByRole('region', { name: 'Results' }).scrollIntoViewIfNeeded();
       await shoot(page, look, 'lab');
       await page.goto(`${market.url}/jobs/new`);
       await shoot(page, look, 'new-job');

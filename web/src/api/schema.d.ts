@@ -380,6 +380,23 @@ export interface paths {
         patch: operations["editMachine"];
         trace?: never;
     };
+    "/v1/machines/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the programs of its latest leases use, over time */
+        get: operations["getMachineUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/offers": {
         parameters: {
             query?: never;
@@ -1613,6 +1630,7 @@ export interface components {
             summary?: components["schemas"]["Summary"];
             comparisons?: components["schemas"]["Comparison"][];
             replay?: components["schemas"]["Replayed"];
+            scenario?: string;
         };
         LabScenario: {
             name: string;
@@ -3650,6 +3668,29 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getMachineUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the programs of its latest leases use, over time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobUsage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listOffers: {
         parameters: {
             query?: {
@@ -4196,6 +4237,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `next` of the page before. */
                 after?: string;
+                /** @description Only those of this machine: m1. */
+                machine?: string;
             };
             header?: never;
             path?: never;

@@ -72,6 +72,11 @@ function Found({ job }: { job: Job }) {
   const machineOf = useCallback((lease: string) => machines.get(lease) ?? lease, [machines]);
   const left = files.data?.items ?? kNoFiles;
   const gone = files.data?.gone ?? kNothing;
+  // What it printed is what explains a failure: then it comes first.
+  const failed = job.state === 'failed';
+  const logs = job.batch && items.length > 0 && (
+    <Logs leases={items} machineOf={machineOf} ended={job.ended} />
+  );
   // All at once, so that nothing jumps.
   const asked = [leases, ...(trains ? [training] : []), ...(job.batch ? [files] : [])];
   const ready = asked.every((query) => query.data !== undefined || query.error !== null);
@@ -91,6 +96,7 @@ function Found({ job }: { job: Job }) {
       )}
       {ready ? (
         <>
+          {failed && logs}
           {wantsMore(job) && job.held === 0 && <Why job={job} />}
           {trains && (
             <Loaded query={training} height={420}>
@@ -112,7 +118,7 @@ function Found({ job }: { job: Job }) {
               job.batch && <Files job={job} files={left} gone={gone} />
             )}
           </SimpleGrid>
-          {job.batch && items.length > 0 && <Logs leases={items} machineOf={machineOf} ended={job.ended} />}
+          {!failed && logs}
           {trains && (!live || left.length > 0) && <Files job={job} files={left} gone={gone} />}
         </>
       ) : (

@@ -37,7 +37,7 @@ function TrainingProgress({ job }: { job: Job }) {
     staleTime: Infinity,
   });
   const data = live ? now.data : then.data;
-  if (!data || data.state === 'waiting')
+  if (!data || data.state === 'waiting' || data.epochs === 0)
     return (
       <Text size="sm" c="dimmed">
         –

@@ -50,7 +50,7 @@ function Open({ machine, leases: open }: NowProps) {
                 <Table.Td>{l.id}</Table.Td>
                 <Table.Td>
                   <StateBadge state={l.state} />
-                  {doing.has(l.id) && (
+                  {doing.has(l.id) && doing.get(l.id) !== l.state && (
                     <Text size="xs" c="dimmed">
                       {doing.get(l.id)}
                     </Text>

@@ -8,6 +8,7 @@ import type { Lease, Machine } from './leases';
 import { totalUse } from './total-use';
 
 const kHeight = 180;
+const kAround = 80; // The facts above the chart and the legend below it.
 
 // Cores and memory that the programs of these leases use together. Their agent says so with every
 // heartbeat, for which there are no events.
@@ -21,7 +22,7 @@ export function LiveUse({ machine, leases }: { machine: Machine; leases: Lease[]
   const memory = used.memory.at(-1);
   if (used.at.length < 2 || cores === undefined || memory === undefined)
     return (
-      <Text size="sm" c="dimmed" mih={kHeight}>
+      <Text size="sm" c="dimmed" mih={kHeight + kAround}>
         What the programs use shows here once they run and the agent has measured them twice.
       </Text>
     );
@@ -41,10 +42,10 @@ export function LiveUse({ machine, leases }: { machine: Machine; leases: Lease[]
         x={used.at}
         series={[
           { label: 'cores', values: used.cores },
-          { label: 'memory', values: used.memory, scale: 'right', dash: true },
+          { label: 'memory, GiB', values: used.memory.map((m) => m / 2 ** 30), scale: 'right', dash: true },
         ]}
         format={(y) => y.toFixed(1)}
-        formatRight={bytes}
+        formatRight={(y) => y.toFixed(2)}
         from0
         height={kHeight}
       />

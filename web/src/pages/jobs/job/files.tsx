@@ -65,10 +65,12 @@ export const Files = memo(function Files({
         <Text key={text} size="sm" c="dimmed">{`${text}.`}</Text>
       ))}
       {sorted.length === 0 ? (
-        <Empty title="No files so far">
-          {job.kind === 'train'
-            ? 'The model and its metrics are here when the training ends, however it ends.'
-            : 'What workers leave under the paths of outputs is here when they are done.'}
+        <Empty title={job.ended ? 'It left no files' : 'No files so far'}>
+          {job.ended
+            ? ''
+            : job.kind === 'train'
+              ? 'The model and its metrics are here when the training ends, however it ends.'
+              : 'What workers leave under the paths of outputs is here when they are done.'}
         </Empty>
       ) : (
         <>

@@ -57,10 +57,10 @@ function Lines({
   );
 }
 
-// Open ones first, then the latest.
+// Open ones first, then those that failed, then the latest.
 function inOrder(leases: Lease[]): Lease[] {
-  const open = (l: Lease) => (l.state === 'closed' ? 1 : 0);
-  return [...leases].sort((a, b) => open(a) - open(b) || Date.parse(b.granted) - Date.parse(a.granted));
+  const rank = (l: Lease) => (l.state !== 'closed' ? 0 : l.outcome === 'failed' ? 1 : 2);
+  return [...leases].sort((a, b) => rank(a) - rank(b) || Date.parse(b.granted) - Date.parse(a.granted));
 }
 
 type Props = { leases: Lease[]; machineOf: (lease: string) => string; ended?: string | undefined };

@@ -14,7 +14,7 @@ const kChart = 220; // px
 function Facts({ t, live }: { t: Training; live: boolean }) {
   return (
     <Group gap="xl" align="flex-start">
-      <Fact label="Epoch">{`${epochNow(t)} of ${t.epochs}`}</Fact>
+      <Fact label="Epoch">{t.epochs > 0 ? `${epochNow(t)} of ${t.epochs}` : '–'}</Fact>
       <Fact label="Accuracy" about={t.target === undefined ? '' : `target ${percent(t.target, 1)}`}>
         {t.accuracy === undefined ? '–' : percent(t.accuracy, 2)}
       </Fact>
@@ -30,14 +30,14 @@ function Facts({ t, live }: { t: Training; live: boolean }) {
   );
 }
 
-function Curves({ t, trail }: { t: Training; trail: LossPoint[] }) {
+function Curves({ t, trail, live }: { t: Training; trail: LossPoint[]; live: boolean }) {
   const rows = useMemo(() => t.rows ?? [], [t.rows]);
   const loss = useMemo(() => lossCurve(rows, trail), [rows, trail]);
   const accuracy = useMemo(() => accuracyCurve(rows, t.target), [rows, t.target]);
   if (loss.x.length === 0)
     return (
-      <Text c="dimmed" size="sm" mih={kChart}>
-        Curves appear with the first update.
+      <Text c="dimmed" size="sm" mih={live ? kChart : 0}>
+        {live ? 'Curves appear with the first update.' : 'It ended before the first update.'}
       </Text>
     );
   return (
@@ -83,7 +83,7 @@ export function TrainingPanel({ training: t, live }: { training: Training; live:
           animated={live && t.state === 'training'}
         />
         <Facts t={t} live={live} />
-        <Curves t={t} trail={trail} />
+        <Curves t={t} trail={trail} live={live} />
         {t.state === 'finished' && t.reason && <Text size="sm">{`Ended: ${t.reason}.`}</Text>}
       </Stack>
     </Panel>

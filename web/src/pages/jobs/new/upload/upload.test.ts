@@ -1,16 +1,9 @@
-import { Blob as NodeBlob } from 'node:buffer';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ApiError } from '../../../../api/client';
 import { digestOf, hex } from './digest';
-import type { Folder } from './folder';
-import { folderOf, fromInput } from './folder';
+import { type Folder, folderOf, fromDrop, fromInput } from './folder';
 import { kChunkBytes } from './manifest';
 import { type Market, upload, type UploadState } from './upload';
-
-// jsdom's Blob cannot be read; Node's can.
-beforeAll(() => {
-  globalThis.Blob = NodeBlob as unknown as typeof Blob;
-});
 
 const file = (content: string | Uint8Array) => new Blob([content]) as File;
 const folder = (files: Record<string, string | Uint8Array>): Folder => {
@@ -123,4 +116,30 @@ test('.soukignore is heard, and what cannot be sent is named', async () => {
   await expect(folderOf({ name: 'x', items: [{ path: 'a/../b', file: file('x') }] })).rejects.toThrow(
     'cannot be sent',
   );
+});
+
+// What a browser hands over when folders are dropped; folders give their entries two at a time.
+type Tree = { [name: string]: string | Tree };
+function entry(name: string, what: string | Tree): FileSystemEntry {
+  const base = { name, isFile: typeof what === 'string', isDirectory: typeof what !== 'string' };
+  if (typeof what === 'string')
+    return { ...base, file: (done: (f: File) => void) => done(file(what)) } as unknown as FileSystemEntry;
+  const createReader = () => {
+    const left = Object.entries(what).map(([n, w]) => entry(n, w));
+    return { readEntries: (done: (some: FileSystemEntry[]) => void) => done(left.splice(0, 2)) };
+  };
+  return { ...base, createReader } as unknown as FileSystemEntry;
+}
+
+test('a folder that was dropped is walked to its end, empty folders too', async () => {
+  const tree = { 'a.py': 'x', b: { c: { 'd.txt': 'y' }, e: {} }, f: '1', g: '2', h: '3' };
+  const picked = await fromDrop([entry('mine', tree)]);
+  expect(picked.name).toBe('mine');
+  expect(picked.items.map((i) => i.path).sort()).toEqual(['a.py', 'b/c/d.txt', 'b/e', 'f', 'g', 'h']);
+  expect(picked.items.find((i) => i.path === 'b/e')?.file).toBeUndefined();
+});
+
+test('several things that were dropped together keep their names', async () => {
+  const picked = await fromDrop([entry('a.py', 'x'), entry('data', { 'b.csv': 'y' })]);
+  expect(picked.items.map((i) => i.path)).toEqual(['a.py', 'data/b.csv']);
 });
