@@ -1,14 +1,14 @@
-import { Badge, Button, Group, SegmentedControl, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Group, SegmentedControl, Stack, Text, Textarea } from '@mantine/core';
 import { type FormEvent, useId, useState } from 'react';
 import { change, useChange, usePages } from '../../api/queries';
 import { Empty } from '../../parts/empty';
+import { More } from '../../parts/more';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
-import { When } from '../../parts/when';
+import { kCategories, Remark } from '../../parts/remark';
 import { useMe } from '../../session';
 
 const kLongest = 4_000;
-const kColors: Record<string, string> = { question: 'blue', problem: 'red', idea: 'grape', praise: 'teal' };
 
 function Form() {
   const [category, setCategory] = useState('question');
@@ -33,7 +33,7 @@ function Form() {
             aria-labelledby={label}
             value={category}
             onChange={setCategory}
-            data={['question', 'problem', 'idea', 'praise']}
+            data={kCategories}
           />
         </div>
         <Textarea
@@ -71,24 +71,10 @@ function Past() {
           <Stack gap="md">
             {mine.map((f) => (
               <div key={f.id}>
-                <Group gap="xs">
-                  <Badge variant="light" tt="none" color={kColors[f.category] ?? 'gray'}>
-                    {f.category}
-                  </Badge>
-                  <Text size="xs" c="dimmed">
-                    <When at={f.at} />
-                  </Text>
-                </Group>
-                <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>
-                  {f.text}
-                </Text>
+                <Remark remark={f} />
               </div>
             ))}
-            {all.hasNextPage && (
-              <Button size="xs" variant="default" w="fit-content" onClick={() => void all.fetchNextPage()}>
-                Look further back
-              </Button>
-            )}
+            <More pages={all} label="Look further back" />
           </Stack>
         );
       }}

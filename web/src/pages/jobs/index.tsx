@@ -43,7 +43,14 @@ function Found({ jobs, everybody }: { jobs: Job[]; everybody: boolean }) {
   );
   if (jobs.length === 0)
     return (
-      <Empty title="No jobs yet" action={<NewJob />}>
+      <Empty
+        title="No jobs yet"
+        action={
+          <Button component={Link} href="/jobs/new" variant="light">
+            Begin with a sample
+          </Button>
+        }
+      >
         A job trains a model or runs a program on machines that others lend. You see what it would take and
         cost before anything is spent, and it never costs more than the cap you set.
       </Empty>

@@ -7,6 +7,7 @@ import { change, useChange, useGet, usePages } from '../../api/queries';
 import { count, credits } from '../../format';
 import { ConfirmButton } from '../../parts/confirm-button';
 import { Empty } from '../../parts/empty';
+import { More } from '../../parts/more';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { StateBadge } from '../../parts/state-badge';
@@ -141,11 +142,7 @@ export function Accounts() {
             {pages.data && `${count(pages.data.items.length, 'account')}${pages.hasNextPage ? ' so far' : ''}.`} Bonus
             credits pay for jobs only; escrow is promised to jobs that run.
           </Text>
-          {pages.hasNextPage && (
-            <Button size="xs" variant="default" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-              Show more
-            </Button>
-          )}
+          <More pages={pages} label="Show more" />
         </Group>
       </Stack>
       {act?.what === 'grant' && <GrantForm name={act.name} close={() => setAct(undefined)} />}

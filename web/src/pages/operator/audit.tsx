@@ -1,8 +1,9 @@
-import { Button, Stack, Table, TextInput } from '@mantine/core';
+import { Stack, Table, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { usePages } from '../../api/queries';
 import { Empty } from '../../parts/empty';
+import { More } from '../../parts/more';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { When } from '../../parts/when';
@@ -64,17 +65,7 @@ export function Audit() {
             );
           }}
         </Loaded>
-        {pages.hasNextPage && (
-          <Button
-            size="xs"
-            variant="default"
-            loading={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-            style={{ alignSelf: 'flex-start' }}
-          >
-            Show older entries
-          </Button>
-        )}
+        <More pages={pages} label="Show older entries" />
       </Stack>
     </Panel>
   );

@@ -1,12 +1,11 @@
-import { Badge, Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Paper, SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { usePages } from '../../api/queries';
 import { Empty } from '../../parts/empty';
+import { More } from '../../parts/more';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
-import { When } from '../../parts/when';
-
-const kColors: Record<string, string> = { question: 'blue', problem: 'red', idea: 'grape', praise: 'teal' };
+import { kCategories, Remark } from '../../parts/remark';
 
 // What people say, newest first.
 export function Feedback() {
@@ -20,7 +19,7 @@ export function Feedback() {
           aria-label="category"
           value={category}
           onChange={setCategory}
-          data={['all', ...Object.keys(kColors)].map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }))}
+          data={['all', ...kCategories].map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }))}
           style={{ alignSelf: 'flex-start' }}
         />
         <Loaded query={pages} height={320}>
@@ -32,37 +31,14 @@ export function Feedback() {
               <>
                 {shown.map((f) => (
                   <Paper key={f.id} withBorder p="sm" component="article" aria-label={`${f.category} from ${f.account}`}>
-                    <Group gap="xs" mb={4}>
-                      <Badge variant="light" tt="none" color={kColors[f.category] ?? 'gray'}>
-                        {f.category}
-                      </Badge>
-                      <Text size="sm" fw={600}>
-                        {f.account}
-                      </Text>
-                      <Text size="xs" c="dimmed">
-                        <When at={f.at} />
-                      </Text>
-                    </Group>
-                    <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>
-                      {f.text}
-                    </Text>
+                    <Remark remark={f} signed />
                   </Paper>
                 ))}
               </>
             );
           }}
         </Loaded>
-        {pages.hasNextPage && (
-          <Button
-            size="xs"
-            variant="default"
-            loading={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-            style={{ alignSelf: 'flex-start' }}
-          >
-            Show older ones
-          </Button>
-        )}
+        <More pages={pages} label="Show older ones" />
       </Stack>
     </Panel>
   );

@@ -20,7 +20,10 @@ function Facts({ t, live }: { t: Training; live: boolean }) {
       </Fact>
       <Fact label="Loss, lately">{t.loss > 0 ? t.loss.toFixed(4) : '–'}</Fact>
       <Fact label="Workers">{t.workers}</Fact>
-      <Fact label="Trained for" about={live && t.left ? `at most ${duration(seconds(t.left))} left` : ''}>
+      <Fact
+        label="Trained for"
+        about={live && t.left && seconds(t.left) >= 1 ? `at most ${duration(seconds(t.left))} left` : ''}
+      >
         {duration(seconds(t.elapsed))}
       </Fact>
       <Fact label="Samples" about={t.wasted_steps > 0 ? `${count(t.wasted_steps, 'step')} done in vain` : ''}>
