@@ -95,3 +95,44 @@ test('from a sample to a submitted job, with the plan before it', async () => {
     body: { ...job, workers: { min: 1, max: 1 } },
   });
 });
+
+test('a copy keeps the data of the first job and changes what the form says', async () => {
+  const user = userEvent.setup();
+  const train = {
+    trainer: 'torch',
+    config: { model: '"lenet"' },
+    rule: '',
+    codec: 'fp32',
+    replicate: 0,
+    epochs: 12,
+    batch: 32,
+    lr: 0.02,
+    local_steps: 0,
+    validations: 1,
+    seed: 1,
+    shards: [{ blob: 'ab', samples: 60_000 }],
+  };
+  const first = aJob({ batch: { run: 'souk-torch', setup: '', network: 'none', train } });
+  window.history.replaceState(null, '', '/jobs/new?from=j1');
+  const changes = showWith(
+    <LoggedIn>
+      <NewJobPage />
+    </LoggedIn>,
+    { ...answers, 'GET /v1/jobs/j1': first },
+  );
+  const epochs = await screen.findByRole('textbox', { name: 'Epochs' });
+  await user.clear(epochs);
+  await user.type(epochs, '3');
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+  await user.click(screen.getByRole('button', { name: 'Make the plan' }));
+  await screen.findByRole('table', { name: 'Candidates' });
+  await user.click(screen.getByRole('button', { name: 'Submit' }));
+  await waitFor(() => expect(window.location.pathname).toBe('/jobs/j7'));
+  expect(changes.map((c) => c.url)).toEqual(['/v1/plan', '/v1/jobs']);
+  expect(changes.at(-1)?.body).toMatchObject({
+    name: 'mnist',
+    budget: 10,
+    batch: { train: { epochs: 3, shards: train.shards } },
+  });
+});

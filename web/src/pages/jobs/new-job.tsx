@@ -1,5 +1,5 @@
 import { Button, Grid, Group, Stepper, Text } from '@mantine/core';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { change, useChange, useGet } from '../../api/queries';
 import { Loaded, Page } from '../../parts/page';
@@ -34,8 +34,9 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
   const me = useMe();
   // As it was when the page was opened: what happens to it meanwhile is no reason to begin again.
   const [clone] = useState(original);
+  const [cloned] = useState(() => clone && beginClone(clone, draftOfJob(clone), Date.now(), slot));
   const [, go] = useLocation();
-  const { state, act, yaml } = useDraft();
+  const { state, act, yaml } = useDraft(cloned?.draft);
   const upload = useUpload();
   const [active, setActive] = useState(0);
   // Nobody is told what is missing before they want to go on.
@@ -43,14 +44,6 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
   const classes = useGet('/v1/classes', {}).data?.items ?? [];
   const available = me.available + me.bonus;
   const { draft } = state;
-  const cloned = useMemo(
-    () => clone && beginClone(clone, draftOfJob(clone), Date.now(), slot),
-    [clone, slot],
-  );
-  useEffect(() => {
-    if (cloned) act({ do: 'clone', draft: cloned.draft });
-  }, [cloned, act]);
-
   const { digest } = upload.sending;
   const isClone = state.source === 'clone' && clone !== undefined;
   const plan = usePlan(`${yaml}\n${digest ?? ''}`, async () => {

@@ -20,8 +20,7 @@ export type DraftAction =
   | { do: 'edit'; change: Partial<Draft> }
   | { do: 'write'; text: string }
   | { do: 'sample'; sample: Schemas['Sample'] }
-  | { do: 'source'; source: Source }
-  | { do: 'clone'; draft: Draft };
+  | { do: 'source'; source: Source };
 
 export const noState: DraftState = { source: 'sample', draft: noDraft, text: null, unread: '', sample: '' };
 
@@ -45,8 +44,6 @@ export function step(state: DraftState, action: DraftAction): DraftState {
       return read({ ...state, source: 'file', sample: '' }, action.text);
     case 'sample':
       return read({ ...state, source: 'sample', sample: action.sample.name }, action.sample.yaml);
-    case 'clone':
-      return { source: 'clone', draft: action.draft, text: null, unread: '', sample: '' };
     case 'source': {
       if (action.source === state.source) return state;
       // Into a file goes what was there: to be edited by hand.
@@ -79,7 +76,10 @@ export function cheapestFirst(samples: Schemas['Sample'][]): Schemas['Sample'][]
     .map(({ sample }) => sample);
 }
 
-export function useDraft() {
-  const [state, act] = useReducer(step, noState);
+// `copy`: the form of a job that is to be made again.
+export function useDraft(copy?: Draft) {
+  const [state, act] = useReducer(step, copy, (draft): DraftState =>
+    draft ? { ...noState, source: 'clone', draft } : noState,
+  );
   return { state, act, yaml: yamlOf(state) };
 }
