@@ -66,14 +66,18 @@ EpochWork* Training::open_epoch(std::int32_t epoch) {
 }
 
 std::int32_t Training::epoch() const {
-  return s_.epochs.empty() ? plan_.epochs : s_.epochs.front().epoch;
+  if (!s_.epochs.empty()) return s_.epochs.front().epoch;
+  return s_.finished && !s_.rows.empty() ? s_.rows.back().epoch : plan_.epochs;
 }
 
 double Training::progress() const {
-  if (s_.epochs.empty()) return 1;
+  const auto all = plan_.epochs * total_;
+  // One that reached its target stays where it was then.
+  if (s_.epochs.empty())
+    return std::min(1.0, static_cast<double>(s_.useful_steps) / static_cast<double>(all));
   std::int64_t done = (s_.epochs.front().epoch - 1) * total_;
   for (const auto& e : s_.epochs) done += e.done;
-  return static_cast<double>(done) / static_cast<double>(plan_.epochs * total_);
+  return static_cast<double>(done) / static_cast<double>(all);
 }
 
 Duration Training::elapsed(Time now) const {

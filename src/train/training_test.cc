@@ -72,6 +72,8 @@ TEST(Training, EveryStepOfEveryEpochIsDoneOnce) {
   EXPECT_TRUE(hub.t.state().finished);
   EXPECT_EQ(hub.t.state().useful_steps, 80);
   EXPECT_EQ(hub.t.state().reason, "all epochs are done");
+  EXPECT_EQ(hub.t.progress(), 1);
+  EXPECT_EQ(hub.t.epoch(), 2);
   ASSERT_EQ(hub.t.state().rows.size(), 2u);
   EXPECT_EQ(hub.t.state().rows[1].accuracy, 0.5);
 }
@@ -84,6 +86,10 @@ TEST(Training, ItEndsAtItsTargetWithTheVersionThatReachedIt) {
   EXPECT_EQ(hub.t.state().reason, "the target was reached");
   EXPECT_EQ(hub.t.state().rows.size(), 1u);
   EXPECT_EQ(hub.t.state().final_version, hub.t.state().rows[0].version);
+  // A forecast of all epochs is compared with what was done of them.
+  EXPECT_EQ(hub.t.epoch(), 1);
+  EXPECT_GT(hub.t.progress(), 0);
+  EXPECT_LT(hub.t.progress(), 0.05);
 }
 
 TEST(Training, OthersWaitForTheFirstParameters) {

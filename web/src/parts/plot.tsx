@@ -26,7 +26,7 @@ export type ChartProps = {
   whole?: boolean; // x counts something: no ticks between whole numbers.
   xLabel?: string;
   yLabel?: string;
-  format?: (y: number) => string;
+  format?: (y: number, step?: number) => string; // step: between two ticks of the axis.
   formatRight?: (y: number) => string;
   bands?: [number, number][]; // Pairs of series, upper and lower, with the space between filled.
   from0?: boolean; // The axis includes 0.
@@ -72,7 +72,7 @@ function options(p: ChartProps, width: number, dark: boolean): uPlot.Options {
       {
         ...axis,
         size: 64,
-        values: (_, ticks) => ticks.map(format),
+        values: (_, ticks, _axis, _space, step) => ticks.map((y) => format(y, step)),
         ...(p.yLabel ? { label: p.yLabel, labelSize: 20 } : {}),
       },
       {

@@ -10,7 +10,6 @@ import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
 import { yamlOfJob } from './file/of-job';
 import { Actions } from './job/actions';
-import { shareDone } from './job/curves';
 import { DownloadModel, Files } from './job/files';
 import { Logs } from './job/logs';
 import { useMachineNames } from './job/names';
@@ -109,7 +108,7 @@ function Found({ job }: { job: Job }) {
           {wantsMore(job) && job.held > 0 && <Why job={job} />}
           {!trains && job.batch && <Workers job={job} leases={items} machineOf={machineOf} />}
           <SimpleGrid cols={{ base: 1, lg: 2 }}>
-            <Spending job={job} leases={items} progress={training.data ? shareDone(training.data, job) : 1} />
+            <Spending job={job} leases={items} progress={training.data?.progress ?? 1} />
             {trains ? (
               <Loaded query={training} height={240}>
                 {(t) => <Stalls training={t} machineOf={machineOf} />}

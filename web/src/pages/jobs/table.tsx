@@ -7,7 +7,6 @@ import { credits, percent } from '../../format';
 import { useRowWindow } from '../../parts/row-window';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
-import { epochNow } from './job/curves';
 import { hasEnded, type Job, partsDone, spentShare, workersText } from './list';
 import classes from './table.module.css';
 
@@ -47,7 +46,7 @@ function TrainingProgress({ job }: { job: Job }) {
   return (
     <Bar
       share={job.state === 'succeeded' ? 1 : data.progress}
-      text={`epoch ${epochNow(data)} of ${data.epochs}${accuracy}`}
+      text={`epoch ${data.epoch} of ${data.epochs}${accuracy}`}
       label={`progress of ${job.name || job.id}`}
     />
   );

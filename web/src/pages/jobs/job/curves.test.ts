@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Schemas } from '../../../api/client';
-import { aJob } from '../testing';
-import { accuracyCurve, epochNow, follow, hasRange, lossCurve, shareDone } from './curves';
+import { accuracyCurve, follow, hasRange, lossCurve } from './curves';
 
 const spent = {
   compute: '0',
@@ -91,28 +90,4 @@ test('the band of an epoch lies between its lowest and highest check', () => {
   expect(c.series.at(-1)?.values).toEqual([0.98, 0.98]);
   expect(hasRange([row(1)])).toBe(true);
   expect(hasRange([row(1, { low: 0.9, high: 0.9 })])).toBe(false);
-});
-
-test('a training that reached its target early did not do all of its work', () => {
-  const t = training({ state: 'finished', epoch: 10, progress: 1, rows: [row(1), row(2)], samples: 2_000 });
-  const train = {
-    trainer: 'torch',
-    rule: '',
-    codec: 'fp32',
-    replicate: 0,
-    epochs: 10,
-    batch: 32,
-    lr: 0.1,
-    local_steps: 0,
-    validations: 1,
-    seed: 1,
-    shards: [
-      { blob: 'ab', samples: 600 },
-      { blob: 'cd', samples: 400 },
-    ],
-  };
-  const job = aJob({ batch: { run: 'souk-torch', setup: '', network: 'none', train } });
-  expect(epochNow(t)).toBe(2);
-  expect(shareDone(t, job)).toBe(0.2);
-  expect(shareDone(training({ progress: 0.3 }), job)).toBe(0.3);
 });

@@ -7,18 +7,6 @@ import type { Series } from '../../../parts/chart';
 type Training = Schemas['Training'];
 type Row = Schemas['TrainRow'];
 
-// A training that reached its target early has done the epochs of its rows, not all it might have.
-export function epochNow(t: Training): number {
-  return t.state === 'finished' ? (t.rows?.at(-1)?.epoch ?? t.epoch) : t.epoch;
-}
-
-// Of all the work it was given, 0 to 1.
-export function shareDone(t: Training, job: Schemas['Job']): number {
-  const samples = (job.batch?.train?.shards ?? []).reduce((sum, s) => sum + s.samples, 0);
-  if (t.state !== 'finished' || samples === 0) return t.progress;
-  return Math.min(1, t.samples / (samples * t.epochs));
-}
-
 export type LossPoint = { at: number; loss: number }; // at: epochs done, with fractions
 
 const kMostPoints = 2_000;

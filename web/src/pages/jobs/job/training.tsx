@@ -5,7 +5,7 @@ import { count, duration, percent, seconds } from '../../../format';
 import { Chart } from '../../../parts/chart';
 import { Fact } from '../../../parts/fact';
 import { Panel } from '../../../parts/panel';
-import { accuracyCurve, epochNow, follow, hasRange, lossCurve, type LossPoint } from './curves';
+import { accuracyCurve, follow, hasRange, lossCurve, type LossPoint } from './curves';
 
 type Training = Schemas['Training'];
 
@@ -14,7 +14,7 @@ const kChart = 220; // px
 function Facts({ t, live }: { t: Training; live: boolean }) {
   return (
     <Group gap="xl" align="flex-start">
-      <Fact label="Epoch">{t.epochs > 0 ? `${epochNow(t)} of ${t.epochs}` : '–'}</Fact>
+      <Fact label="Epoch">{t.epochs > 0 ? `${t.epoch} of ${t.epochs}` : '–'}</Fact>
       <Fact label="Accuracy" about={t.target === undefined ? '' : `target ${percent(t.target, 1)}`}>
         {t.accuracy === undefined ? '–' : percent(t.accuracy, 2)}
       </Fact>
@@ -60,7 +60,7 @@ function Curves({ t, trail, live }: { t: Training; trail: LossPoint[]; live: boo
           xLabel="epoch"
           whole
           height={kChart}
-          format={(y) => percent(y, 1)}
+          format={(y, step = 0.0001) => percent(y, Math.max(0, Math.ceil(-Math.log10(100 * step) - 1e-9)))}
           {...accuracy}
         />
         {hasRange(rows) && (
@@ -81,7 +81,7 @@ export function TrainingPanel({ training: t, live }: { training: Training; live:
     <Panel title="Training">
       <Stack>
         <Progress
-          value={100 * t.progress}
+          value={t.state === 'finished' ? 100 : 100 * t.progress}
           aria-label="progress of the training"
           animated={live && t.state === 'training'}
         />
