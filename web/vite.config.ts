@@ -20,7 +20,8 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/v1': to, '/metrics': to, '/readyz': to } },
+  // The guides of docs/ are part of the console.
+  server: { fs: { allow: ['..'] }, proxy: { '/v1': to, '/metrics': to, '/readyz': to } },
   test: {
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/testing/setup.ts'],

@@ -43,6 +43,7 @@ constexpr double kTarget = 0.985;
 struct Person {
   std::string name;
   std::string token;
+  std::string password;
 };
 
 struct Lent {
@@ -75,7 +76,7 @@ struct Demo {
 };
 
 std::string random_password() {
-  std::array<char, 18> bytes{};
+  std::array<char, 12> bytes{};
   CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
   return base::to_hex({bytes.data(), bytes.size()});
 }
@@ -94,7 +95,7 @@ Result<> open_accounts(Demo& d) {
                 parsed<wire::Session>(nobody.post("/v1/accounts", wire::to_json(request))));
     SOUK_TRY(expect(session.account.operator_ == (name == "omar"),
                     "only the first account is the operator's"));
-    d.people[name] = {name, session.token};
+    d.people[name] = {name, session.token, request.password};
   }
   SOUK_ASSIGN(auto omar, d.api("omar"));
   const wire::SettingsEdit quick{.shortest_term = base::seconds(1),
@@ -266,7 +267,7 @@ Result<> settle_up(Demo& d) {
                 "lenders earn what the borrower spent");
 }
 
-// A config file with cleo's token, so that the market can be used without any password.
+// A config file with cleo's token, so that the command line needs no password.
 Result<> hand_over(Demo& d) {
   const auto home = d.server.folder() + "/config";
   Config config{.server = d.server.url(), .servers = {}};
@@ -277,6 +278,8 @@ Result<> hand_over(Demo& d) {
   d.line(fmt::format("{} (process {}), in {}", d.server.url(), d.server.pid(), d.server.folder()));
   d.line(fmt::format("export XDG_CONFIG_HOME={}   # you are cleo", home));
   d.line("souk offers; souk jobs; souk ledger --statement; souk prices c1");
+  d.line(fmt::format("in a browser: {}, as cleo with the password {}", d.server.url(),
+                     d.people["cleo"].password));
   d.line(fmt::format("kill {}; rm -r {}   # when you are done", d.server.pid(), d.server.folder()));
   return {};
 }

@@ -15,6 +15,7 @@ if(SOUK_CONSOLE AND package AND NOT SOUK_SANITIZE)
   file(GLOB settings CONFIGURE_DEPENDS ${web}/index.html ${web}/vite.config.* ${web}/package.json
                                        ${web}/tsconfig*.json ${web}/postcss.config.*)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/* ${web}/public/*)
+  file(GLOB guides CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
   # npm's own note of what it installed tells when that was.
   set(installed ${web}/node_modules/.package-lock.json)
   add_custom_command(OUTPUT ${installed} COMMAND ${script} install
@@ -22,7 +23,7 @@ if(SOUK_CONSOLE AND package AND NOT SOUK_SANITIZE)
                      COMMENT "Installing what the console is built with" VERBATIM)
   add_custom_command(OUTPUT ${console}/console_files.cc
                      COMMAND ${script} build ${console}/dist ${console}/console_files.cc
-                     DEPENDS ${script} ${installed} ${settings} ${sources}
+                     DEPENDS ${script} ${installed} ${settings} ${sources} ${guides}
                      COMMENT "Building the console" VERBATIM)
 else()
   add_custom_command(OUTPUT ${console}/console_files.cc

@@ -32,6 +32,10 @@ for (const look of [
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(wide, `${room} scrolls sideways`).toBeLessThanOrEqual(0);
       }
+      await page.getByRole('link', { name: 'Mechanisms', exact: true }).click();
+      await expect(page.getByRole('heading', { level: 2 }).first()).toBeVisible();
+      await expectAccessible(page);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0);
       const shift = await page.evaluate(() => (window as unknown as { seen: { shift: number } }).seen.shift);
       expect(shift).toBeLessThan(0.1); // What browsers call good.
     });

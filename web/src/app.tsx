@@ -19,6 +19,7 @@ const Lab = lazy(() => import('./pages/lab'));
 const Ledger = lazy(() => import('./pages/ledger'));
 const Operator = lazy(() => import('./pages/operator'));
 const Help = lazy(() => import('./pages/help'));
+const Guide = lazy(() => import('./pages/help/guide'));
 const Account = lazy(() => import('./pages/account'));
 
 function Pages() {
@@ -46,6 +47,7 @@ function Pages() {
         <Route path="/ledger" component={Ledger} />
         <Route path="/operator" component={Operator} />
         <Route path="/help" component={Help} />
+        <Route path="/help/:name">{({ name }) => <Guide name={name} key={name} />}</Route>
         <Route path="/account" component={Account} />
         <Route>
           <Redirect to="/" />

@@ -3,11 +3,13 @@ import { Page } from '../../parts/page';
 import { Cards } from './cards';
 import { Faq } from './faq';
 import { Feedback } from './feedback';
+import { GuideList } from './guide-list';
 
 export default function Help() {
   return (
     <Page title="Help" about="How things are done here, and whom to ask.">
       <Cards />
+      <GuideList />
       <Faq />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <Feedback />
