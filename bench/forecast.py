@@ -6,7 +6,10 @@ alone (the profile), then runs it on every other mix of the four, in a drawn ord
 the market forecast when the job was submitted with what it took. No mix was seen before: the profile
 knows single machines only, and the errors of the mixes before it.
 
-    bench/forecast.py [--repeat N] [--json]     default 1; SOUK_BIN names the binary
+With --revoke one machine of the mix, drawn, is killed at a drawn moment of each run, and another of
+its kind lends from then on, as where a cloud takes spot machines away.
+
+    bench/forecast.py [--repeat N] [--revoke] [--json]     default 1; SOUK_BIN names the binary
 """
 import argparse
 import itertools
@@ -16,6 +19,7 @@ import random
 import re
 import statistics
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../tests"))
@@ -47,17 +51,18 @@ def seconds(text):
 
 class Forecast(TrainTest):
     def runTest(self):
-        for name, share in SHARES.items():
-            self.agent(name, "--cpu-share", str(share))
+        self.agents = {name + twin: self.agent(name + twin, "--cpu-share", str(share))
+                       for name, share in SHARES.items() for twin in TWINS}
         for name, content in (("train.csv", points(16_000, 1)), ("test.csv", points(500, 2))):
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as out:
                 out.write(content)
         offers = self.good("GET", "/v1/offers", token=self.ann)["items"]
         self.offers = {o["machine_name"]: o["id"] for o in offers}
-        for name in SHARES:
+        for name in self.agents:
             self.train_on([name], SHORT)
         mixes = [m for n in (2, 3, 4) for m in itertools.combinations(SHARES, n)] * REPEAT
-        random.Random(1).shuffle(mixes)
+        self.random = random.Random(1)
+        self.random.shuffle(mixes)
         for mix in mixes:
             self.report(mix, self.train_on(mix, LONG))
 
@@ -67,8 +72,19 @@ class Forecast(TrainTest):
             action = "resume" if name in mix else "pause"
             self.good("POST", f"/v1/offers/{offer}/{action}", {}, self.ann)
         job = self.json("run", path, "--workers", str(len(mix)), "--yes", token=self.bob)["id"]
+        if len(TWINS) > 1 and len(mix) > 1:
+            self.revoke(job, mix)
         wait_for(lambda: self.json("job", "show", job, token=self.bob).get("ended"), "the job", 600)
         return self.json("job", "show", job, token=self.bob)
+
+    def revoke(self, job, mix):
+        name = self.random.choice(mix)
+        expected = seconds(self.json("job", "show", job, token=self.bob)["forecast"]["time"])
+        time.sleep(self.random.uniform(0.2, 0.6) * expected)
+        self.agents[name].kill()
+        self.good("POST", f"/v1/offers/{self.offers[name + TWINS[1]]}/resume", {}, self.ann)
+        wait_for(lambda: self.json("job", "show", job, token=self.bob).get("ended"), "the job", 600)
+        self.agents[name].start()
 
     def report(self, mix, job):
         from datetime import datetime
@@ -93,7 +109,8 @@ def main():
     inside = sum(r["low_s"] <= r["took_s"] <= r["high_s"] for r in ROWS) / len(ROWS)
     if JSON:
         print(json.dumps({"rows": ROWS, "median": median, "p90": p90, "inside": inside}))
-    print(f"forecast.py: {len(ROWS)} runs on mixes that were never seen\n"
+    print(f"forecast.py: {len(ROWS)} runs on mixes that were never seen"
+          f"{', a machine killed and replaced in each' if ARGS.revoke else ''}\n"
           f"  median error {100 * median:.1f}%, bar 7%: {'pass' if median <= BAR_MEDIAN else 'MISSED'}\n"
           f"  90% of errors below {100 * p90:.1f}%, bar 15%: {'pass' if p90 <= BAR_P90 else 'MISSED'}\n"
           f"  80% intervals held {100 * inside:.0f}%, bar 75 to 85%: "
@@ -104,7 +121,9 @@ def main():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--revoke", action="store_true")
     parser.add_argument("--json", action="store_true")
     ARGS = parser.parse_args()
     REPEAT, JSON, ROWS = ARGS.repeat, ARGS.json, []
+    TWINS = ("", "-too") if ARGS.revoke else ("",)
     sys.exit(main())

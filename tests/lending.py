@@ -24,11 +24,23 @@ class Agent:
         if user is not None:
             os.chown(self.folder, user, user)
             command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
-        self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL,
-                                        stdout=self.log, stderr=self.log)
+        self.command, self.env = command, env
+        self.start()
         test.addCleanup(self.end)
-        wait_for(lambda: "lending " in self.text() or self.process.poll() is not None, "the agent")
-        test.assertIsNone(self.process.poll(), self.text())
+
+    def start(self):
+        """Also again, after its process has ended."""
+        before = len(self.text())
+        self.process = subprocess.Popen(self.command, env=self.env, stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log)
+        wait_for(lambda: "lending " in self.text()[before:] or self.process.poll() is not None,
+                 "the agent")
+        if self.process.poll() is not None:
+            raise AssertionError(self.text())
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(DEADLINE_S)
 
     def text(self):
         with open(self.log.name, encoding="utf-8") as log:
@@ -36,8 +48,7 @@ class Agent:
 
     def end(self):
         if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(DEADLINE_S)
+            self.kill()
         self.log.close()
 
 

@@ -14,11 +14,11 @@ double cost_at(const SpotPlace& place, bool moves, const SpotJobLeft& left) {
   return (left.work / place.rate + (moves ? left.restart_s : 0)) * place.price / kHour;
 }
 
-// Could the fastest place still do the rest, after a period at this one?
+// Is it done here in time, or could the fastest place still do the rest after a period at this one?
 bool in_time(const SpotPlace& place, bool moves, double fastest, const SpotJobLeft& left) {
-  const auto worked = std::max(0.0, left.period_s - (moves ? left.restart_s : 0));
-  const auto rest = left.work - worked * place.rate;
-  if (rest <= 0) return true;
+  const auto lost = moves ? left.restart_s : 0;
+  const auto rest = left.work - std::max(0.0, left.period_s - lost) * place.rate;
+  if (rest <= 0) return lost + left.work / place.rate <= left.seconds;
   const bool again = place.rate < fastest;
   return rest / fastest <= left.seconds - left.period_s - (again ? left.restart_s : 0);
 }
