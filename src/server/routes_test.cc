@@ -371,13 +371,14 @@ void tour_lab(Tour& t) {
   auto& f = t.fair;
   const auto& ada = f.lender.token;
   t.go("listLabScenarios", ada);
-  const auto id = t.go("newLabRun", ada, {},
-                       R"({"scenario":"{name: x, world: book, horizon: 9, seeds: 2,)"
-                       R"( mechanisms: [k-double], borrowers: [{values: 1}], lenders: [{costs: 0}]}",)"
-                       R"("mechanisms":["k-double","posted"]})")
-                      .at("id");
-  EXPECT_TRUE(testing::eventually(
-      [&] { return f.get("/v1/lab/runs/" + id, ada).at("state") == "done"; }));
+  const auto id =
+      t.go("newLabRun", ada, {},
+           R"({"scenario":"{name: x, world: book, horizon: 9, seeds: 2,)"
+           R"( mechanisms: [k-double], borrowers: [{values: 1}], lenders: [{costs: 0}]}",)"
+           R"("mechanisms":["k-double","posted"]})")
+          .at("id");
+  EXPECT_TRUE(
+      testing::eventually([&] { return f.get("/v1/lab/runs/" + id, ada).at("state") == "done"; }));
   const auto run = t.go("getLabRun", ada, {id});
   EXPECT_NE(run.at("comparisons.0.metrics.0.difference"), "");
   EXPECT_THAT(run.at("scenario"), HasSubstr("{name: x, world: book"));
