@@ -7,7 +7,7 @@ free line: its traffic is what Scala-Opt is given. Then one to six on the limite
 a second they learn, and what a training costs at a price per worker. With few local steps between
 exchanges there is much traffic, with many little: the batch sizes of FC2's figures.
 
-    bench/scaling.py [--mbps 8] [--json]     SOUK_BIN names the binary
+    bench/scaling.py [--mbps 40] [--json]     SOUK_BIN names the binary
 """
 import argparse
 import asyncio
@@ -142,7 +142,7 @@ def main():
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mbps", type=float, default=8)
+    parser.add_argument("--mbps", type=float, default=40)
     parser.add_argument("--json", action="store_true")
     ARGS, ROWS = parser.parse_args(), []
     sys.exit(main())
