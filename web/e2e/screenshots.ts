@@ -16,12 +16,12 @@ const kLooks = [
   { name: 'phone', colorScheme: 'light' as const, viewport: { width: 360, height: 740 } },
 ];
 
-// Long enough to see, on one core: eight epochs of a small network.
+// Long enough to see: some epochs of a small network.
 const kJob = `name: digits
 kind: train
 model: {name: mlp, hidden: 48}
 data: mnist
-epochs: 8
+epochs: 24
 validate: {per_epoch: 4}
 lr: {start: 0.02, end: 0.002}
 workers: 1..3

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ago, bytes, credits, duration, seconds } from './format';
+import { ago, bytes, credits, decimals, duration, seconds } from './format';
 
 test('lengths of time are read as the API writes them', () => {
   expect(seconds('1h30m')).toBe(5400);
@@ -37,4 +37,8 @@ test('sizes and ages', () => {
   expect(ago('2026-01-01T11:59:58Z', now)).toBe('just now');
   expect(ago('2026-01-01T11:00:00Z', now)).toBe('1 h ago');
   expect(ago('2026-01-01T13:00:00Z', now)).toBe('in 1 h');
+});
+
+test('ticks have as many decimals as tell them apart', () => {
+  expect([5, 1, 2.5, 0.25, 0.1, 0.01].map(decimals)).toEqual([0, 0, 1, 2, 1, 2]);
 });

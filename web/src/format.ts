@@ -14,6 +14,13 @@ export function percent(share: number, digits = 0): string {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
+// As many as numbers that are `step` apart need.
+export function decimals(step: number): number {
+  let out = 0;
+  while (out < 4 && Math.abs(step * 10 ** out - Math.round(step * 10 ** out)) > 1e-6) ++out;
+  return out;
+}
+
 export function bytes(n: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let i = 0;

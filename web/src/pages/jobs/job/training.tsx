@@ -1,7 +1,7 @@
 import { Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
 import type { Schemas } from '../../../api/client';
-import { count, duration, percent, seconds } from '../../../format';
+import { count, decimals, duration, percent, seconds } from '../../../format';
 import { Chart } from '../../../parts/chart';
 import { Fact } from '../../../parts/fact';
 import { Panel } from '../../../parts/panel';
@@ -60,7 +60,7 @@ function Curves({ t, trail, live }: { t: Training; trail: LossPoint[]; live: boo
           xLabel="epoch"
           whole
           height={kChart}
-          format={(y, step = 0.0001) => percent(y, Math.max(0, Math.ceil(-Math.log10(100 * step) - 1e-9)))}
+          format={(y, step = 0.0001) => percent(y, decimals(100 * step))}
           {...accuracy}
         />
         {hasRange(rows) && (
