@@ -271,16 +271,9 @@ App::Serve App::special(const Route& route) const {
                                                        {"putUnit", &App::serve_unit_piece},
                                                        {"finishUnit", &App::serve_unit_done},
                                                        {"getParameters", &App::serve_parameters},
-                                                       {"getTraining", &App::serve_training},
-                                                       {"listLabScenarios", &App::serve_lab},
-                                                       {"newLabRun", &App::serve_lab},
-                                                       {"newLabReplay", &App::serve_lab},
-                                                       {"listLabRuns", &App::serve_lab},
-                                                       {"getLabRun", &App::serve_lab},
-                                                       {"getLabReport", &App::serve_lab},
-                                                       {"getLabTrades", &App::serve_lab},
-                                                       {"removeLabRun", &App::serve_lab}};
+                                                       {"getTraining", &App::serve_training}};
   if (route.prepare) return nullptr;
+  if (route.doc.path.starts_with("/v1/lab/")) return &App::serve_lab;  // It has a table of its own.
   return table.at(route.doc.id);
 }
 

@@ -1,10 +1,10 @@
-import { Accordion, Text, TextInput } from '@mantine/core';
+import { Accordion, Code, Text } from '@mantine/core';
 import { Fragment, useState } from 'react';
-import { Code } from '@mantine/core';
 import { useGet } from '../../api/queries';
 import { Empty } from '../../parts/empty';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { Search } from '../../parts/search';
 
 // Commands are between backquotes in the answers.
 function Answer({ text }: { text: string }) {
@@ -21,14 +21,7 @@ export function Faq() {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (
     <Panel title="Frequent questions">
-      <TextInput
-        label="Search the questions"
-        placeholder="price, escrow, pause"
-        maw={320}
-        mb="sm"
-        value={text}
-        onChange={(e) => setText(e.currentTarget.value)}
-      />
+      <Search label="Search the questions" placeholder="price, escrow, pause" mb="sm" value={text} onChange={setText} />
       <Loaded query={faq} height={480}>
         {({ items = [] }) => {
           const found = items.filter((f) =>

@@ -1,10 +1,11 @@
-import { Button, Chip, Group, Switch, TextInput } from '@mantine/core';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { Button, Chip, Group, Switch } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { usePages } from '../../api/queries';
 import { Empty } from '../../parts/empty';
 import { Loaded, Page } from '../../parts/page';
+import { Search } from '../../parts/search';
 import { useMe } from '../../session';
 import { countStates, type Job, kStates, matching } from './list';
 import { JobsTable } from './table';
@@ -58,13 +59,11 @@ function Found({ jobs, everybody }: { jobs: Job[]; everybody: boolean }) {
   return (
     <>
       <Group gap="sm">
-        <TextInput
-          type="search"
+        <Search
           aria-label="Search jobs"
           placeholder="Search by name"
-          leftSection={<IconSearch size={16} aria-hidden />}
           value={search}
-          onChange={(e) => setSearch(e.currentTarget.value)}
+          onChange={setSearch}
           w={{ base: '100%', xs: 240 }}
         />
         <Chip.Group

@@ -1,8 +1,9 @@
-import { Table, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import type { Schemas } from '../../api/client';
 import { count } from '../../format';
 import { Panel } from '../../parts/panel';
+import { MeasureTable } from './measure-table';
 import { differenceText, type Estimate, measured, type Measure } from './measures';
 
 type Comparison = Schemas['Comparison'];
@@ -32,37 +33,15 @@ export function Differences({ comparisons, seeds }: { comparisons: Comparison[];
   );
   return (
     <Panel title={`Differences from ${first.a}`}>
-      <Table.ScrollContainer minWidth={180 + 170 * comparisons.length}>
-        <Table verticalSpacing={4} highlightOnHover aria-label={`paired differences from ${first.a}`}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Metric</Table.Th>
-              {comparisons.map((c) => (
-                <Table.Th key={c.b} ta="right">
-                  {c.b}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((measure) => (
-              <Table.Tr key={measure.field}>
-                <Table.Th scope="row" fw={500} miw={130}>
-                  {measure.title}
-                </Table.Th>
-                {comparisons.map((c) => {
-                  const found = c.metrics?.find((d) => d.metric === measure.field);
-                  return (
-                    <Table.Td key={c.b} ta="right" style={{ whiteSpace: 'nowrap' }}>
-                      {found ? <Cell measure={measure} difference={found.difference} significant={found.significant} /> : '–'}
-                    </Table.Td>
-                  );
-                })}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <MeasureTable
+        label={`paired differences from ${first.a}`}
+        measures={rows}
+        columns={comparisons.map((c) => c.b)}
+        cell={(measure, i) => {
+          const found = comparisons[i]?.metrics?.find((d) => d.metric === measure.field);
+          return found && <Cell measure={measure} difference={found.difference} significant={found.significant} />;
+        }}
+      />
       <Text size="xs" c="dimmed" mt="xs">
         {seeds > 1
           ? `* The 95% interval of the paired difference over ${count(seeds, 'seed')} does not contain 0. The rest may be chance.`

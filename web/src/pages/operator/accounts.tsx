@@ -1,6 +1,5 @@
-import { Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client';
 import { change, useChange, useGet, usePages } from '../../api/queries';
@@ -10,6 +9,7 @@ import { Empty } from '../../parts/empty';
 import { More } from '../../parts/more';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { Search } from '../../parts/search';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
 import { FreezeForm, GrantForm } from './account-forms';
@@ -101,14 +101,7 @@ export function Accounts() {
       }
     >
       <Stack gap="sm">
-        <TextInput
-          label="Search accounts"
-          placeholder="Part of a name"
-          leftSection={<IconSearch size={16} aria-hidden />}
-          value={text}
-          onChange={(e) => setText(e.currentTarget.value)}
-          maw={320}
-        />
+        <Search label="Search accounts" placeholder="Part of a name" value={text} onChange={setText} />
         <Loaded query={pages} height={320}>
           {({ items }) => {
             const rows = found(items, text, exact.data);

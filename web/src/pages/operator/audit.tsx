@@ -1,11 +1,11 @@
-import { Stack, Table, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { Stack, Table } from '@mantine/core';
 import { useState } from 'react';
 import { usePages } from '../../api/queries';
 import { Empty } from '../../parts/empty';
 import { More } from '../../parts/more';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { Search } from '../../parts/search';
 import { When } from '../../parts/when';
 
 // What operators did, newest first.
@@ -17,14 +17,7 @@ export function Audit() {
   return (
     <Panel title="Audit log">
       <Stack gap="sm">
-        <TextInput
-          label="Search the log"
-          placeholder="A name, an act or a word"
-          leftSection={<IconSearch size={16} aria-hidden />}
-          value={text}
-          onChange={(e) => setText(e.currentTarget.value)}
-          maw={320}
-        />
+        <Search label="Search the log" placeholder="A name, an act or a word" value={text} onChange={setText} />
         <Loaded query={pages} height={320}>
           {({ items }) => {
             const rows = items.filter((e) =>

@@ -1,10 +1,11 @@
-import { Button, Group, Select, Switch, Text, TextInput } from '@mantine/core';
-import { IconDownload, IconSearch } from '@tabler/icons-react';
+import { Button, Group, Select, Switch, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { count } from '../../../format';
 import { download } from '../../../parts/download';
 import { ErrorBox } from '../../../parts/error-box';
 import { Panel } from '../../../parts/panel';
+import { Search } from '../../../parts/search';
 import { useSeen } from '../../../parts/use-seen';
 import { useRowWindow } from '../../../parts/row-window';
 import { fate, type Lease } from './lanes';
@@ -94,14 +95,7 @@ export const Logs = memo(function Logs({ leases, machineOf, ended: jobEnded }: P
           searchable
           w={{ base: '100%', xs: 300 }}
         />
-        <TextInput
-          type="search"
-          label="Search the log"
-          leftSection={<IconSearch size={16} aria-hidden />}
-          value={search}
-          onChange={(e) => setSearch(e.currentTarget.value)}
-          w={{ base: '100%', xs: 200 }}
-        />
+        <Search label="Search the log" value={search} onChange={setSearch} w={{ base: '100%', xs: 200 }} />
         <Switch label="Follow" checked={follow} onChange={(e) => setFollow(e.currentTarget.checked)} pb={8} />
         <Button
           variant="default"
