@@ -4,18 +4,18 @@
 #include <array>
 #include <cmath>
 
-#include "advisor/price_discovery.h"
-#include "advisor/schedule.h"
 #include "base/random.h"
 #include "bench/report.h"
 #include "lab/trace_world.h"
+#include "mechanism/price_discovery.h"
+#include "mechanism/schedule.h"
 
 namespace souk::bench {
 namespace {
 
 // Jobs of 25 kinds, each faster or slower by up to a tenth than its kind, most alone, some in
 // gangs.
-advisor::ScheduleInstance crowd(std::size_t jobs, double machines) {
+mechanism::ScheduleInstance crowd(std::size_t jobs, double machines) {
   base::Random random(1);
   std::vector<std::array<double, 3>> kinds;
   for (int k = 0; k < 25; ++k) {
@@ -23,7 +23,7 @@ advisor::ScheduleInstance crowd(std::size_t jobs, double machines) {
     const auto mid = slow * (1.2 + 2 * random.unit());
     kinds.push_back({mid * (1.2 + 2 * random.unit()), mid, slow});
   }
-  advisor::ScheduleInstance out{.capacity = {machines, machines, machines}};
+  mechanism::ScheduleInstance out{.capacity = {machines, machines, machines}};
   for (std::size_t i = 0; i < jobs; ++i) {
     const auto& kind = kinds[random.below(kinds.size())];
     for (const auto rate : kind) out.throughputs.push_back(rate * (.9 + .2 * random.unit()));
@@ -35,12 +35,12 @@ advisor::ScheduleInstance crowd(std::size_t jobs, double machines) {
 }
 
 struct Timed {
-  advisor::Schedule schedule;
+  mechanism::Schedule schedule;
   double seconds = 0;
 };
 
-Timed solve(std::string_view policy, const advisor::ScheduleInstance& instance) {
-  const auto* entry = must(advisor::find_schedule_policy(policy));
+Timed solve(std::string_view policy, const mechanism::ScheduleInstance& instance) {
+  const auto* entry = must(mechanism::find_schedule_policy(policy));
   const CpuWatch watch;
   auto schedule = must(entry->policy.solve(instance));
   return {std::move(schedule), watch.seconds()};
@@ -49,7 +49,7 @@ Timed solve(std::string_view policy, const advisor::ScheduleInstance& instance) 
 void many_jobs(std::size_t jobs, Report& report) {
   const auto instance = crowd(jobs, static_cast<double>(jobs) / 20);
   const auto exact = solve("max-min", instance);
-  if (exact.schedule.gap() > advisor::kExact) give_up("the exact program is not exact");
+  if (exact.schedule.gap() > mechanism::kExact) give_up("the exact program is not exact");
   const auto near = solve("price-discovery", instance);
   report.add({.what = fmt::format("price discovery, {} jobs", jobs),
               .result = near.seconds,
@@ -97,7 +97,7 @@ lab::ClusterStudy trace(std::size_t jobs) {
 void traces(Report& report) {
   const auto study = trace(500);
   for (const auto* name : {"max-min", "makespan", "ftf", "hadar", "fifo"}) {
-    const auto* policy = must(advisor::find_schedule_policy(name));
+    const auto* policy = must(mechanism::find_schedule_policy(name));
     const CpuWatch watch;
     const auto result = must(lab::run_cluster(study, *policy));
     report.add({.what = fmt::format("a trace of 500 jobs under {}, {} events", name, result.events),

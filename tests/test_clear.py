@@ -14,7 +14,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "examples", "mechanisms")
 
 MECHANISMS = ("posted k-double vcg mcafee trade-reduction sbba muda tpd huang ascending "
-              "vcg-combinatorial greedy cda primal-dual karma max-min fifo").split()
+              "vcg-combinatorial greedy cda primal-dual karma max-min fifo las ftf makespan cost-slo "
+              "hadar price-discovery").split()
 
 
 def side(letter, prices):
@@ -219,6 +220,18 @@ class KnownAnswers(ClearTest):
             for t in out["trades"]:
                 self.assertLessEqual(t["pays"], limits[t["bid"]], name)
                 self.assertGreaterEqual(t["gets"], 0, name)
+
+    def test_slots_that_are_not_alike_go_where_they_are_fast(self):
+        what = book([9, 9], [1, (1, 2), (1, 3)], reference=4)
+        for bid, rates in zip(what["bids"], ([2, 1, 0.5], [3, 2, 1])):
+            bid["rates"] = {f"s{i}": rate for i, rate in enumerate(rates, 1)}
+        # The best schedule has 18/31 of s1 for b2, so that b2 has it first.
+        for name in ("las", "price-discovery"):
+            pairs = {(t["bid"], t["ask"]) for t in self.clear(name, what)["trades"]}
+            self.assertEqual(pairs, {("b1", "s2"), ("b2", "s1")}, name)
+        what["bids"][0]["rates"]["s9"] = 1
+        self.assertIn("'s9' is not an ask of the book", self.error("las", what))
+        self.assertIn("dual or reserve", self.error("las", book([9], [1]), prices="dull"))
 
     def test_the_same_seed_gives_the_same_outcome(self):
         what = book([9, 8, 7, 6, 5, 4], [1, 2, 3, 4, 5, 6])

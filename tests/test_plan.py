@@ -1,6 +1,9 @@
 """`souk plan --algorithm`: known answers of FC2 and spotDNN through the real binary, what people see,
-and what it says to mistakes. Needs no server."""
+at the prices of a provider too, fits of its parameters, and what it says to mistakes. Needs no
+server."""
+import datetime
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -11,6 +14,7 @@ from souk import SOUK
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHARED = os.path.join(HERE, "..", "..", "shared", "data")
+SHIPPED = os.path.join(HERE, "..", "examples", "catalogs", "ec2-us-east-1-2020-03.json")
 
 # Tables 1 and 2 of FC2.
 CATALOG = {
@@ -214,6 +218,167 @@ class PlanTest(unittest.TestCase):
         least = float(said.split("the least budget is ")[1].split(",")[0])
         self.plan("--algorithm", "pareto", "--profile", self.resnet, "--loss", 0.8, "--budget", least)
 
+    # --- Prices of a provider ---
+
+    def prices(self, date="2020-03-23", **types):
+        return self.write("prices.json", {
+            "provider": "ec2", "region": "us-east-1", "date": date,
+            "types": [{"name": name.replace("_", "."), **row} for name, row in types.items()]})
+
+    def test_prices_of_the_profile_from_a_catalog_give_the_same_plan(self):
+        rows = dict(zip(RESNET["types"], ({"spot": p, "revocations_per_hour": 0}
+                                          for p in RESNET["spot_price"])))
+        catalog = self.prices(**rows)
+        for loss, seconds, want in KNOWN:
+            out = self.plan("--algorithm", "exact", "--profile", self.resnet, "--loss", loss,
+                            "--time", seconds, "--prices", catalog, "--buy", "spot")
+            self.assertEqual(out, {**want, "types": RESNET["types"],
+                                   "prices": {"provider": "ec2", "region": "us-east-1",
+                                              "date": "2020-03-23"}})
+
+    def test_bought_both_ways_a_type_is_two(self):
+        catalog = self.prices(p3_2xlarge={"on_demand": 3.06, "spot": 1.0, "quota": 3,
+                                          "revocations_per_hour": 0.5},
+                              g4dn_4xlarge={"on_demand": 1.204})
+        args = ("--profile", self.resnet, "--loss", 0.9, "--prices", catalog)
+        out = self.plan("--algorithm", "pareto", *args, "--time", "1h", "--most", 50)
+        self.assertEqual(out["types"], ["p3.2xlarge (spot)", "p3.2xlarge (on demand)",
+                                        "g4dn.4xlarge (on demand)"])
+        self.assertEqual(out["prices"]["date"], "2020-03-23")
+        for p in out["plans"]:
+            self.assertEqual(p["revocations"] > 0, p["plan"][0] > 0, p)
+        # Three spot machines are too slow, so machines that stay join them.
+        tight = self.plan("--algorithm", "exact", *args, "--time", 1600)
+        self.assertEqual(tight["plan"], [3, 1, 0])
+        alone = self.plan("--algorithm", "exact", *args, "--time", 7200, "--buy", "on-demand")
+        self.assertEqual(alone["types"], ["p3.2xlarge", "g4dn.4xlarge"])
+
+    def test_what_the_catalog_lacks_is_left_out_and_said(self):
+        catalog = self.prices(p3_2xlarge={"on_demand": 3.06})
+        done = self.souk("--algorithm", "exact", "--profile", self.resnet, "--loss", 0.9, "--time",
+                         7200, "--prices", catalog)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("g4dn.4xlarge is left out: ec2 us-east-1 has no such type", done.stderr)
+        self.assertEqual(done.stdout.splitlines()[-1], "Prices of ec2 us-east-1 on 2020-03-23.")
+        self.assertRegex(done.stderr, r"the prices of ec2 us-east-1 are \d{4,} days old")
+        none = self.error("--algorithm", "exact", "--profile", self.resnet, "--loss", 0.9, "--time",
+                          7200, "--prices", self.prices(c5={"on_demand": 1}))
+        self.assertIn("measured are p3.2xlarge, g4dn.4xlarge, g3.8xlarge, g3.16xlarge, p2.8xlarge; "
+                      "ec2 us-east-1 sells c5", none)
+
+    def test_fresh_prices_are_used_without_a_word(self):
+        today = datetime.datetime.now(datetime.timezone.utc).date()
+        for age, said in ((30, False), (31, True)):
+            catalog = self.prices(str(today - datetime.timedelta(days=age)),
+                                  **{t: {"on_demand": 1} for t in RESNET["types"]})
+            done = self.souk("--algorithm", "exact", "--profile", self.resnet, "--loss", 0.9,
+                             "--time", 7200, "--prices", catalog)
+            self.assertEqual("days old" in done.stderr, said, done.stderr)
+
+    def test_a_profile_without_prices_takes_those_of_the_shipped_catalog(self):
+        profile = self.write("steps.json", {"types": [
+            {"name": "p3.2xlarge", "quota": 4, "step_s": 0.5, "gpus": 1},
+            {"name": "p2.xlarge", "quota": 8, "step_s": 2, "gpus": 1},
+            {"name": "g4dn.xlarge", "quota": 8, "step_s": 1, "gpus": 1}]})
+        out = self.plan("--algorithm", "exact", "--profile", profile, "--prices", SHIPPED,
+                        "--iterations", 36000, "--time", "5h")
+        self.assertEqual(out["prices"]["provider"], "ec2")
+        self.assertEqual(out["types"], ["p3.2xlarge (spot)", "p3.2xlarge (on demand)",
+                                        "p2.xlarge (spot)", "p2.xlarge (on demand)",
+                                        "g4dn.xlarge (on demand)"])
+        missing = self.error("--algorithm", "exact", "--profile", profile, "--iterations", 36000,
+                             "--time", "5h")
+        self.assertIn("missing key 'types[0].price'", missing)
+
+    def test_the_shipped_catalog_sizes_a_cluster(self):
+        args = ("--algorithm", "scala-opt", "--catalog", SHIPPED, "--ps", "m4.2xlarge", "--bandwidth",
+                '{"p2.xlarge":180,"p3.2xlarge":400}', "--max-workers", 6)
+        out = self.plan(*args)
+        self.assertEqual(out, {"ps": "m4.2xlarge", "type": "p3.2xlarge", "workers": 2,
+                               "cost_per_hour": 6.52, "binding": "bandwidth",
+                               "prices": {"provider": "ec2", "region": "us-east-1",
+                                          "date": "2020-03-23"}})
+        self.assertEqual(self.plan(*args, "--buy", "spot")["cost_per_hour"], 2.4592)
+        self.assertTrue(self.text(*args).endswith("Prices of ec2 us-east-1 on 2020-03-23."))
+
+    # --- Fits ---
+
+    @staticmethod
+    def losses(noise=lambda i: 0):
+        """Of ResNet-110's published curve, on clusters of 2, 4 and 7 workers."""
+        out = []
+        for batch, workers in ((1024, 2), (2048, 4), (1500, 7), (4096, 4)):
+            for j in range(100, 10001, 100):
+                loss = (-0.2 * batch + 2507.6) * math.sqrt(workers) / (j + 876.5) + 0.5
+                out.append({"iterations": j, "loss": loss * (1 + noise(len(out))), "batch": batch,
+                            "workers": workers})
+        return out
+
+    @staticmethod
+    def bandwidth():
+        out = []
+        for n in (9, 11, 13):
+            p = 0.8 * math.sqrt(n) - 1.92
+            out.append({"workers": n, "mb_s": p * 1200 / n + (1 - p) * 142})
+        return out
+
+    def test_a_fit_gives_the_published_parameters_back_and_a_profile_takes_them(self):
+        measured = self.write("m.json", {"loss": self.losses(), "bandwidth": self.bandwidth(),
+                                         "request_mb_s": 142, "hub_mb_s": 1200})
+        out = self.plan("--fit", measured)
+        self.assertEqual(out["hub"], {"bandwidth_mb_s": 1200, "alpha1": 0.8, "beta1": -1.92})
+        for key in ("gamma1", "gamma2", "gamma3", "gamma5"):
+            self.assertAlmostEqual(out["loss"][key] / RESNET[key], 1, 2, key)
+        self.assertEqual([(f["of"], f["points"]) for f in out["fit"]], [("loss", 400), ("hub", 3)])
+        types = [{"name": n, "quota": q, "price": p, "batch": g * b, "step_s": g * b / v, "gpus": g}
+                 for n, q, p, g, b, v in zip(*(RESNET[k] for k in (
+                     "types", "quota", "spot_price", "gpus", "batch_per_gpu", "speed_samples_per_s")))]
+        profile = self.write("fitted.json", {**out, "types": types, "model_mb": 11.5})
+        plan = self.plan("--algorithm", "exact", "--profile", profile, "--loss", 0.9, "--time", 1900)
+        self.assertEqual(plan["plan"], [2, 0, 2, 0, 0])
+        self.assertAlmostEqual(plan["iterations"], 10637, delta=50)
+
+    def test_people_see_the_error_of_a_fit(self):
+        wave = self.write("noisy.json", {"loss": self.losses(lambda i: 0.05 * math.sin(7 * i))})
+        said = self.text("--fit", wave)
+        self.assertRegex(said, r"loss curve 400 4 0\.0\d+")
+        self.assertIn('For a profile: "loss": {"gamma1":', said)
+
+    def test_the_metrics_of_trainings_are_fitted(self):
+        def metrics(name, workers, batch):
+            rows = ["epoch,seconds,samples,version,loss,validation_loss,accuracy,accuracy_mean,"
+                    "accuracy_low,accuracy_high,workers"]
+            for e in range(1, 21):
+                loss = (-0.2 * batch + 2507.6) * math.sqrt(workers) / (e * 500 - 250 + 876.5) + 0.5
+                rows.append(f"{e},{e}.0,{e * 500 * batch},{e * 500},{loss:.6g},1,.5,.5,.5,.5,{workers}")
+            path = os.path.join(self.folder, name)
+            with open(path, "w") as f:
+                f.write("\n".join(rows) + "\n")
+            return path
+
+        one = metrics("a.csv", 4, 1024)
+        done = self.souk("--fit", one, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("gamma2 is 0", done.stderr)
+        loss = json.loads(done.stdout)["loss"]
+        self.assertEqual(loss["gamma2"], 0)
+        self.assertAlmostEqual(loss["gamma3"] / (2507.6 - 0.2 * 1024), 1, 2)
+        out = self.plan("--fit", one, "--fit", metrics("b.csv", 2, 2048), "--fit",
+                        metrics("c.csv", 7, 4096))
+        self.assertAlmostEqual(out["loss"]["gamma2"] / -0.2, 1, 2)
+        self.assertEqual(out["fit"][0]["runs"], 3)
+
+    def test_measurements_that_say_nothing_are_refused(self):
+        def said(what, *args):
+            return self.error("--fit", self.write("m.json", what), *args)
+        rising = [{"iterations": i, "loss": i} for i in range(1, 9)]
+        self.assertIn("loss: the loss does not fall", said({"loss": rising}))
+        self.assertIn("3 losses", said({"loss": rising[:3]}))
+        self.assertIn("hub_mb_s is not told", said({"bandwidth": self.bandwidth(), "request_mb_s": 9}))
+        self.assertIn("there are no measurements", said({}))
+        self.assertIn("--fit takes no --loss", said({}, "--loss", 1))
+        self.assertIn("--fit plans nothing", said({}, "--algorithm", "exact"))
+
     # --- Mistakes and help ---
 
     def test_mistakes_are_named(self):
@@ -231,6 +396,12 @@ class PlanTest(unittest.TestCase):
                 (("--algorithm", "scala-opt", *c, "--bandwidth", "fast"), "--bandwidth: "),
                 (("--algorithm", "scala-opt", *c, "--ps", "m4.larg", "--bandwidth",
                   '{"t2.xlarge":9}'), "did you mean 'm4.large'?"),
+                (("--algorithm", "exact", *p, "--time", 9, "--loss", 1, "--buy", "spot"),
+                 "--buy needs --prices"),
+                (("--algorithm", "cost-opt", *c, "--buy", "spot"), "has one price for each type"),
+                (("--algorithm", "cost-opt", "--catalog", SHIPPED, "--buy", "both"), "bought one way"),
+                (("--algorithm", "exact", *p, "--buy", "never"), "'never' is no way to buy"),
+                (("--algorithm", "cost-opt", *c, "--prices", "x"), "cost-opt takes no --prices"),
                 (("--algoritm", "exact"), "--algorithm")):
             self.assertIn(wanted, self.error(*args), args)
         missing = self.error("--algorithm", "cost-opt", "--catalog", "/nowhere.json", status=1)

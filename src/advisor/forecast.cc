@@ -142,6 +142,14 @@ double compute_seconds(double step_s, const Traffic& traffic, std::int32_t gpus)
   return step_s - network_seconds(traffic, traffic.request_mb_s) - pcie_seconds(traffic, gpus);
 }
 
+double iterations_until(double loss, const Convergence& g, std::int32_t machines, double batch,
+                        double unequal) {
+  const auto spread = g.g4 ? unequal + *g.g4 : 1.0;
+  const auto height = g.g2 * batch + g.g3;
+  if (height <= 0) return kInfinite;
+  return whole_iterations(height * std::sqrt(spread * machines) / (loss - g.g5) - g.g1);
+}
+
 Result<Forecaster> Forecaster::make(Problem problem) {
   SOUK_TRY(check(problem));
   return Forecaster(std::move(problem));
@@ -202,12 +210,7 @@ double Forecaster::iterations_for(std::int32_t machines, double batch, double un
   return std::visit(Overload{[](const Iterations& w) { return w.count; },
                              [&](const Samples& w) { return w.count / batch; },
                              [&](const TargetLoss& w) {
-                               const auto& g = w.curve;
-                               const auto spread = g.g4 ? unequal + *g.g4 : 1.0;
-                               const auto height = g.g2 * batch + g.g3;
-                               if (height <= 0) return kInfinite;
-                               return whole_iterations(
-                                   height * std::sqrt(spread * machines) / (w.loss - g.g5) - g.g1);
+                               return iterations_until(w.loss, w.curve, machines, batch, unequal);
                              }},
                     problem_.work);
 }

@@ -81,6 +81,11 @@ struct Problem {
   double level = 0.8;  // Of the intervals: the share of runs that end inside.
 };
 
+// Whole iterations until the loss is down to `loss`, which is above g5; `unequal` is R. Infinite
+// where the curve says nothing about such batches.
+[[nodiscard]] double iterations_until(double loss, const Convergence& curve, std::int32_t machines,
+                                      double batch, double unequal);
+
 // The compute part of a step that took `step_s` with one worker: exchange taken out.
 [[nodiscard]] double compute_seconds(double step_s, const Traffic& traffic, std::int32_t gpus);
 

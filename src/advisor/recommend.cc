@@ -81,17 +81,16 @@ Result<Choice> choose(const Forecaster& f, const Request& r, const std::vector<F
     if (left.empty())
       return no_money(f, r, r.deadline_s ? " that meets the deadline" : "", in_time);
   }
-  const auto least = [&](auto measure) { return *std::ranges::min_element(left, {}, measure); };
-  const auto cost = [](const Forecast* p) { return p->cost_with_hub.expected; };
-  const auto time = [](const Forecast* p) { return p->time_s.expected; };
+  const auto* best =
+      *std::ranges::min_element(left, {}, [&](const Forecast* p) { return compared_by(*p, r); });
   if (r.deadline_s)
-    return Choice{least(cost),
-                  fmt::format("the cheapest that meets the deadline with a chance of at least "
-                              "{:.0f}%{}",
+    return Choice{best,
+                  fmt::format("the cheapest that meets the deadline with a chance of at "
+                              "least {:.0f}%{}",
                               100 * r.confidence, r.budget ? " and stays within the budget" : "")};
   if (r.budget)
-    return Choice{least(time), "the fastest whose cost stays within the budget, at its high end"};
-  return Choice{least([&](const Forecast* p) { return time(p) * cost(p); }),
+    return Choice{best, "the fastest whose cost stays within the budget, at its high end"};
+  return Choice{best,
                 "the least time x cost: with neither a deadline nor a budget, twice as fast is "
                 "worth twice the cost"};
 }
@@ -111,6 +110,12 @@ std::vector<std::size_t> thinned(std::size_t size, std::size_t chosen, std::size
 }
 
 }  // namespace
+
+double compared_by(const Forecast& plan, const Request& request) {
+  const auto cost = plan.cost_with_hub.expected, time = plan.time_s.expected;
+  if (request.deadline_s) return cost;
+  return request.budget ? time : time * cost;
+}
 
 Result<Plans> recommend(const Request& request) {
   SOUK_TRY(check(request));

@@ -46,4 +46,8 @@ struct Plans {
 // tightest that one does; a budget that none keeps, with the least that one does.
 [[nodiscard]] Result<Plans> recommend(const Request& request);
 
+// By what plans are compared that are in time and within the budget: the least is chosen. Requires
+// the request's budget and deadline alone.
+[[nodiscard]] double compared_by(const Forecast& plan, const Request& request);
+
 }  // namespace souk::advisor

@@ -98,6 +98,7 @@ Result<> Coach::work() {
   values_.resize(trainer_.size());
   SOUK_ASSIGN(codec_, train::make_codec(batch.train->codec));
   if (codec_->keeps_residual()) residual_.resize(values_.size());
+  lap_ = std::chrono::steady_clock::now();  // Starting is no part of the work.
   for (int failures = 0; !draining_ && !ended_;) {
     SOUK_ASSIGN(const auto unit, next());
     if (unit.kind == "finish") return {};
@@ -129,7 +130,7 @@ Result<wire::Unit> Coach::next() {
   ask.spent = std::exchange(spent_, {});
   SOUK_ASSIGN(const auto answer, link_->insist(path("units"), wire::to_json(ask), options_.grace,
                                                [this] { return ended_ || draining_; }));
-  lap(&wire::TimeSpent::waiting);
+  lap(&wire::TimeSpent::download);
   return wire::from_json<wire::Unit>(answer);
 }
 

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/job_flags.h"
@@ -45,7 +47,9 @@ Result<wire::JobFile> draft(Context& c, const Submit& o) {
   if (o.name) job.name = *o.name;
   if (o.kind) job.kind = *o.kind;
   if (o.slot_class) {
-    job.class_ = o.slot_class;
+    const auto names = base::split(*o.slot_class, ',');
+    job.class_ = names.front();
+    job.also_classes.assign(names.begin() + 1, names.end());
     job.resources.reset();
   }
   if (o.cores || o.gpus || o.memory || o.gpu_memory) {
@@ -54,7 +58,10 @@ Result<wire::JobFile> draft(Context& c, const Submit& o) {
     if (o.gpus) r.gpus = *o.gpus;
     if (o.memory) r.memory_mib = o.memory->mib;
     if (o.gpu_memory) r.gpu_memory_mib = o.gpu_memory->mib;
-    if (!o.slot_class) job.class_.reset();
+    if (!o.slot_class) {
+      job.class_.reset();
+      job.also_classes.clear();
+    }
   }
   if (job.class_ && job.resources)
     return usage("a job has either a class or resources", "leave one of them out");
@@ -97,7 +104,10 @@ Result<> show_terms(Context& c, const wire::JobFile& file, const JobFiles& files
     out += fmt::format("  workers   {} x {}: {}, {}{}\n", to_string(job.workers), k->name,
                        plural(k->cores, "core"), to_string(Memory{k->memory_mib}),
                        k->gpus > 0 ? ", " + plural(k->gpus, "GPU") : "");
-  const auto limit = server::likely_limit(job, k);
+  if (!job.also_classes.empty())
+    out += fmt::format("  or on     {}, where that is better\n",
+                       printable(base::join(job.also_classes, ", ")));
+  const auto limit = server::likely_limit(job, page.items);
   out += fmt::format("  price     at most {} per slot-hour{}{}\n", brief(limit),
                      job.limit ? "" : " (twice the suggested)",
                      k != nullptr ? fmt::format("; suggested now {}", brief(k->suggested)) : "");
@@ -161,6 +171,18 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   return {};
 }
 
+// In each of its classes.
+Result<> measure_everywhere(Context& c, wire::NewJob job) {
+  const auto others = std::exchange(job.also_classes, {});
+  SOUK_TRY(measure_job(c, job));
+  for (const auto& other : others) {
+    job.class_ = other;
+    job.resources.reset();
+    SOUK_TRY(measure_job(c, job));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<> plan_job(Context& c, const std::string& path, bool measure) {
@@ -171,7 +193,7 @@ Result<> plan_job(Context& c, const std::string& path, bool measure) {
   SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
   if (measure) {
     SOUK_TRY(files.send(c));
-    SOUK_TRY(measure_job(c, file.job));
+    SOUK_TRY(measure_everywhere(c, file.job));
   }
   SOUK_ASSIGN(const auto plan, ask_plan(c, file.job));
   if (c.json()) return c.print_json(wire::to_json(plan));
@@ -187,13 +209,14 @@ Result<> plan_job(Context& c, const std::string& path, bool measure) {
 namespace {
 
 void add_flags(Command& out, Submit& o) {
-  std::vector<Option> mine{flag("--name NAME", "what to call it", o.name),
-                           flag("--kind KIND", "batch (default) or train", o.kind),
-                           flag("--class CLASS", "a slot class", o.slot_class),
-                           flag("--cores N", "or what a worker needs: cores,", o.cores),
-                           flag("--memory SIZE", "memory (8G),", o.memory),
-                           flag("--gpus N", "GPUs", o.gpus),
-                           flag("--gpu-memory SIZE", "with this much memory each", o.gpu_memory)};
+  std::vector<Option> mine{
+      flag("--name NAME", "what to call it", o.name),
+      flag("--kind KIND", "batch (default) or train", o.kind),
+      flag("--class CLASS", "a slot class; of a training several: c1,c4", o.slot_class),
+      flag("--cores N", "or what a worker needs: cores,", o.cores),
+      flag("--memory SIZE", "memory (8G),", o.memory),
+      flag("--gpus N", "GPUs", o.gpus),
+      flag("--gpu-memory SIZE", "with this much memory each", o.gpu_memory)};
   for (auto& option : job_flags(o.flags)) mine.push_back(std::move(option));
   mine.push_back(flag("--yes", "do not ask", o.yes));
   mine.push_back(flag("--wait", "follow it to its end", o.wait));

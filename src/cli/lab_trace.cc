@@ -103,7 +103,7 @@ void show(const Context& c, const lab::ClusterStudy& study, const lab::ClusterRe
 }
 
 Result<> trace(Context& c, const TraceFlags& o) {
-  SOUK_ASSIGN(const auto* policy, advisor::find_schedule_policy(o.policy));
+  SOUK_ASSIGN(const auto* policy, mechanism::find_schedule_policy(o.policy));
   SOUK_ASSIGN(const auto study, study_of(o));
   const auto begin = std::chrono::steady_clock::now();
   lab::ClusterResult result;

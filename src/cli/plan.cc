@@ -20,6 +20,8 @@
 namespace souk::cli {
 namespace {
 
+constexpr std::int64_t kFreshDays = 30;  // Spot prices, at least, differ from month to month.
+
 struct Algorithm {
   std::string_view name, summary;
   Result<> (*run)(Context& c, const PlanFlags& flags);
@@ -62,37 +64,51 @@ Result<> list(const Context& c) {
   return {};
 }
 
+// Who takes a flag; a sum of them.
+constexpr unsigned kFit = 0, kCluster = 1, kMix = 2;
+
 // A flag that would be ignored is a mistake that somebody would find out after paying.
-Result<> only_own_flags(const PlanFlags& f, bool mix) {
+Result<> only_own_flags(const PlanFlags& f, unsigned kind, std::string_view who,
+                        std::string_view hint) {
   struct Given {
     std::string_view flag;
-    bool of_mixes;
+    unsigned of;
     bool given;
   };
-  const Given all[] = {{"--catalog", false, !f.catalog.empty()},
-                       {"--ps", false, !f.ps.empty()},
-                       {"--bandwidth", false, !f.bandwidth.empty()},
-                       {"--type", false, !f.type.empty()},
-                       {"--types", false, !f.types.items.empty()},
-                       {"--max-workers", false, f.max_workers.has_value()},
-                       {"--p", false, f.share.has_value()},
-                       {"--profile", true, !f.profile.empty()},
-                       {"--loss", true, f.loss.has_value()},
-                       {"--samples", true, f.samples.has_value()},
-                       {"--iterations", true, f.iterations.has_value()},
-                       {"--time", true, f.time.has_value()},
-                       {"--confidence", true, f.confidence.has_value()},
-                       {"--server-price", true, f.server_price.has_value()},
-                       {"--most", true, f.most.has_value()}};
+  const Given all[] = {{"--catalog", kCluster, !f.catalog.empty()},
+                       {"--ps", kCluster, !f.ps.empty()},
+                       {"--bandwidth", kCluster, !f.bandwidth.empty()},
+                       {"--type", kCluster, !f.type.empty()},
+                       {"--types", kCluster, !f.types.items.empty()},
+                       {"--max-workers", kCluster, f.max_workers.has_value()},
+                       {"--p", kCluster, f.share.has_value()},
+                       {"--budget", kCluster | kMix, f.budget.has_value()},
+                       {"--buy", kCluster | kMix, f.buy.has_value()},
+                       {"--profile", kMix, !f.profile.empty()},
+                       {"--prices", kMix, !f.prices.empty()},
+                       {"--loss", kMix, f.loss.has_value()},
+                       {"--samples", kMix, f.samples.has_value()},
+                       {"--iterations", kMix, f.iterations.has_value()},
+                       {"--time", kMix, f.time.has_value()},
+                       {"--confidence", kMix, f.confidence.has_value()},
+                       {"--server-price", kMix, f.server_price.has_value()},
+                       {"--most", kMix, f.most.has_value()}};
   for (const auto& g : all)
-    if (g.given && g.of_mixes != mix)
-      return usage(fmt::format("{} takes no {}", f.algorithm, g.flag),
-                   mix ? "it plans from a --profile" : "it plans from a --catalog");
+    if (g.given && (g.of & kind) == 0)
+      return usage(fmt::format("{} takes no {}", who, g.flag), std::string(hint));
   return {};
+}
+
+Result<> fit(Context& c, const PlanFlags& f) {
+  if (!f.job.empty() || !f.algorithm.empty() || f.measure)
+    return usage("--fit plans nothing", "fit first, then plan with the profile it gives");
+  SOUK_TRY(only_own_flags(f, kFit, "--fit", "it reads measurements and writes parameters"));
+  return plan_fit(c, f);
 }
 
 Result<> plan(Context& c, const PlanFlags& f) {
   if (f.list) return list(c);
+  if (!f.fit.empty()) return fit(c, f);
   if (!f.job.empty()) {
     if (!f.algorithm.empty())
       return usage("a job file and --algorithm do not go together",
@@ -107,7 +123,9 @@ Result<> plan(Context& c, const PlanFlags& f) {
   for (const auto& a : algorithms()) {
     names.push_back(a.name);
     if (a.name != f.algorithm) continue;
-    SOUK_TRY(only_own_flags(f, a.run == &plan_mix));
+    const bool mix = a.run == &plan_mix;
+    SOUK_TRY(only_own_flags(f, mix ? kMix : kCluster, a.name,
+                            mix ? "it plans from a --profile" : "it plans from a --catalog"));
     return a.run(c, f);
   }
   return usage(fmt::format("there is no algorithm '{}'", f.algorithm),
@@ -130,6 +148,35 @@ base::Result<> read_value(std::string_view text, Seconds& out) {
   return {};
 }
 
+base::Result<> read_value(std::string_view text, BuyFlag& out) {
+  constexpr std::pair<std::string_view, advisor::Buy> ways[] = {
+      {"spot", advisor::Buy::spot},
+      {"on-demand", advisor::Buy::on_demand},
+      {"both", advisor::Buy::both}};
+  for (const auto& [name, way] : ways)
+    if (name == text) {
+      out.way = way;
+      return {};
+    }
+  return base::fail(base::Code::invalid, fmt::format("'{}' is no way to buy", text),
+                    "one of: spot, on-demand, both");
+}
+
+PricesUsed prices_used(const advisor::PriceCatalog& catalog) {
+  return {catalog.provider, catalog.region, date_of(catalog)};
+}
+
+std::string prices_line(const advisor::PriceCatalog& catalog) {
+  return fmt::format("Prices of {} on {}.\n", place_of(catalog), date_of(catalog));
+}
+
+void note_age(const Context& c, const advisor::PriceCatalog& catalog) {
+  const auto days = (c.now() - catalog.date).us / base::days(1).us;
+  if (days > kFreshDays)
+    c.note(fmt::format("the prices of {} are {} days old: take newer ones before you spend",
+                       place_of(catalog), days));
+}
+
 Command plan_command() {
   auto o = std::make_shared<PlanFlags>();
   Command out{.name = "plan",
@@ -137,9 +184,9 @@ Command plan_command() {
               .examples = {"plan job.yaml --measure",
                            "plan --algorithm scala-opt --catalog catalog.json --ps m4.large "
                            "--bandwidth '{\"t2.xlarge\":180,\"c4.xlarge\":160}' --max-workers 6",
-                           "plan --algorithm exact --profile profile.json --loss 0.9 --time 1900",
-                           "plan --algorithm pareto --profile profile.json --samples 2e6 --time 1h "
-                           "--budget 5"}};
+                           "plan --algorithm pareto --profile profile.json --loss 0.9 --time 1h "
+                           "--prices ec2.json --buy both",
+                           "plan --fit measurements.json --json"}};
   out.options = {
       optional(argument("FILE", "a job file with a training: planned on the live market", o->job)),
       flag("--measure", "run it on one worker first, a minute at most, and pay for that",
@@ -155,19 +202,30 @@ Command plan_command() {
       flag("--p SHARE", "of the server's bandwidth to fill; default 0.95", o->share),
       flag("--budget CREDITS", "with --catalog for an hour, with --profile for all", o->budget),
       flag("--profile FILE", "machine types with measured steps, and the model", o->profile),
+      flag("--prices FILE", "take prices and quotas from a provider's catalog", o->prices),
+      flag(
+          "--buy WAY",
+          "spot, on-demand or both, at a provider's prices; default: both with --prices, on-demand "
+          "with --catalog",
+          o->buy),
       flag("--loss LOSS", "the work: until the loss is down to this", o->loss),
       flag("--samples N", "the work: so many samples", o->samples),
       flag("--iterations N", "the work: so many steps", o->iterations),
       flag("--time TIME", "the deadline, in seconds or as 1h30m", o->time),
       flag("--confidence SHARE", "for pareto, of meeting the deadline; default 0.9", o->confidence),
       flag("--server-price CREDITS", "of the parameter server for an hour", o->server_price),
-      flag("--most N", "plans that pareto shows; default 8", o->most)};
+      flag("--most N", "plans that pareto shows; default 8", o->most),
+      flag("--fit FILE",
+           "fit a loss curve and the hub's contention to measurements, or to the metrics.csv of a "
+           "training; several add up",
+           o->fit)};
   out.details =
       "With a job file: how long the training would take and what it would cost on the machines "
       "that are free now, from what was measured of it before. With --algorithm, from files: "
       "cost-opt, time-opt, scala-opt and scala-opt-m size a cluster of one parameter server and "
       "workers of one type (--catalog). spotdnn, exact and pareto mix types of different speed and "
-      "price (--profile). docs/planning.md has the files and what each algorithm does.";
+      "price (--profile). --fit makes the parameters of a profile from measurements. "
+      "docs/planning.md has the files and what each algorithm does.";
   out.run = [o](Context& c) { return plan(c, *o); };
   return out;
 }

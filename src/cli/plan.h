@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "advisor/prices.h"
+#include "base/fields.h"
 #include "cli/context.h"
 #include "cli/error.h"
 #include "cli/values.h"
@@ -12,6 +15,7 @@
 // `souk plan FILE`: a job's plan on the live market (plan_job.h).
 // `souk plan --algorithm NAME`: plans from files, by any of the advisor's algorithms. The flags are
 // one struct, because one command has them all; what an algorithm does not take is refused.
+// `souk plan --fit FILE`: the parameters of a profile, from measurements.
 
 namespace souk::cli {
 
@@ -21,6 +25,12 @@ struct Seconds {
 };
 base::Result<> read_value(std::string_view text, Seconds& out);
 
+// "spot", "on-demand" or "both".
+struct BuyFlag {
+  advisor::Buy way{};
+};
+base::Result<> read_value(std::string_view text, BuyFlag& out);
+
 struct PlanFlags {
   std::string job;  // A job file.
   bool measure = false;
@@ -28,6 +38,8 @@ struct PlanFlags {
   std::string algorithm;
   bool list = false;
   std::optional<base::Credits> budget;
+  std::optional<BuyFlag> buy;
+  std::vector<std::string> fit;
 
   // Of recommenders for a parameter server with workers of one type (plan_cluster.cc).
   std::string catalog, ps, bandwidth, type;
@@ -36,7 +48,7 @@ struct PlanFlags {
   std::optional<double> share;
 
   // Of planners of mixes (plan_mix.cc).
-  std::string profile;
+  std::string profile, prices;
   std::optional<double> loss, samples, iterations, confidence;
   std::optional<Seconds> time;
   std::optional<base::Credits> server_price;
@@ -46,5 +58,19 @@ struct PlanFlags {
 // Each requires that flags.algorithm is one of its own.
 Result<> plan_cluster(Context& c, const PlanFlags& flags);
 Result<> plan_mix(Context& c, const PlanFlags& flags);
+
+// Requires flags.fit (plan_fit.cc).
+Result<> plan_fit(Context& c, const PlanFlags& flags);
+
+// Whose prices a plan used, and of which day.
+struct PricesUsed {
+  std::string provider, region, date;
+  SOUK_FIELDS(PricesUsed, provider, region, date)
+};
+PricesUsed prices_used(const advisor::PriceCatalog& catalog);
+// "Prices of ec2 us-east-1 on 2020-03-23.": the last line of a plan.
+std::string prices_line(const advisor::PriceCatalog& catalog);
+// Says on stderr how old they are, once they are a month old.
+void note_age(const Context& c, const advisor::PriceCatalog& catalog);
 
 }  // namespace souk::cli

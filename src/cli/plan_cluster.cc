@@ -54,7 +54,8 @@ struct ClusterPlan {
   std::int32_t workers = 0;
   base::Credits cost_per_hour;
   std::string binding;
-  SOUK_FIELDS(ClusterPlan, ps, type, workers, cost_per_hour, binding)
+  std::optional<PricesUsed> prices;
+  SOUK_FIELDS(ClusterPlan, ps, type, workers, cost_per_hour, binding, prices)
 };
 
 std::string count_text(const std::optional<std::int32_t>& n) {
@@ -102,15 +103,24 @@ Result<> plan_cluster(Context& c, const PlanFlags& f) {
     return usage(fmt::format("{} needs a --catalog", r.name),
                  "a file with the prices of servers and workers; docs/planning.md shows one");
   SOUK_ASSIGN(const auto text, base::read_file(f.catalog, "docs/planning.md shows such a file"));
-  SOUK_ASSIGN(const auto file, lab::parse_catalog(text, f.catalog));
+  SOUK_ASSIGN(
+      const auto file,
+      lab::parse_catalog(text, f.catalog, f.buy ? std::optional(f.buy->way) : std::nullopt));
+  if (file.prices) note_age(c, *file.prices);
   SOUK_ASSIGN(const auto request, request_of(f, file, r));
   SOUK_ASSIGN(const auto choice, r.recommend(file.catalog, request));
-  if (c.json())
-    return c.print_json(wire::to_json(ClusterPlan{choice.server.name, choice.size.type.name,
-                                                  choice.size.workers(), choice.per_hour(),
-                                                  std::string(to_string(choice.size.binding()))}));
+  if (c.json()) {
+    ClusterPlan out{.ps = choice.server.name,
+                    .type = choice.size.type.name,
+                    .workers = choice.size.workers(),
+                    .cost_per_hour = choice.per_hour(),
+                    .binding = std::string(to_string(choice.size.binding()))};
+    if (file.prices) out.prices = prices_used(*file.prices);
+    return c.print_json(wire::to_json(out));
+  }
   SOUK_ASSIGN(const auto all, advisor::size_all(file.catalog, request, r.bandwidth));
   show(c, r, all, choice);
+  if (file.prices) c.print(prices_line(*file.prices));
   return {};
 }
 

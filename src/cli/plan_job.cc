@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/text.h"
 #include "cli/human.h"
 #include "cli/progress.h"
 #include "wire/api_json.h"
@@ -52,6 +53,43 @@ Result<> follow(Context& c, const std::string& path) {
   return failed("no machine was free to measure the job on", "souk why shows what is in the way");
 }
 
+// "compute 81%, upload 12%, ..."; empty where nothing was spent.
+std::string shares(const wire::TimeSpent& spent) {
+  std::int64_t all = 0;
+  for (const auto part : wire::kTimeParts) all += (spent.*part).us;
+  if (all == 0) return "";
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::size(wire::kTimeParts); ++i) {
+    const auto share =
+        static_cast<double>((spent.*wire::kTimeParts[i]).us) / static_cast<double>(all);
+    if (share >= 0.005)
+      parts.push_back(fmt::format("{} {}", wire::TimeSpent::souk_field_names[i], percent(share)));
+  }
+  return base::join(parts, ", ");
+}
+
+void show_measures(const Context& c, const wire::PlanMeasures& m) {
+  std::vector<std::string> parts;
+  for (const auto& b : m.steps)
+    if (b.steps > 0)
+      parts.push_back(fmt::format("{:.3g} ms with a batch of {}",
+                                  1e3 * b.compute.seconds() / static_cast<double>(b.steps),
+                                  b.batch));
+  if (!parts.empty()) c.print(fmt::format("a step computes {}\n", base::join(parts, ", ")));
+  parts.clear();
+  if (m.unit_bytes > 0)
+    parts.push_back(fmt::format("a unit moves {}, {:.3g} Mbps a worker",
+                                base::bytes_text(static_cast<std::uint64_t>(m.unit_bytes)),
+                                m.mbps));
+  if (m.memory_bytes > 0)
+    parts.push_back(fmt::format("up to {} of memory",
+                                base::bytes_text(static_cast<std::uint64_t>(m.memory_bytes))));
+  if (m.folds_per_s > 0)
+    parts.push_back(fmt::format("the hub could fold {:.0f} units/s", m.folds_per_s));
+  if (!parts.empty()) c.print(base::join(parts, "; ") + "\n");
+  if (const auto time = shares(m.spent); !time.empty()) c.print("time: " + time + "\n");
+}
+
 }  // namespace
 
 Result<wire::Plan> ask_plan(Context& c, const wire::NewJob& job) {
@@ -72,6 +110,9 @@ void show_plan(const Context& c, const wire::Plan& plan) {
                               {"8 in 10 runs", right, 0, 1},
                               {"limited by", left, 0, 2}};
   if (deadline) columns.insert(columns.end() - 1, {"in time", right});
+  const bool classes = std::ranges::any_of(
+      plan.candidates, [&](const auto& p) { return p.class_ != plan.candidates.front().class_; });
+  if (classes) columns.insert(columns.begin() + 1, {"class"});
   Table table(columns);
   for (const auto& p : plan.candidates) {
     std::vector<Cell> row{p.chosen ? Cell("*", Tone::strong) : Cell(""),
@@ -83,6 +124,7 @@ void show_plan(const Context& c, const wire::Plan& plan) {
                           range(brief(p.cost_low), brief(p.cost_high)),
                           p.limit};
     if (deadline) row.insert(row.end() - 1, percent(p.chance, 0));
+    if (classes) row.insert(row.begin() + 1, printable(p.class_));
     table.add(std::move(row));
   }
   c.print(table);
@@ -91,11 +133,19 @@ void show_plan(const Context& c, const wire::Plan& plan) {
   if (plan.guessed)
     c.print(fmt::format("the ranges are a guess so far: {} of this kind behind them\n",
                         plural(plan.runs, "run")));
+  if (plan.target_after)
+    c.print(fmt::format("the target is expected after {} of the epochs\n",
+                        percent(*plan.target_after)));
+  if (plan.measures) show_measures(c, *plan.measures);
 }
 
 Result<> measure_job(Context& c, wire::NewJob job) {
   job.name = ("profile of " + (job.name.empty() ? std::string("a job") : job.name)).substr(0, 40);
   job.workers = {1, 1};
+  if (job.batch && job.batch->train) {
+    job.batch->train->measure = true;
+    job.batch->train->target.reset();  // It would end before anything is known.
+  }
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto made, parsed<wire::Job>(api->post("/v1/jobs", wire::to_json(job))));
   const auto path = path_of("/v1/jobs", to_string(made.id));
@@ -114,6 +164,11 @@ Result<> measure_job(Context& c, wire::NewJob job) {
 }
 
 void show_forecast(const Context& c, const wire::Job& job) {
+  if (job.classes)
+    c.print(fmt::format("  classes   {}\n", printable(base::join(*job.classes, ", "))));
+  for (const auto& m : job.moves.value_or(std::vector<wire::JobMove>{}))
+    c.print(fmt::format("  moved     {} from {} to {}: {}\n", relative(m.at, c.now()),
+                        printable(m.from), printable(m.to), printable(m.why)));
   if (job.planned)
     c.print(fmt::format("  planned   {}: {}\n", plural(*job.planned, "worker"),
                         printable(job.planned_why.value_or(""))));
@@ -126,36 +181,24 @@ void show_forecast(const Context& c, const wire::Job& job) {
 
 namespace {
 
-void show_took(const Context& c, const wire::Job& job, double progress) {
+void show_took(const Context& c, const wire::Job& job, const wire::Training& t) {
+  const auto progress = t.progress;
   if (!job.forecast || !job.started || !job.ended || progress <= 0) return;
   const auto took = *job.ended - *job.started;
-  // It may have reached its target early: then the forecast is for that part of the work.
-  const auto expected = job.forecast->time.seconds() * progress;
+  const bool reached = t.target && t.accuracy && *t.accuracy >= *t.target;
+  const auto expected = job.forecast->seconds_for(progress, reached);
   const auto off = took.seconds() / std::max(1e-6, expected) - 1;
   c.print(fmt::format("  took      {} for {} of the work ({} {} than forecast), {} credits\n",
                       rough(took), percent(progress), percent(std::abs(off)),
                       off < 0 ? "less" : "more", brief(job.spent)));
 }
 
-void show_time_spent(const Context& c, const wire::TimeSpent& spent) {
-  std::int64_t all = 0;
-  for (const auto part : wire::kTimeParts) all += (spent.*part).us;
-  if (all == 0) return;
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::size(wire::kTimeParts); ++i) {
-    const auto share =
-        static_cast<double>((spent.*wire::kTimeParts[i]).us) / static_cast<double>(all);
-    if (share >= 0.005)
-      parts.push_back(fmt::format("{} {}", wire::TimeSpent::souk_field_names[i], percent(share)));
-  }
-  c.print(fmt::format("  time      {}\n", base::join(parts, ", ")));
-}
-
 }  // namespace
 
 void show_outcome(const Context& c, const wire::Job& job, const wire::Training& training) {
-  show_took(c, job, training.progress);
-  show_time_spent(c, training.spent);
+  show_took(c, job, training);
+  if (const auto time = shares(training.spent); !time.empty())
+    c.print(fmt::format("  time      {}\n", time));
 }
 
 }  // namespace souk::cli

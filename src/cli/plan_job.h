@@ -17,7 +17,7 @@ void show_plan(const Context& c, const wire::Plan& plan);
 // cancels it. Its files must be at the server.
 Result<> measure_job(Context& c, wire::NewJob job);
 
-// What was planned and forecast for the job.
+// What was planned and forecast for the job, and where it has moved.
 void show_forecast(const Context& c, const wire::Job& job);
 // What a training came to beside its forecast, and where its workers' time went.
 void show_outcome(const Context& c, const wire::Job& job, const wire::Training& training);

@@ -10,6 +10,7 @@
 #include "cli/human.h"
 #include "cli/plan.h"
 #include "lab/plan_files.h"
+#include "lab/price_file.h"
 #include "wire/json.h"
 
 // Mixes of machines of different types (spotDNN's model).
@@ -35,15 +36,39 @@ Result<advisor::Work> work_of(const PlanFlags& f, const lab::ProfileFile& file) 
   return advisor::TargetLoss{*f.loss, *file.curve};
 }
 
-Result<advisor::Problem> problem_of(const PlanFlags& f) {
+// A problem, and whose prices are in it, where they are not the profile's.
+struct Posed {
+  advisor::Problem problem;
+  std::optional<advisor::PriceCatalog> prices;
+};
+
+Result<> take_prices(const Context& c, const PlanFlags& f, Posed& posed) {
+  if (f.prices.empty()) {
+    if (f.buy) return usage("--buy needs --prices", "a profile has one price for each type");
+    return {};
+  }
+  SOUK_ASSIGN(const auto text, base::read_file(f.prices, "docs/planning.md shows such a file"));
+  SOUK_ASSIGN(posed.prices, lab::parse_prices(text, f.prices));
+  SOUK_ASSIGN(auto priced, advisor::priced(posed.problem.types, *posed.prices,
+                                           f.buy.value_or(BuyFlag{advisor::Buy::both}).way));
+  for (const auto& remark : priced.remarks) c.note(remark);
+  note_age(c, *posed.prices);
+  posed.problem.types = std::move(priced.types);
+  return {};
+}
+
+Result<Posed> problem_of(const Context& c, const PlanFlags& f) {
   if (f.profile.empty())
     return usage(fmt::format("{} needs a --profile", f.algorithm),
                  "a file with machine types and the model; docs/planning.md shows one");
   SOUK_ASSIGN(const auto text, base::read_file(f.profile, "docs/planning.md shows such a file"));
-  SOUK_ASSIGN(const auto file, lab::parse_profile(text, f.profile));
-  auto out = file.problem;
-  SOUK_ASSIGN(out.work, work_of(f, file));
-  if (f.server_price) out.hub.price = *f.server_price;
+  SOUK_ASSIGN(const auto file,
+              lab::parse_profile(text, f.profile,
+                                 f.prices.empty() ? lab::Prices::inside : lab::Prices::elsewhere));
+  Posed out{.problem = file.problem};
+  SOUK_ASSIGN(out.problem.work, work_of(f, file));
+  if (f.server_price) out.problem.hub.price = *f.server_price;
+  SOUK_TRY(take_prices(c, f, out));
   return out;
 }
 
@@ -80,13 +105,21 @@ Range range_of(const Interval& i, double places) {
   return {rounded(i.low, places), rounded(i.expected, places), rounded(i.high, places)};
 }
 
+std::vector<std::string> names_of(const advisor::Problem& problem) {
+  std::vector<std::string> out;
+  for (const auto& type : problem.types) out.push_back(type.name);
+  return out;
+}
+
 struct MixPlan {
   Mix plan;
   double time_s = 0, cost = 0;
   std::int64_t iterations = 0;
   std::optional<double> cost_with_server;
-  std::optional<bool> proved;  // Said where it is not.
-  SOUK_FIELDS(MixPlan, plan, time_s, cost, iterations, cost_with_server, proved)
+  std::optional<bool> proved;                     // Said where it is not.
+  std::optional<std::vector<std::string>> types;  // Said where they are not the profile's.
+  std::optional<PricesUsed> prices;
+  SOUK_FIELDS(MixPlan, plan, time_s, cost, iterations, cost_with_server, proved, types, prices)
 };
 
 struct FrontPlan {
@@ -109,7 +142,8 @@ struct FrontPlans {
   std::string why;
   double mixes = 0;
   bool complete = true;
-  SOUK_FIELDS(FrontPlans, types, plans, chosen, why, mixes, complete)
+  std::optional<PricesUsed> prices;
+  SOUK_FIELDS(FrontPlans, types, plans, chosen, why, mixes, complete, prices)
 };
 
 // One row per plan, the chosen one marked.
@@ -177,7 +211,8 @@ Result<> plan_one(Context& c, const PlanFlags& f) {
                              : f.confidence ? "--confidence"
                                             : "--most"),
                  "pareto does");
-  SOUK_ASSIGN(const auto problem, problem_of(f));
+  SOUK_ASSIGN(const auto posed, problem_of(c, f));
+  const auto& problem = posed.problem;
   SOUK_ASSIGN(const auto forecaster, Forecaster::make(problem));
   SOUK_ASSIGN(const auto found, search(f, forecaster));
   const auto plan = forecaster.forecast(found.mix, f.time->s);
@@ -189,6 +224,10 @@ Result<> plan_one(Context& c, const PlanFlags& f) {
     if (problem.hub.price > base::Credits())
       out.cost_with_server = rounded(plan.cost_with_hub.expected, 4);
     if (!found.proved) out.proved = false;
+    if (posed.prices) {
+      out.types = names_of(problem);
+      out.prices = prices_used(*posed.prices);
+    }
     return c.print_json(wire::to_json(out));
   }
   show(c, problem, {&plan, 1}, 0);
@@ -196,15 +235,20 @@ Result<> plan_one(Context& c, const PlanFlags& f) {
       fmt::format("{}: {}. {} iterations; time and cost are the expected ones, and in {:.0f}% of "
                   "runs within the brackets.",
                   f.algorithm, found.why, plan.estimate.iterations, 100 * problem.level));
+  if (posed.prices) c.print(prices_line(*posed.prices));
   return {};
 }
 
 // --- A front of plans -------------------------------------------------------------------------
 
-FrontPlans json_of(const advisor::Problem& problem, const advisor::Plans& plans) {
-  FrontPlans out{
-      .chosen = plans.chosen, .why = plans.why, .mixes = plans.mixes, .complete = plans.complete};
-  for (const auto& type : problem.types) out.types.push_back(type.name);
+FrontPlans json_of(const Posed& posed, const advisor::Plans& plans) {
+  const auto& problem = posed.problem;
+  FrontPlans out{.types = names_of(problem),
+                 .chosen = plans.chosen,
+                 .why = plans.why,
+                 .mixes = plans.mixes,
+                 .complete = plans.complete};
+  if (posed.prices) out.prices = prices_used(*posed.prices);
   for (const auto& p : plans.candidates) {
     FrontPlan row{.plan = p.mix,
                   .time_s = range_of(p.time_s, 2),
@@ -222,17 +266,19 @@ FrontPlans json_of(const advisor::Problem& problem, const advisor::Plans& plans)
 
 Result<> plan_front(Context& c, const PlanFlags& f) {
   advisor::Request request;
-  SOUK_ASSIGN(request.problem, problem_of(f));
+  SOUK_ASSIGN(const auto posed, problem_of(c, f));
+  request.problem = posed.problem;
   if (f.budget) request.budget = in_credits(*f.budget);
   if (f.time) request.deadline_s = f.time->s;
   if (f.confidence) request.confidence = *f.confidence;
   if (f.most) request.most = *f.most;
   SOUK_ASSIGN(const auto plans, advisor::recommend(request));
-  if (c.json()) return c.print_json(wire::to_json(json_of(request.problem, plans)));
-  show(c, request.problem, plans.candidates, plans.chosen);
+  if (c.json()) return c.print_json(wire::to_json(json_of(posed, plans)));
+  show(c, posed.problem, plans.candidates, plans.chosen);
   say(c, fmt::format("* is chosen: {}. {} of {:.0f} mixes {} shown; brackets hold {:.0f}% of runs.",
                      plans.why, plans.candidates.size(), plans.mixes,
-                     plans.candidates.size() == 1 ? "is" : "are", 100 * request.problem.level));
+                     plans.candidates.size() == 1 ? "is" : "are", 100 * posed.problem.level));
+  if (posed.prices) c.print(prices_line(*posed.prices));
   return {};
 }
 

@@ -2,12 +2,12 @@
 
 #include <memory>
 
-#include "advisor/allocation.h"
-#include "advisor/schedule.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "lab/schedule_file.h"
+#include "mechanism/allocation.h"
+#include "mechanism/schedule.h"
 #include "wire/json.h"
 
 // One scheduling problem from a file: who should run where, for what share of the time, and what a
@@ -29,7 +29,7 @@ struct PolicyRow {
 
 Result<> list_policies(const Context& c) {
   std::vector<PolicyRow> rows;
-  for (const auto& p : advisor::schedule_policies())
+  for (const auto& p : mechanism::schedule_policies())
     rows.push_back({std::string(p.name), std::string(p.summary), std::string(p.objective)});
   if (c.json()) return c.print_json(fmt::format(R"({{"items":{}}})", wire::to_json(rows)));
   for (const auto& row : rows)
@@ -41,21 +41,21 @@ Result<> list_policies(const Context& c) {
 
 std::string number(double v) { return fmt::format("{:.6g}", v < 1e-7 ? 0 : v); }
 
-void show(const Context& c, const advisor::ScheduleEntry& policy,
-          const advisor::ScheduleInstance& instance, const advisor::Schedule& schedule) {
+void show(const Context& c, const mechanism::ScheduleEntry& policy,
+          const mechanism::ScheduleInstance& instance, const mechanism::Schedule& schedule) {
   using enum Column::Align;
   std::vector<Column> columns{{"job", right}, {"workers", right, 0, 1}, {"steps/s", right}};
   for (std::size_t j = 0; j < instance.types(); ++j)
     columns.push_back({fmt::format("type {}", j), right});
   Table table(columns);
-  const auto speeds = advisor::speeds(instance, schedule);
+  const auto speeds = mechanism::speeds(instance, schedule);
   for (std::size_t i = 0; i < instance.jobs(); ++i) {
     std::vector<Cell> row{std::to_string(i), number(instance.scale[i]), number(speeds[i])};
     for (std::size_t j = 0; j < instance.types(); ++j)
       row.emplace_back(number(schedule.shares[i * instance.types() + j]));
     table.add(std::move(row));
   }
-  const auto used = advisor::machines_used(instance, schedule.shares);
+  const auto used = mechanism::machines_used(instance, schedule.shares);
   std::vector<Cell> in_use{"used", "", ""}, prices{"price", "", ""};
   for (std::size_t j = 0; j < instance.types(); ++j) {
     in_use.emplace_back(fmt::format("{} of {}", number(used[j]), number(instance.capacity[j])));
@@ -66,13 +66,13 @@ void show(const Context& c, const advisor::ScheduleEntry& policy,
   c.print(table);
   c.print(fmt::format("{}: {:.9g} ({})\n", policy.name, schedule.objective, policy.objective));
   if (schedule.at_once) c.print("shares are of a job's workers, all at once\n");
-  if (schedule.gap() > advisor::kExact)
+  if (schedule.gap() > mechanism::kExact)
     c.print(fmt::format("the best there is may be up to {:.2g}% better\n", 100 * schedule.gap()));
 }
 
 Result<> schedule(Context& c, const ScheduleFlags& o) {
   if (o.list) return list_policies(c);
-  SOUK_ASSIGN(const auto* policy, advisor::find_schedule_policy(o.policy));
+  SOUK_ASSIGN(const auto* policy, mechanism::find_schedule_policy(o.policy));
   if (o.instance.empty())
     return usage("`souk schedule` needs an --instance",
                  R"(a file like {"throughputs":[[2,1],[3,2]],"capacity":[1,2]})");

@@ -20,7 +20,7 @@ namespace souk::codec {
 namespace {
 
 constexpr std::string_view kStateHash =
-    "5005aa637150d58f0fb7183b69dac2a6c0f0d8e556577ab45ff7b4f9462ad0a3";
+    "508d7eb627f560cea60e926580170ea9968a93dac01e4407472aa6c41f55cbd8";
 
 std::filesystem::path golden() {
   return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";

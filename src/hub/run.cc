@@ -208,7 +208,7 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
                  .pass = unit.epoch,
                  .first_step = unit.first_step,
                  .steps = unit.steps,
-                 .batch = spec_.batch,
+                 .batch = batch_of(unit.id),
                  .lr = unit.lr,
                  .seed = unit.seed,
                  .send = std::string(to_string(session_.rule().needs().sends)),
@@ -228,6 +228,12 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
   if (unit.kind == UnitKind::train || unit.kind == UnitKind::evaluate)
     out.shard = shard_of(unit).blob;
   return out;
+}
+
+std::int32_t Run::batch_of(std::int64_t unit) const {
+  if (!spec_.measure) return spec_.batch;
+  const auto part = unit % 2 == 0 ? 1 : unit % 4 == 1 ? 2 : 4;
+  return std::max(1, spec_.batch / part);
 }
 
 std::optional<std::size_t> Run::hub_for(base::LeaseId worker, const train::Unit& unit) const {
@@ -296,6 +302,7 @@ Result<Run::Judged> Run::complete(base::LeaseId worker, std::int64_t unit,
       hub = it->second.hub;
     }
     if (done.error) return refuse(unit, *done.error);
+    if (asked.kind == UnitKind::train) spent_.did(worker, batch_of(unit), done.steps);
     if (asked.kind == UnitKind::evaluate) {
       const auto accuracy = done.metrics.find("accuracy");
       const auto right = accuracy == done.metrics.end() ? 0 : accuracy->second;
@@ -589,8 +596,11 @@ Result<> Run::fold_waiting() {
     std::move(waiting_.begin(), end, std::back_inserter(batch));
     waiting_.erase(waiting_.begin(), end);
   }
+  const auto before = clock_.now();
   const auto version = store_->fold(session_.rule(), batch);
   const std::lock_guard lock(mutex_);
+  folds_ += std::ssize(batch);
+  folding_time_ = folding_time_ + (clock_.now() - before);
   if (!version) {  // They were accepted: the next fold takes them along.
     waiting_.insert(waiting_.begin(), std::move_iterator(batch.begin()),
                     std::move_iterator(batch.end()));
@@ -692,6 +702,9 @@ wire::Training Run::view() const {
          .steps_per_second = w.seconds_per_step > 0 ? 1 / w.seconds_per_step : 0,
          .spent = spent_.of(base::LeaseId(static_cast<std::uint64_t>(id)))});
   out.spent = spent_.all();
+  out.by_batch = spent_.by_batch();
+  out.folds = folds_;
+  out.folding = folding_time_;
   return out;
 }
 

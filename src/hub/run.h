@@ -89,6 +89,7 @@ class Run {
       const base::Clock& clock, RunOptions options, std::unique_ptr<ParameterStore> store);
 
   struct Snapshot;
+  [[nodiscard]] std::int32_t batch_of(std::int64_t unit) const;
   base::Result<> recover();
   base::Result<> save_if_due(bool force);
   base::Result<> save();
@@ -183,6 +184,8 @@ class Run {
   std::map<std::int64_t, Believed> held_;  // Until another worker comes to the same.
   std::int64_t bytes_in_ = 0, bytes_out_ = 0;
   TimeBook spent_;
+  std::int64_t folds_ = 0;       // Here, not at hubs,
+  base::Duration folding_time_;  // and the time they took.
   base::Time next_snapshot_;
   std::int64_t since_snapshot_ = 0;
   std::optional<Ended> ended_;

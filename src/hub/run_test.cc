@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <set>
 
 #include "blob/folder.h"
 #include "hub/testing/runs.h"
@@ -79,6 +80,30 @@ TEST_F(HubRun, WhatIsNotAnUpdateIsRejectedAndItsUnitGivenOutAgain) {
   EXPECT_EQ(values(), std::vector<float>(11, 1.0f));
   EXPECT_EQ(run_->view().by_worker.front().rejected, 6);
   EXPECT_EQ(ask(bob_).first_step, unit.first_step);
+}
+
+TEST_F(HubRun, AMeasuringRunTriesSmallerBatchesAndTellsWhatTheyTook) {
+  spec_.measure = true;
+  spec_.shards = {{"a", 2'000}};
+  open();
+  begin();
+  auto unit = ask(ann_);
+  std::set<std::int32_t> batches;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(unit.kind, "train");
+    batches.insert(unit.batch);
+    ASSERT_TRUE(tell(ann_, unit, done_of(unit), std::vector<float>(11, 0.25f)).accepted);
+    const auto next = run_->next(ann_, {}, wire::TimeSpent{.compute = base::seconds(unit.batch)});
+    ASSERT_TRUE(next);
+    unit = *next;
+  }
+  EXPECT_EQ(batches, (std::set{2, 5, 10}));
+  const auto view = run_->view();
+  ASSERT_EQ(view.by_batch.size(), 3u);
+  EXPECT_EQ(view.by_batch[0].compute, base::seconds(2));
+  EXPECT_EQ(view.by_batch[2].compute, base::seconds(20));
+  EXPECT_EQ(view.by_batch[2].steps, 40);
+  EXPECT_EQ(view.folds, 4);
 }
 
 TEST_F(HubRun, NobodyPushesForAnother) {

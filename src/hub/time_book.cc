@@ -17,10 +17,26 @@ void add_to(wire::TimeSpent& sum, const wire::TimeSpent& spent) {
 
 }  // namespace
 
+void TimeBook::did(base::LeaseId worker, std::int32_t batch, std::int64_t steps) {
+  did_[worker] = {.batch = batch, .steps = steps};
+}
+
 void TimeBook::add(base::LeaseId worker, const wire::TimeSpent& spent) {
+  const auto done = did_.extract(worker);
   if (!plausible(spent)) return;
   add_to(of_[worker], spent);
   add_to(all_, spent);
+  if (!done) return;
+  const auto batch = done.mapped().batch;
+  auto& sum = by_batch_.try_emplace(batch, wire::BatchTime{.batch = batch}).first->second;
+  sum.steps += done.mapped().steps;
+  sum.compute = sum.compute + spent.compute;
+}
+
+std::vector<wire::BatchTime> TimeBook::by_batch() const {
+  std::vector<wire::BatchTime> out;
+  for (const auto& [batch, time] : by_batch_) out.push_back(time);
+  return out;
 }
 
 wire::TimeSpent TimeBook::of(base::LeaseId worker) const {

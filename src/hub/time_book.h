@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "base/id.h"
 #include "wire/training.h"
@@ -11,13 +12,18 @@ namespace souk::hub {
 // anew with the process. Not thread-safe.
 class TimeBook {
  public:
+  // The worker did this since it last told about its time.
+  void did(base::LeaseId worker, std::int32_t batch, std::int64_t steps);
   // More than a worker can have spent between two units is not believed.
   void add(base::LeaseId worker, const wire::TimeSpent& spent);
   [[nodiscard]] wire::TimeSpent of(base::LeaseId worker) const;
   [[nodiscard]] const wire::TimeSpent& all() const { return all_; }
+  [[nodiscard]] std::vector<wire::BatchTime> by_batch() const;
 
  private:
   std::map<base::LeaseId, wire::TimeSpent> of_;
+  std::map<base::LeaseId, wire::BatchTime> did_;
+  std::map<std::int32_t, wire::BatchTime> by_batch_;
   wire::TimeSpent all_;
 };
 

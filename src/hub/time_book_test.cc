@@ -20,6 +20,23 @@ TEST(TimeBook, SumsUpWhatWorkersSpent) {
   EXPECT_EQ(book.all().waiting, seconds(1));
 }
 
+TEST(TimeBook, ComputingCountsForTheBatchThatWasDoneMeanwhile) {
+  TimeBook book;
+  book.did(LeaseId(1), 32, 10);
+  book.did(LeaseId(2), 16, 10);
+  book.add(LeaseId(1), {.compute = seconds(3), .waiting = seconds(1)});
+  book.add(LeaseId(1), {.compute = seconds(9)});  // Nothing came of it.
+  book.add(LeaseId(2), {.compute = seconds(2)});
+  book.did(LeaseId(2), 32, 5);
+  book.add(LeaseId(2), {.compute = seconds(1)});
+  const auto by_batch = book.by_batch();
+  ASSERT_EQ(by_batch.size(), 2u);
+  EXPECT_EQ(by_batch[0].batch, 16);
+  EXPECT_EQ(by_batch[0].compute, seconds(2));
+  EXPECT_EQ(by_batch[1].steps, 15);
+  EXPECT_EQ(by_batch[1].compute, seconds(4));
+}
+
 TEST(TimeBook, WhatNobodyCanHaveSpentIsNotBelieved) {
   TimeBook book;
   book.add(LeaseId(1), {.compute = seconds(-1)});

@@ -33,7 +33,10 @@ struct BidForm {
   std::optional<std::string> owner;
   std::optional<SplitSide> side;
   std::optional<std::vector<std::string>> bundle;
-  SOUK_FIELDS(BidForm, id, price, units, gang, owner, side, bundle)
+  std::optional<std::map<std::string, double>> rates;
+  std::optional<double> steps, done, elapsed, slo;
+  SOUK_FIELDS(BidForm, id, price, units, gang, owner, side, bundle, rates, steps, done, elapsed,
+              slo)
 };
 struct AskForm {
   std::string id;
@@ -122,6 +125,8 @@ class Reader {
       SOUK_TRY(read_bid(form_.bids[i], fmt::format("bids[{}]", i)));
     for (std::size_t i = 0; i < form_.asks.size(); ++i)
       SOUK_TRY(read_ask(form_.asks[i], fmt::format("asks[{}]", i)));
+    SOUK_TRY(read_works());
+    SOUK_TRY(read_rates());
     SOUK_TRY(check_whole());
     return std::move(out_);
   }
@@ -239,6 +244,61 @@ class Reader {
     if (items.empty())
       return bad(at + ".bundle", "it is empty", "name the items that the bid wants");
     out_.book.bundles.emplace_back(items.begin(), items.end());
+    return {};
+  }
+
+  static Result<> check_measure(double number, const std::string& field) {
+    if (number >= 0 && number <= kMostMeasure) return {};
+    return bad(field, fmt::format("{} is out of range", number),
+               fmt::format("write a number from 0 to {}", kMostMeasure));
+  }
+
+  // What is known of one bid's work is there for all of them, as unknown.
+  Result<> read_works() {
+    const auto known = [](const BidForm& f) { return f.steps || f.done || f.elapsed || f.slo; };
+    if (std::ranges::none_of(form_.bids, known)) return {};
+    for (std::size_t i = 0; i < form_.bids.size(); ++i) {
+      const auto& form = form_.bids[i];
+      const mechanism::Work work{.steps = form.steps.value_or(0),
+                                 .done = form.done.value_or(0),
+                                 .elapsed_s = form.elapsed.value_or(0),
+                                 .slo_s = form.slo.value_or(0)};
+      SOUK_TRY(check_measure(work.steps, fmt::format("bids[{}].steps", i)));
+      SOUK_TRY(check_measure(work.done, fmt::format("bids[{}].done", i)));
+      SOUK_TRY(check_measure(work.elapsed_s, fmt::format("bids[{}].elapsed", i)));
+      SOUK_TRY(check_measure(work.slo_s, fmt::format("bids[{}].slo", i)));
+      out_.book.works.push_back(work);
+    }
+    return {};
+  }
+
+  Result<> read_rates() {
+    if (std::ranges::none_of(form_.bids, [](const BidForm& f) { return f.rates.has_value(); }))
+      return {};
+    const auto asks = out_.asks.size();
+    if (asks > 0 && form_.bids.size() > kMostRates / asks)
+      return fail(Code::too_large,
+                  fmt::format("{} bids on {} asks have too many rates", form_.bids.size(), asks),
+                  fmt::format("bids times asks may be {} in a book with rates", kMostRates),
+                  "rates");
+    const std::vector<std::string_view> names(out_.asks.begin(), out_.asks.end());
+    std::map<std::string_view, std::size_t> places;
+    for (std::size_t a = 0; a < asks; ++a) places.emplace(names[a], a);
+    for (std::size_t i = 0; i < form_.bids.size(); ++i) {
+      const auto& rates = form_.bids[i].rates;
+      const auto row = out_.book.rates.size();
+      out_.book.rates.resize(row + asks, rates ? 0 : 1);
+      if (!rates) continue;
+      for (const auto& [ask, rate] : *rates) {
+        const auto field = fmt::format("bids[{}].rates", i);
+        const auto at = places.find(ask);
+        if (at == places.end())
+          return bad(field, fmt::format("{} is not an ask of the book", quoted(ask)),
+                     base::suggest(ask, names));
+        SOUK_TRY(check_measure(rate, field));
+        out_.book.rates[row + at->second] = rate;
+      }
+    }
     return {};
   }
 
@@ -405,6 +465,26 @@ std::string lottery_json(const NamedBook& book, const mechanism::Outcome& outcom
   return draws.size() == 1 ? wire::to_json(draws.front()) : wire::to_json(draws);
 }
 
+// What was measured of a bid's job; what is not known or not possible is left out.
+void tell_measured(const NamedBook& named, std::size_t bid, BidForm& form) {
+  const auto& book = named.book;
+  if (!book.rates.empty()) {
+    auto& rates = form.rates.emplace();
+    for (std::size_t a = 0; a < book.asks.size(); ++a)
+      if (const auto rate = book.rates[bid * book.asks.size() + a];
+          rate > 0 && book.asks[a].units > 0)
+        rates.emplace(named.asks[a], rate);
+  }
+  if (book.works.empty()) return;
+  const auto tell = [](std::optional<double>& field, double number) {
+    if (number > 0) field = number;
+  };
+  tell(form.steps, book.works[bid].steps);
+  tell(form.done, book.works[bid].done);
+  tell(form.elapsed, book.works[bid].elapsed_s);
+  tell(form.slo, book.works[bid].slo_s);
+}
+
 }  // namespace
 
 Result<std::variant<NamedBook, Quanta>> read_book(std::string_view text) {
@@ -441,6 +521,7 @@ std::string book_line(const NamedBook& named, std::uint64_t seed) {
     BidForm form{named.bids[i], Credits(static_cast<std::int64_t>(price)), bid.units};
     if (gang > 1) form.gang = gang;
     if (bid.owner != 0) form.owner = std::to_string(bid.owner);
+    tell_measured(named, i, form);
     line.bids.push_back(std::move(form));
   }
   line.asks.reserve(book.asks.size());

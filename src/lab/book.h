@@ -15,7 +15,8 @@
 // mechanism in another language (external.h). docs/mechanisms.md describes the format for people.
 //
 //   {"class":"c1","reference":8,
-//    "bids":[{"id":"b1","price":17,"units":1,"gang":2,"owner":"ann","side":"left"}],
+//    "bids":[{"id":"b1","price":17,"units":1,"gang":2,"owner":"ann","side":"left",
+//             "rates":{"s1":2.5},"steps":9000,"done":0,"elapsed":60,"slo":3600}],
 //    "asks":[{"id":"s1","price":1,"units":1,"rank":0,"side":"left"}]}
 //   {"items":["a","b"],"bids":[{"id":"Green","price":19,"bundle":["a","b"]}]}
 //   {"quanta":[[4,1,1],[0,3,0]],"initial_credits":6,"slices":6}
@@ -23,6 +24,10 @@
 // Prices are in credits, per slot-hour. A bid with a gang names the price of the whole gang: its
 // limit per slot is that price divided by the gang, rounded down to the micro-credit. Its units are
 // slots; left out they are one gang, and a number below the gang counts gangs.
+//
+// The rates of a bid are the steps a second that a slot of each ask does for it: it cannot run on
+// asks that are not named, and without rates all do 1. Seconds and steps are of its job
+// (mechanism::Work).
 //
 // Reading is as strict as wire/json.h, and bounded: what is read here can be cleared and added up
 // without an overflow. Pure.
@@ -46,6 +51,8 @@ struct Quanta {
 };
 
 inline constexpr std::int32_t kMostUnits = 1'000'000;   // Of one bid or ask.
+inline constexpr double kMostMeasure = 1e15;            // Of a rate, of steps and of seconds.
+inline constexpr std::size_t kMostRates = 1 << 24;      // Bids times asks of a book with rates.
 inline constexpr std::int64_t kMostSlices = 1'000'000;  // And demands, and initial credits.
 inline constexpr std::size_t kMostOrders = 1'000'000;   // Bids, asks, items and demands, of each.
 // Prices times units, of all bids or all asks together: a trillion credits.

@@ -181,6 +181,66 @@ TEST(Book, TheLineForAProgramReadsBackAsTheSameBook) {
   EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
+constexpr auto kMeasured = R"({"reference":4,
+  "bids":[{"id":"b1","price":9,"rates":{"s1":2,"s2":1,"s3":0.5},"steps":100,"slo":60},
+          {"id":"b2","price":9,"rates":{"s2":2,"s1":3,"s3":1},"done":5,"elapsed":7}],
+  "asks":[{"id":"s1","price":0},{"id":"s2","price":0,"units":2},
+          {"id":"s3","price":0,"units":3}]})";
+
+TEST(Book, ReadsWhatWasMeasured) {
+  const auto b = read(kMeasured);
+  EXPECT_THAT(b.book.rates, ElementsAre(2, 1, .5, 3, 2, 1));
+  EXPECT_THAT(b.book.works, ElementsAre(mechanism::Work{.steps = 100, .slo_s = 60},
+                                        mechanism::Work{.done = 5, .elapsed_s = 7}));
+  const auto some = read(R"({"bids":[{"id":"b1","price":9,"rates":{"s2":4}},{"id":"b2","price":9}],
+    "asks":[{"id":"s1","price":1},{"id":"s2","price":1}]})");
+  EXPECT_THAT(some.book.rates, ElementsAre(0, 4, 1, 1));
+  EXPECT_TRUE(some.book.works.empty());
+}
+
+// The instance of docs/scheduling.md: 18/31 of the fastest machine are the second job's, 13/31 the
+// first's.
+TEST(Book, TheKnownInstanceIsClearedAsItsScheduleSays) {
+  auto b = read(kMeasured);
+  b.book.works.clear();
+  const auto las = *mechanism::make("las");
+  base::Random random(1);
+  const auto out = las->clear(b.book, random);
+  ASSERT_TRUE(mechanism::verify(b.book, out));
+  EXPECT_THAT(outcome_json({"las", 1}, b, out),
+              HasSubstr(R"("trades":[{"bid":"b1","ask":"s2","units":1,)"));
+  EXPECT_THAT(outcome_json({"las", 1}, b, out), HasSubstr(R"({"bid":"b2","ask":"s1","units":1,)"));
+}
+
+TEST(Book, WhatWasMeasuredIsToldToPrograms) {
+  const auto b = read(kMeasured);
+  const auto line = book_line(b, 1);
+  EXPECT_THAT(line, HasSubstr(R"("rates":{"s1":2,"s2":1,"s3":0.5},"steps":100,"slo":60})"));
+  EXPECT_THAT(line, HasSubstr(R"("done":5,"elapsed":7})"));
+  EXPECT_EQ(book_line(with_names({{{1, whole(1)}}, {{1, whole(1)}}}), 1).find("rates"),
+            std::string::npos);
+}
+
+TEST(Book, AMeasureThatIsNoneIsNamed) {
+  const auto with = [](std::string_view bid) {
+    return error_of(fmt::format(
+        R"({{"bids":[{{"id":"b1","price":9,{}}}],"asks":[{{"id":"s1","price":1}}]}})", bid));
+  };
+  EXPECT_THAT(with(R"("rates":{"s2":1})"),
+              HasSubstr("bids[0].rates: 's2' is not an ask of the book"));
+  EXPECT_THAT(with(R"("rates":{"s1":-1})"), HasSubstr("bids[0].rates: -1 is out of range"));
+  EXPECT_THAT(with(R"("steps":-1)"), HasSubstr("bids[0].steps: -1 is out of range"));
+  EXPECT_THAT(with(R"("elapsed":1e30)"), HasSubstr("bids[0].elapsed: 1e+30 is out of range"));
+}
+
+TEST(Book, RatesOfTooManyPairsAreRefused) {
+  std::string text = R"({"bids":[{"id":"b","price":1,"rates":{"s0":1}})";
+  for (int i = 0; i < 5'000; ++i) text += fmt::format(R"(,{{"id":"b{}","price":1}})", i);
+  text += R"(],"asks":[{"id":"s0","price":1})";
+  for (int i = 1; i < 5'000; ++i) text += fmt::format(R"(,{{"id":"s{}","price":1}})", i);
+  EXPECT_THAT(error_of(text + "]}"), HasSubstr("5001 bids on 5000 asks have too many rates"));
+}
+
 TEST(Book, BidsThatCannotTradeAreNotTold) {
   mechanism::Book book{{{.id = 1, .limit = whole(3), .units = 2, .gang = 3}, {2, whole(4)}}};
   const auto line = book_line(with_names(book), 0);

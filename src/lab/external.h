@@ -49,6 +49,8 @@ class External final : public mechanism::Mechanism {
   // Bids and asks alone, and what the fallback takes.
   [[nodiscard]] base::Result<> accepts(const mechanism::Book& book) const override;
   [[nodiscard]] base::Result<> fit_for_live() const override;
+  // As the fallback does: a program beside `las` is told the rates too.
+  [[nodiscard]] bool wants_rates() const override { return fallback_->wants_rates(); }
 
   // Asks the program itself, with no fallback and no waiting between tries: misbehaviour is the
   // error. Requires accepts(book.book).

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "lab/price_file.h"
 #include "wire/json.h"
 
 namespace souk::lab {
@@ -64,12 +65,26 @@ Result<CatalogFile> catalog_of(const CatalogRows& rows) {
   return out;
 }
 
+bool is_of_a_provider(const Value& value) {
+  const auto* object = value.if_object();
+  return object && object->contains("provider");
+}
+
+// The workers of a cluster are of one type, and bought one way.
+Result<CatalogFile> catalog_of(advisor::PriceCatalog prices, std::optional<advisor::Buy> buy) {
+  if (buy == advisor::Buy::both)
+    return fail(Code::invalid, "the workers of one type are bought one way",
+                "say --buy spot or --buy on-demand");
+  return CatalogFile{.catalog = cluster_types(prices, buy.value_or(advisor::Buy::on_demand)),
+                     .prices = std::move(prices)};
+}
+
 // --- Profiles ---------------------------------------------------------------------------------
 
 struct TypeRow {
   std::string name;
-  std::int32_t quota = 0;
-  Credits price;
+  std::optional<std::int32_t> quota;
+  std::optional<Credits> price;
   double step_s = 0;
   double batch = 1;
   std::int32_t gpus = 0;
@@ -111,13 +126,26 @@ struct ProfileRows {
   std::optional<HubRow> hub;
   std::optional<LossRow> loss;
   std::optional<RecoveryRow> recovery;
+  std::optional<wire::AnyJson> fit;
 
-  SOUK_FIELDS(ProfileRows, types, model_mb, request_mb_s, pcie_mb_s, hub, loss, recovery)
+  SOUK_FIELDS(ProfileRows, types, model_mb, request_mb_s, pcie_mb_s, hub, loss, recovery, fit)
   static constexpr auto optional_fields =
       std::array<std::string_view, 3>{"model_mb", "request_mb_s", "pcie_mb_s"};
 };
 
-Result<ProfileFile> profile_of(const ProfileRows& rows) {
+Result<> has_prices(const ProfileRows& rows) {
+  for (std::size_t i = 0; i < rows.types.size(); ++i) {
+    const auto& t = rows.types[i];
+    if (t.price && t.quota) continue;
+    return fail(Code::invalid,
+                fmt::format("missing key 'types[{}].{}'", i, t.price ? "quota" : "price"),
+                "give it, or take prices from a catalog: --prices FILE");
+  }
+  return {};
+}
+
+Result<ProfileFile> profile_of(const ProfileRows& rows, Prices prices) {
+  if (prices == Prices::inside) SOUK_TRY(has_prices(rows));
   ProfileFile out;
   auto& p = out.problem;
   p.traffic = {rows.model_mb, rows.request_mb_s, rows.pcie_mb_s};
@@ -136,8 +164,8 @@ Result<ProfileFile> profile_of(const ProfileRows& rows) {
                       t.step_s - compute_s),
           "step_s is the whole of a step with one worker; is model_mb or request_mb_s off?");
     p.types.push_back({.name = t.name,
-                       .quota = t.quota,
-                       .price = t.price,
+                       .quota = t.quota.value_or(0),
+                       .price = t.price.value_or(Credits()),
                        .batch = t.batch,
                        .compute_s = compute_s,
                        .gpus = t.gpus,
@@ -210,22 +238,31 @@ bool is_columns(const Value& value) {
   return object && object->contains("speed_samples_per_s");
 }
 
-Result<ProfileFile> profile_in(const Value& value) {
+Result<ProfileFile> profile_in(const Value& value, Prices prices) {
   if (is_columns(value)) {
     SOUK_ASSIGN(const auto columns, wire::from_value<Columns>(value));
     return profile_of(columns);
   }
   if (const auto* object = value.if_object(); object && !object->contains("types"))
     for (const auto& member : *object)
-      if (is_columns(member.value())) return profile_in(member.value());
+      if (is_columns(member.value())) return profile_in(member.value(), prices);
   SOUK_ASSIGN(const auto rows, wire::from_value<ProfileRows>(value));
-  return profile_of(rows);
+  return profile_of(rows, prices);
 }
 
 }  // namespace
 
-Result<CatalogFile> parse_catalog(std::string_view json, std::string_view name) {
-  SOUK_ASSIGN(const auto rows, base::located(wire::from_json<CatalogRows>(json), name));
+Result<CatalogFile> parse_catalog(std::string_view json, std::string_view name,
+                                  std::optional<advisor::Buy> buy) {
+  SOUK_ASSIGN(const auto value, base::located(wire::parse(json), name));
+  if (is_of_a_provider(value)) {
+    SOUK_ASSIGN(auto prices, parse_prices(json, name));
+    return base::located(catalog_of(std::move(prices), buy), name);
+  }
+  if (buy)
+    return fail(Code::invalid, fmt::format("{} has one price for each type", name),
+                "--buy is for catalogs of a provider, which tell both");
+  SOUK_ASSIGN(const auto rows, base::located(wire::from_value<CatalogRows>(value), name));
   return base::located(catalog_of(rows), name);
 }
 
@@ -233,9 +270,9 @@ Result<std::map<std::string, double>> parse_bandwidth(std::string_view json) {
   return wire::from_json<std::map<std::string, double>>(json);
 }
 
-Result<ProfileFile> parse_profile(std::string_view json, std::string_view name) {
+Result<ProfileFile> parse_profile(std::string_view json, std::string_view name, Prices prices) {
   SOUK_ASSIGN(const auto value, base::located(wire::parse(json), name));
-  return base::located(profile_in(value), name);
+  return base::located(profile_in(value, prices), name);
 }
 
 }  // namespace souk::lab

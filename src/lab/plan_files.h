@@ -8,6 +8,7 @@
 
 #include "advisor/catalog.h"
 #include "advisor/forecast.h"
+#include "advisor/prices.h"
 #include "base/result.h"
 
 // The files that `souk plan --algorithm` reads, JSON. A key that does not exist is an error that
@@ -24,12 +25,16 @@ using base::Result;
 //    "p": 0.95, "max_workers": 6}
 //
 // Types may also tell "ecu", "mem", "gpu" and "net", which nothing here uses.
+//
+// Or a provider's prices (price_file.h), bought one way: on demand unless `buy` says otherwise.
 struct CatalogFile {
-  advisor::Catalog catalog;  // Types in the order of their names.
+  advisor::Catalog catalog;  // Types in the order of their names, or of the provider's file.
   std::optional<double> share;
   std::optional<std::int32_t> max_workers;
+  std::optional<advisor::PriceCatalog> prices;  // Where they are a provider's.
 };
-[[nodiscard]] Result<CatalogFile> parse_catalog(std::string_view json, std::string_view name);
+[[nodiscard]] Result<CatalogFile> parse_catalog(std::string_view json, std::string_view name,
+                                                std::optional<advisor::Buy> buy = {});
 
 // {"t2.xlarge": 180}: Mbps of one worker, by type.
 [[nodiscard]] Result<std::map<std::string, double>> parse_bandwidth(std::string_view json);
@@ -44,7 +49,9 @@ struct CatalogFile {
 //    0.5}, "recovery": {"interval_s": 60, "checkpoint_s": 0, "restart_s": 30}}
 //
 // Of a type, name, quota, price and step_s are needed: the seconds of a step with one worker, its
-// exchange included, which is taken out again. Of the rest, only types.
+// exchange included, which is taken out again. Of the rest, only types. Where prices come from
+// elsewhere, price and quota may be missing (and are 0). "fit", which `souk plan --fit` writes, is
+// for people.
 //
 // Or columns, as spotDNN's parameters are published, at the top or in a block of a larger file:
 // types, gpus, quota, spot_price, speed_samples_per_s, batch_per_gpu (a list each), S_parm_MB,
@@ -55,6 +62,8 @@ struct ProfileFile {
   advisor::Problem problem;  // `work` is not set.
   std::optional<advisor::Convergence> curve;
 };
-[[nodiscard]] Result<ProfileFile> parse_profile(std::string_view json, std::string_view name);
+enum class Prices : std::uint8_t { inside, elsewhere };
+[[nodiscard]] Result<ProfileFile> parse_profile(std::string_view json, std::string_view name,
+                                                Prices prices = Prices::inside);
 
 }  // namespace souk::lab

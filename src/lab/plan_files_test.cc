@@ -44,6 +44,27 @@ TEST(PlanFiles, MistakesInACatalogAreNamed) {
   EXPECT_THAT(message("{"), HasSubstr("c.json: "));
 }
 
+constexpr std::string_view kPrices =
+    R"({"provider":"ec2","date":"2020-03-23","types":[{"name":"w","on_demand":3,"spot":1},
+        {"name":"big","on_demand":0.5,"bw_mbps":1000}]})";
+
+TEST(PlanFiles, TheCatalogOfAProviderIsBoughtOneWay) {
+  const auto out = parse_catalog(kPrices, "c.json");
+  ASSERT_TRUE(out) << out.error().message;
+  ASSERT_EQ(out->catalog.servers.size(), 1u);
+  ASSERT_EQ(out->catalog.workers.size(), 2u);
+  EXPECT_EQ(out->catalog.workers[0].price, 3_cr);
+  ASSERT_TRUE(out->prices);
+  EXPECT_EQ(date_of(*out->prices), "2020-03-23");
+  EXPECT_EQ(parse_catalog(kPrices, "c.json", advisor::Buy::spot)->catalog.workers[0].price, 1_cr);
+  const auto both = parse_catalog(kPrices, "c.json", advisor::Buy::both);
+  ASSERT_FALSE(both);
+  EXPECT_THAT(both.error().message, HasSubstr("bought one way"));
+  const auto plain = parse_catalog(kCatalog, "c.json", advisor::Buy::spot);
+  ASSERT_FALSE(plain);
+  EXPECT_THAT(plain.error().message, HasSubstr("c.json has one price for each type"));
+}
+
 TEST(PlanFiles, BandwidthIsAMapOfNumbers) {
   EXPECT_EQ(parse_bandwidth(R"({"a":1.5})")->at("a"), 1.5);
   EXPECT_FALSE(parse_bandwidth(R"({"a":"fast"})"));
@@ -79,6 +100,17 @@ TEST(PlanFiles, TypesAloneAreAProfile) {
   ASSERT_TRUE(out) << out.error().message;
   EXPECT_FALSE(out->curve);
   EXPECT_DOUBLE_EQ(out->problem.types[0].compute_s, 0.5);
+}
+
+TEST(PlanFiles, AProfileNeedsNoPricesWhereTheyComeFromElsewhere) {
+  constexpr std::string_view json = R"({"types":[{"name":"a","quota":1,"step_s":0.5}],"fit":[{}]})";
+  const auto out = parse_profile(json, "p.json", Prices::elsewhere);
+  ASSERT_TRUE(out) << out.error().message;
+  EXPECT_EQ(out->problem.types[0].quota, 1);
+  const auto inside = parse_profile(json, "p.json");
+  ASSERT_FALSE(inside);
+  EXPECT_EQ(inside.error().message, "p.json: missing key 'types[0].price'");
+  EXPECT_THAT(inside.error().hint, HasSubstr("--prices"));
 }
 
 TEST(PlanFiles, MistakesInAProfileAreNamed) {

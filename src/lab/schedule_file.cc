@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "advisor/allocation.h"
 #include "base/fields.h"
+#include "mechanism/allocation.h"
 #include "wire/json.h"
 
 namespace souk::lab {
@@ -37,20 +37,20 @@ struct ScheduleForm {
 
 }  // namespace
 
-base::Result<advisor::ScheduleInstance> read_schedule_instance(std::string_view json) {
+base::Result<mechanism::ScheduleInstance> read_schedule_instance(std::string_view json) {
   SOUK_ASSIGN(auto form, wire::from_json<InstanceForm>(json));
   const auto jobs = form.throughputs.size();
-  advisor::ScheduleInstance out{.capacity = std::move(form.capacity),
-                                .throughputs = {},
-                                .scale = std::move(form.scale),
-                                .weights = std::move(form.weights),
-                                .steps = std::move(form.steps),
-                                .done = std::move(form.done),
-                                .elapsed = std::move(form.elapsed),
-                                .isolated = std::move(form.isolated),
-                                .slo = std::move(form.slo),
-                                .cost = std::move(form.cost),
-                                .held = std::move(form.held)};
+  mechanism::ScheduleInstance out{.capacity = std::move(form.capacity),
+                                  .throughputs = {},
+                                  .scale = std::move(form.scale),
+                                  .weights = std::move(form.weights),
+                                  .steps = std::move(form.steps),
+                                  .done = std::move(form.done),
+                                  .elapsed = std::move(form.elapsed),
+                                  .isolated = std::move(form.isolated),
+                                  .slo = std::move(form.slo),
+                                  .cost = std::move(form.cost),
+                                  .held = std::move(form.held)};
   for (std::size_t i = 0; i < jobs; ++i) {
     const auto& row = form.throughputs[i];
     if (row.size() != out.capacity.size())
@@ -69,18 +69,18 @@ base::Result<advisor::ScheduleInstance> read_schedule_instance(std::string_view 
   return out;
 }
 
-std::string schedule_json(const advisor::ScheduleEntry& policy,
-                          const advisor::ScheduleInstance& instance,
-                          const advisor::Schedule& schedule) {
+std::string schedule_json(const mechanism::ScheduleEntry& policy,
+                          const mechanism::ScheduleInstance& instance,
+                          const mechanism::Schedule& schedule) {
   ScheduleForm out{.policy = std::string(policy.name),
                    .objective = schedule.objective,
                    .bound = schedule.bound,
                    .gap = schedule.gap(),
-                   .exact = schedule.gap() <= advisor::kExact,
+                   .exact = schedule.gap() <= mechanism::kExact,
                    .allocation = {},
                    .prices = schedule.prices,
                    .at_once = schedule.at_once,
-                   .speeds = advisor::speeds(instance, schedule),
+                   .speeds = mechanism::speeds(instance, schedule),
                    .meaning = std::string(policy.objective)};
   for (std::size_t i = 0; i < instance.jobs(); ++i) {
     const auto row = schedule.shares.begin() + static_cast<std::ptrdiff_t>(i * instance.types());

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "advisor/schedule.h"
+#include "mechanism/schedule.h"
 
 namespace souk::lab {
 
@@ -16,12 +16,13 @@ namespace souk::lab {
 // One row of throughputs per job. All but throughputs and capacity may be left out; scale and
 // weights are then 1. Checked: what comes back can be solved, as far as the policy has what it
 // needs.
-[[nodiscard]] base::Result<advisor::ScheduleInstance> read_schedule_instance(std::string_view json);
+[[nodiscard]] base::Result<mechanism::ScheduleInstance> read_schedule_instance(
+    std::string_view json);
 
 // {"policy":...,"objective":1.548,"bound":...,"gap":...,"exact":true,"allocation":[[...]],
 //  "prices":[...],"at_once":false,"speeds":[...],"meaning":"..."}
-[[nodiscard]] std::string schedule_json(const advisor::ScheduleEntry& policy,
-                                        const advisor::ScheduleInstance& instance,
-                                        const advisor::Schedule& schedule);
+[[nodiscard]] std::string schedule_json(const mechanism::ScheduleEntry& policy,
+                                        const mechanism::ScheduleInstance& instance,
+                                        const mechanism::Schedule& schedule);
 
 }  // namespace souk::lab

@@ -26,7 +26,7 @@ TEST(ScheduleFile, MistakesNameTheirField) {
 
 TEST(ScheduleFile, AnAnswerHasAllThatWasFound) {
   const auto s = read_schedule_instance(R"({"throughputs":[[2]],"capacity":[1]})").value();
-  const auto* policy = advisor::find_schedule_policy("max-min").value();
+  const auto* policy = mechanism::find_schedule_policy("max-min").value();
   const auto json = schedule_json(*policy, s, policy->policy.solve(s).value());
   EXPECT_TRUE(json.starts_with(R"({"policy":"max-min","objective":)")) << json;
   EXPECT_NE(json.find(R"("exact":true)"), std::string::npos) << json;

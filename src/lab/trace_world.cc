@@ -11,12 +11,12 @@
 #include <tuple>
 #include <utility>
 
-#include "advisor/allocation.h"
 #include "base/check.h"
 #include "lab/market_time.h"
 #include "lab/statistics.h"
 #include "market/decide.h"
 #include "market/invariants.h"
+#include "mechanism/allocation.h"
 
 namespace souk::lab {
 namespace {
@@ -52,7 +52,7 @@ struct Live {
 
 class ClusterWorld {
  public:
-  ClusterWorld(const ClusterStudy& study, const advisor::ScheduleEntry& policy)
+  ClusterWorld(const ClusterStudy& study, const mechanism::ScheduleEntry& policy)
       : s_(study), policy_(policy), m_(study.types.size()), free_(m_), posted_(m_) {}
 
   Result<ClusterResult> run(const Progress& progress);
@@ -75,7 +75,7 @@ class ClusterWorld {
   // --- The schedule -----------------------------------------------------------------------------
   Result<> admit();
   Result<> reschedule();
-  [[nodiscard]] advisor::ScheduleInstance instance() const;
+  [[nodiscard]] mechanism::ScheduleInstance instance() const;
   [[nodiscard]] std::vector<Placing> choose();
   void follow_shares(std::vector<Placing>& out);
   void follow_placements(std::vector<Placing>& out) const;
@@ -90,7 +90,7 @@ class ClusterWorld {
   [[nodiscard]] ClusterResult result() const;
 
   const ClusterStudy& s_;
-  const advisor::ScheduleEntry& policy_;
+  const mechanism::ScheduleEntry& policy_;
   const std::size_t m_;
   market::State state_;
   std::vector<market::ClassId> classes_;
@@ -298,8 +298,8 @@ Result<> ClusterWorld::admit() {
   return {};
 }
 
-advisor::ScheduleInstance ClusterWorld::instance() const {
-  advisor::ScheduleInstance out;
+mechanism::ScheduleInstance ClusterWorld::instance() const {
+  mechanism::ScheduleInstance out;
   for (const auto n : s_.machines) out.capacity.push_back(n);
   for (const auto& live : live_) {
     const auto& rates = live.job->rates;
@@ -609,7 +609,7 @@ Result<std::vector<ClusterJob>> cluster_jobs(const std::vector<GavelJob>& trace,
   return out;
 }
 
-Result<ClusterResult> run_cluster(const ClusterStudy& study, const advisor::ScheduleEntry& policy,
+Result<ClusterResult> run_cluster(const ClusterStudy& study, const mechanism::ScheduleEntry& policy,
                                   const Progress& progress) {
   SOUK_TRY(check_study(study));
   return ClusterWorld(study, policy).run(progress);

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "advisor/schedule.h"
 #include "base/fields.h"
 #include "base/time.h"
 #include "lab/book_world.h"
 #include "lab/gavel_trace.h"
+#include "mechanism/schedule.h"
 
 namespace souk::lab {
 
@@ -86,7 +86,7 @@ struct ClusterResult {
 //
 // Pure: the same study gives the same result.
 [[nodiscard]] Result<ClusterResult> run_cluster(const ClusterStudy& study,
-                                                const advisor::ScheduleEntry& policy,
+                                                const mechanism::ScheduleEntry& policy,
                                                 const Progress& progress = {});
 
 }  // namespace souk::lab

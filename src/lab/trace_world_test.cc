@@ -12,8 +12,8 @@
 namespace souk::lab {
 namespace {
 
-const advisor::ScheduleEntry& policy(std::string_view name) {
-  return **advisor::find_schedule_policy(name);
+const mechanism::ScheduleEntry& policy(std::string_view name) {
+  return **mechanism::find_schedule_policy(name);
 }
 
 ClusterResult run(const ClusterStudy& study, std::string_view name) {
@@ -96,7 +96,7 @@ ClusterStudy drawn(std::size_t jobs, double hourly, bool single = false) {
 }
 
 TEST(TraceWorld, TheMarketHoldsTogetherUnderEveryPolicy) {
-  for (const auto& entry : advisor::schedule_policies()) {
+  for (const auto& entry : mechanism::schedule_policies()) {
     if (entry.name == "cost") continue;  // Traces have no costs.
     for (const auto hourly : {0., 2.}) {
       const auto study = drawn(40, hourly);
@@ -105,7 +105,7 @@ TEST(TraceWorld, TheMarketHoldsTogetherUnderEveryPolicy) {
       EXPECT_LE(r.utilisation, 1 + 1e-12) << entry.name;
       EXPECT_GE(r.jct_p95, r.jct_p50) << entry.name;
       if (entry.name != "price-discovery") {
-        EXPECT_LE(r.worst_gap, advisor::kExact) << entry.name;
+        EXPECT_LE(r.worst_gap, mechanism::kExact) << entry.name;
       }
     }
   }
@@ -122,7 +122,7 @@ TEST(TraceWorld, TheSameStudyGivesTheSameResult) {
 // makespan policy comes near it.
 TEST(TraceWorld, TheMakespanPolicyComesNearItsBound) {
   const auto study = drawn(60, 0, true);
-  advisor::ScheduleInstance s{.capacity = {8, 8}};
+  mechanism::ScheduleInstance s{.capacity = {8, 8}};
   for (const auto& job : study.jobs) {
     s.throughputs.insert(s.throughputs.end(), job.rates.begin(), job.rates.end());
     s.scale.push_back(job.workers);

@@ -180,8 +180,7 @@ struct Applier {
       s.ledger.apply({.kind = ledger::Kind::release, .hold = hold_of(j.id), .amount = -more});
       line(j.owner, {.kind = LineKind::refund, .amount = -more, .job = j.id});
     }
-    // Forget its place under the old priority before it moves to the new one.
-    s.index.classes[j.slot_class.value - 1].wanting.erase({-j.terms.priority, j.id});
+    s.index.job_leaves(j);
     j.terms = e.terms;
     s.index.job_changed(s, j);
   }
@@ -354,6 +353,19 @@ struct Applier {
     auto& job = s.jobs.at(e.job);
     job.planned = e.workers;
     job.planned_why = e.why;
+    s.index.job_changed(s, job);
+  }
+
+  void operator()(const JobMoved& e) {
+    auto& job = s.jobs.at(e.job);
+    CHECK(job.leases.empty());
+    s.index.job_leaves(job);
+    job.moves.push_back({at, job.slot_class, e.slot_class, e.why});
+    if (job.moves.size() > kMovesPerJob) job.moves.erase(job.moves.begin());
+    std::ranges::replace(job.also, e.slot_class, job.slot_class);
+    job.slot_class = e.slot_class;
+    job.planned = e.workers;
+    job.planned_why = e.workers > 0 ? e.why : "";
     s.index.job_changed(s, job);
   }
 

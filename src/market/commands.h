@@ -101,6 +101,7 @@ struct SubmitJob {
   std::string forecast = {};
   std::int32_t planned = 0;
   std::string planned_why = {};
+  std::vector<ClassId> also = {};  // Classes it may move to.
 };
 struct ChangeJob {
   JobId job;
@@ -170,9 +171,26 @@ struct ResizeJob {
   std::int32_t workers = 0;
   std::string why;
 };
+// The job goes on in another of its classes. The leases that it has end at once.
+struct MoveJob {
+  JobId job;
+  ClassId slot_class;
+  std::int32_t workers = 0;  // That it is to have there; 0: as many as it may.
+  std::string why;
+};
 struct LearnProfile {  // Replaces what was known under this key.
   std::string key;
   std::string text;
+};
+// What one slot of the machine was measured to do for the job.
+struct Pace {
+  JobId job;
+  MachineId machine;
+  double steps_per_s = 0;  // 0: the job cannot run there.
+};
+struct JobWork {
+  JobId job;
+  mechanism::Work work;
 };
 struct Clear {  // One round of one class.
   ClassId slot_class;
@@ -180,6 +198,10 @@ struct Clear {  // One round of one class.
   std::vector<Near> near;  // In order.
   // What clears a class whose mechanism is a program; nothing: its fallback.
   const mechanism::Mechanism* program = nullptr;
+  // For rules that want them (Mechanism::wants_rates). A job without paces runs alike everywhere;
+  // a machine that a job has no pace on counts as the mean of those it has.
+  std::vector<Pace> paces;     // In order of (job, machine).
+  std::vector<JobWork> works;  // In order of job.
 };
 struct JudgeMachine {  // It passed a challenge, or failed it because of `failure`.
   MachineId machine;
@@ -197,7 +219,7 @@ using Command =
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
                  Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork, ReportResult,
-                 LearnProfile, ResizeJob>;
+                 LearnProfile, ResizeJob, MoveJob>;
 
 struct Request {
   Time now;

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "market/classes.h"
 #include "market/decider.h"
 
 namespace souk::market {
@@ -73,10 +75,13 @@ Result<> Decider::operator()(const SubmitJob& c) {
   if (c.kind != "batch" && c.kind != "train")
     return bad(fmt::format("'{}' is not a kind of job", c.kind.substr(0, 80)), "use batch or train",
                "kind");
-  SOUK_ASSIGN(const auto* slot_class, find_class(c.slot_class));
-  if (slot_class->retired)
-    return bad(fmt::format("class '{}' is retired", slot_class->name), "choose another class",
-               "class");
+  SOUK_ASSIGN(const auto* first, find_class(c.slot_class));
+  std::vector classes{first};
+  for (const auto id : c.also) {
+    SOUK_ASSIGN(const auto* other, find_class(id));
+    classes.push_back(other);
+  }
+  SOUK_TRY(check_classes(c.kind, classes));
   SOUK_TRY(check_terms(c.terms));
   if (c.work.size() > kWorkMax)
     return fail(Code::too_large,
@@ -113,7 +118,8 @@ Result<> Decider::operator()(const SubmitJob& c) {
                               .retry = c.retry,
                               .forecast = c.forecast,
                               .planned = c.planned,
-                              .planned_why = c.planned_why}});
+                              .planned_why = c.planned_why,
+                              .also = c.also}});
   return {};
 }
 
@@ -129,6 +135,30 @@ Result<> Decider::operator()(const ResizeJob& c) {
     return fail(Code::too_large, fmt::format("a reason of {} bytes", c.why.size()),
                 fmt::format("{} at most", kTextMax), "why");
   if (c.workers != aimed_workers(*job)) out.push_back(JobResized{c.job, c.workers, c.why});
+  return {};
+}
+
+Result<> Decider::operator()(const MoveJob& c) {
+  SOUK_TRY(need_operator("move jobs"));
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  SOUK_TRY(need_live(*job));
+  SOUK_ASSIGN(const auto* to, find_class(c.slot_class));
+  if (std::ranges::find(job->also, c.slot_class) == job->also.end())
+    return bad(fmt::format("job {} may not move to class '{}'", to_string(c.job), to->name),
+               "its owner names the classes it may be in when submitting it", "class");
+  if (to->retired)
+    return bad(fmt::format("class '{}' is retired", to->name), "choose another class", "class");
+  const auto& [min, max] = job->terms.workers;
+  if (c.workers != 0 && (c.workers < min || c.workers > max))
+    return bad(fmt::format("{} workers", c.workers),
+               fmt::format("the job wants {} to {}; 0 means as many as it may have", min, max),
+               "workers");
+  if (c.why.size() > kTextMax)
+    return fail(Code::too_large, fmt::format("a reason of {} bytes", c.why.size()),
+                fmt::format("{} at most", kTextMax), "why");
+  for (const auto id : job->leases)
+    close(s.leases.at(id), LeaseOutcome::job, fmt::format("the job moves to class {}", to->name));
+  out.push_back(JobMoved{c.job, c.slot_class, c.workers, c.why});
   return {};
 }
 

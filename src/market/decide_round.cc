@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <span>
@@ -140,6 +141,78 @@ void bring_near(const std::vector<Near>& near, std::span<Grant> grants) {
   }
 }
 
+// A table of rates for more pairs of a bid and an ask would take too much memory: the book then
+// goes without, and its slots count as alike.
+constexpr std::size_t kMostRates = 4'000'000;
+
+std::span<const Pace> paces_of(const Clear& c, JobId job) {
+  return std::ranges::equal_range(c.paces, job, {}, &Pace::job);
+}
+
+// What a slot does for the job where nobody has measured it.
+double mean_pace(std::span<const Pace> paces) {
+  double sum = 0;
+  std::size_t able = 0;
+  for (const auto& p : paces) {
+    sum += p.steps_per_s;
+    able += p.steps_per_s > 0;
+  }
+  return able == 0 ? 1 : sum / static_cast<double>(able);
+}
+
+// Fills in Book::rates. `asks` are the machines of the book's asks with their places, in order.
+void fill_rates(const Clear& c, std::span<const Wish> wishes,
+                std::span<const std::pair<MachineId, std::size_t>> asks, mechanism::Book& book) {
+  if (c.paces.empty() || wishes.size() > kMostRates / std::max<std::size_t>(asks.size(), 1)) return;
+  book.rates.reserve(wishes.size() * asks.size());
+  for (const auto& wish : wishes) {
+    const auto paces = paces_of(c, wish.job->id);
+    const auto row = book.rates.size();
+    book.rates.resize(row + asks.size(), mean_pace(paces));
+    for (const auto& pace : paces)
+      for (const auto& [machine, at] :
+           std::ranges::equal_range(asks, pace.machine, {}, [](const auto& a) { return a.first; }))
+        book.rates[row + at] = pace.steps_per_s;
+  }
+}
+
+// What was measured of the jobs and machines of a book, for a rule that wants it.
+void fill_measured(const Clear& c, std::span<const Wish> wishes, std::span<const Supply> supply,
+                   std::span<const std::uint32_t> place, mechanism::Book& book) {
+  std::vector<std::pair<MachineId, std::size_t>> asks;
+  asks.reserve(place.size());
+  for (std::size_t i = 0; i < place.size(); ++i)
+    asks.emplace_back(supply[place[i]].row->machine, i);
+  std::ranges::sort(asks);
+  fill_rates(c, wishes, asks, book);
+  if (c.works.empty()) return;
+  for (const auto& wish : wishes) {
+    const auto at = std::ranges::lower_bound(c.works, wish.job->id, {}, &JobWork::job);
+    const bool known = at != c.works.end() && at->job == wish.job->id;
+    book.works.push_back(known ? at->work : mechanism::Work{});
+  }
+}
+
+// What a machine was measured to do must be a number that can be reckoned with.
+Result<> check_measured(const Clear& c) {
+  const auto bad = [](double n) { return !std::isfinite(n) || n < 0; };
+  for (const auto& p : c.paces)
+    if (bad(p.steps_per_s))
+      return base::fail(base::Code::invalid,
+                        fmt::format("job {} has a pace of {} on machine {}", to_string(p.job),
+                                    p.steps_per_s, to_string(p.machine)),
+                        "give steps a second, 0 or more", "paces");
+  for (const auto& [job, work] : c.works)
+    if (bad(work.steps) || bad(work.done) || bad(work.elapsed_s) || bad(work.slo_s))
+      return base::fail(
+          base::Code::invalid,
+          fmt::format("the work of job {} is {} steps, {} done, {} s so far, {} s "
+                      "allowed",
+                      to_string(job), work.steps, work.done, work.elapsed_s, work.slo_s),
+          "give numbers of 0 or more", "works");
+  return {};
+}
+
 // Larger books are not searched for the best that could have been: it would take as long again.
 constexpr std::size_t kMeasured = 10'000;
 
@@ -163,9 +236,9 @@ void measure(const mechanism::Book& book, const mechanism::Outcome& outcome, Rou
 }
 
 // Clears one group's book and takes what it trades from `supply`.
-void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule,
-                 const std::vector<Near>& near, base::Random& random, RoundCleared& round,
-                 std::vector<Supply>& supply, std::vector<Grant>& grants) {
+void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule, const Clear& command,
+                 base::Random& random, RoundCleared& round, std::vector<Supply>& supply,
+                 std::vector<Grant>& grants) {
   mechanism::Book book{.reference = round.reference};
   for (const auto& known : round.standing) book.standing[known.account.value] = known.karma;
   std::vector<std::uint32_t> place;  // Of each ask in `supply`.
@@ -175,11 +248,12 @@ void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule,
     const auto& ask = supply[i];
     if (ask.free <= 0 || !group.takes(ask)) continue;
     book.asks.push_back({ask.row->offer.value, ask.row->reserve, ask.free,
-                         holds_data(near, group, ask) ? 0 : ask.row->rank + 1});
+                         holds_data(command.near, group, ask) ? 0 : ask.row->rank + 1});
     place.push_back(i);
   }
   for (const auto& w : *group.wishes)
     book.bids.push_back({w.job->id.value, w.job->terms.limit, w.units, w.gang, w.job->owner.value});
+  if (rule.wants_rates()) fill_measured(command, *group.wishes, supply, place, book);
   if (!rule.accepts(book)) return;  // Nothing that it was made for: nobody trades.
   const auto before = grants.size();
   const auto outcome = rule.clear(book, random);
@@ -193,7 +267,8 @@ void clear_group(const OrderedGroup& group, const mechanism::Mechanism& rule,
     ask.free -= t.units;
     grants.push_back({(*group.wishes)[t.bid].job, ask.row, t.units, t.pays, t.gets});
   }
-  bring_near(near, std::span(grants).subspan(before));
+  // Under a rule that knows how fast each job is where, machines of one price are not alike.
+  if (!rule.wants_rates()) bring_near(command.near, std::span(grants).subspan(before));
 }
 
 // A job's leases all end when its budget would, at the highest price among them.
@@ -296,6 +371,7 @@ Result<std::unique_ptr<mechanism::Mechanism>> rule_of(
 
 Result<> Decider::operator()(const Clear& c) {
   SOUK_TRY(need_operator("clear a round"));
+  SOUK_TRY(check_measured(c));
   SOUK_ASSIGN(const auto* found, find_class(c.slot_class));
   const auto& slot_class = *found;
   const auto& index = s.index.classes[c.slot_class.value - 1];
@@ -339,7 +415,7 @@ Result<> Decider::operator()(const Clear& c) {
     base::Random random(c.seed);
     draw_groups(groups, random);
     for (const auto& group : fewest_first(s, groups, supply))
-      clear_group(group, rule, c.near, random, round, supply, grants);
+      clear_group(group, rule, c, random, round, supply, grants);
     if (groups.size() > 1) round.equilibrium.reset();
   }
   constexpr auto sample_every = base::minutes(5);

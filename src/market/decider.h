@@ -48,6 +48,7 @@ class Decider {
   Result<> operator()(const PauseJob& c);
   Result<> operator()(const ResumeJob& c);
   Result<> operator()(const CancelJob& c);
+  Result<> operator()(const MoveJob& c);
   // decide_leases.cc
   Result<> operator()(const StartLease& c);
   Result<> operator()(const Heartbeat& c);

@@ -233,6 +233,14 @@ struct JobResized {
   SOUK_FIELDS(JobResized, job, workers, why)
 };
 
+struct JobMoved {
+  JobId job;
+  ClassId slot_class;        // Where it goes on.
+  std::int32_t workers = 0;  // That it is to have there; 0: as many as it may.
+  std::string why;
+  SOUK_FIELDS(JobMoved, job, slot_class, workers, why)
+};
+
 using Event =
     std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
                  TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
@@ -241,7 +249,7 @@ using Event =
                  JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
                  LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
                  FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked,
-                 JobResult, ProfileLearnt, JobResized>;
+                 JobResult, ProfileLearnt, JobResized, JobMoved>;
 
 using Events = std::vector<Event>;
 

@@ -128,6 +128,15 @@ void Index::offers_changed(const State& s, MachineId m) {
   for (const auto id : offers_of[m.value]) offer_changed(s, s.offers.at(id), false);
 }
 
+void Index::job_leaves(const Job& j) {
+  auto& c = classes[j.slot_class.value - 1];
+  c.wanting.erase({-j.terms.priority, j.id});
+  const auto known = wanted.find(j.id);
+  if (known == wanted.end()) return;
+  count_wanted(c, known->second, -1);
+  wanted.erase(known);
+}
+
 void Index::job_changed(const State& s, const Job& j) {
   auto& c = classes[j.slot_class.value - 1];
   auto& known = wanted[j.id];

@@ -133,6 +133,7 @@ struct Index {
   void offer_removed(const Offer& o);
   void offers_changed(const State& s, MachineId m);  // Of one machine.
   void job_changed(const State& s, const Job& j);
+  void job_leaves(const Job& j);  // Before its class or priority changes; then job_changed().
   void lease_opened(const State& s, const Lease& l);
   void lease_changed(const State& s, const Lease& l);
   void lease_closed(const State& s, const Lease& l);

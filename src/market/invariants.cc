@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -41,6 +42,8 @@ void check_jobs(const State& s, Problems& out) {
     if (hold == nullptr) return out.push_back(fmt::format("job {} has no escrow", name));
     if (j.spent + hold->left != j.terms.budget)
       out.push_back(fmt::format("job {}: spent + escrow is not its budget", name));
+    if (std::ranges::find(j.also, j.slot_class) != j.also.end())
+      out.push_back(fmt::format("job {} may move to where it is", name));
     if (s.free_budget(j) < Credits())
       out.push_back(fmt::format("job {} has promised more than its escrow", name));
     std::int32_t held = 0, done = 0;
@@ -54,7 +57,8 @@ void check_jobs(const State& s, Problems& out) {
       out.push_back(fmt::format("job {} miscounts its finished parts", name));
     for (const auto id : j.leases) {
       const auto* l = s.leases.find(id);
-      if (l == nullptr || l->job != j.id || l->state == LeaseState::closed)
+      if (l == nullptr || l->job != j.id || l->state == LeaseState::closed ||
+          l->slot_class != j.slot_class)
         return out.push_back(fmt::format("job {} lists lease {} wrongly", name, to_string(id)));
       held += l->slots;
       if (!j.work.empty() &&

@@ -27,6 +27,8 @@ inline constexpr std::size_t kLiveJobsPerAccount = 1'000;
 inline constexpr std::size_t kTokensPerAccount = 100;
 inline constexpr std::size_t kClasses = 64;
 inline constexpr std::size_t kAvoidedPerJob = 32;
+inline constexpr std::size_t kOtherClassesPerJob = 8;
+inline constexpr std::size_t kMovesPerJob = 16;     // Kept; it may move more often.
 inline constexpr std::int32_t kSlotsMax = 100'000;  // Of one offer, or workers of one job.
 // Per slot-hour: keeps price x slots x time far from overflow.
 inline constexpr base::Credits kMostPrice{1'000'000'000'000};

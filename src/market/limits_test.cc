@@ -189,5 +189,29 @@ TEST(Limits, AForecastIsShort) {
             base::Code::too_large);
 }
 
+TEST(Limits, AJobMayMoveBetweenAFewClassesAndRemembersItsLatestMoves) {
+  World w;
+  const auto bob = w.account("bob", 5_cr);
+  auto other = w.s.slot_class(w.slot_class());
+  SubmitJob job{"job", "train", w.slot_class(), wants(1, 1, 1_cr, 1_cr)};
+  for (std::size_t i = 0; i <= kOtherClassesPerJob; ++i) {
+    other.name = "other" + std::to_string(i);
+    w.run(kBoss, SetClass{other});
+    job.also.push_back(w.slot_class(other.name));
+  }
+  EXPECT_EQ(w.refused(user(bob), job).field, "also_classes");
+  job.also.pop_back();
+  w.run(user(bob), job);
+  for (std::size_t i = 0; i <= kMovesPerJob; ++i)
+    w.run(kSystem, MoveJob{JobId(1), w.at(JobId(1)).also.front(), 0, std::to_string(i)});
+  EXPECT_EQ(w.at(JobId(1)).moves.size(), kMovesPerJob);
+  EXPECT_EQ(w.at(JobId(1)).moves.front().why, "1");
+  EXPECT_EQ(w.at(JobId(1)).also.size(), kOtherClassesPerJob);
+  EXPECT_EQ(w.refused(kSystem, MoveJob{JobId(1), w.at(JobId(1)).also.front(), 0,
+                                       std::string(kTextMax + 1, 'x')})
+                .code,
+            base::Code::too_large);
+}
+
 }  // namespace
 }  // namespace souk::market::testing

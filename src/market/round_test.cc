@@ -237,5 +237,100 @@ TEST(Round, TwoMachinesOfOneLenderNeverShareAName) {
   w.run(user(w.mia), AddMachine{taken.name, {}});  // Somebody else may.
 }
 
+// Two jobs and two machines of one slot each. The first job is faster on the second machine, and
+// the other way about.
+struct Paced : Market {
+  AccountId ann = account("ann", 1000_cr);
+  MachineId one = with(lena, {}), two = with(mia, {});
+  JobId first, second;
+
+  explicit Paced(const std::string& mechanism) {
+    auto c = s.slot_class(slot_class());
+    c.mechanism = mechanism;
+    run(kBoss, SetClass{c});
+    offer(one, {.slots = 1});
+    offer(two, {.slots = 1});
+    first = job(bob, wants(1, 1, 1_cr, 1_cr));
+    second = job(ann, wants(1, 1, 1_cr, 1_cr));
+  }
+
+  std::vector<Pace> crossed() const {
+    return {{first, one, 1}, {first, two, 3}, {second, one, 5}, {second, two, 1}};
+  }
+  Events measured(std::vector<Pace> paces, std::vector<JobWork> works = {}) {
+    return run(kSystem, Clear{.slot_class = slot_class(),
+                              .seed = 1,
+                              .paces = std::move(paces),
+                              .works = std::move(works)});
+  }
+  MachineId machine_of(JobId id) const { return at(at(id).leases.at(0)).machine; }
+};
+
+TEST(MeasuredRound, EachJobGetsTheMachineItIsFasterOn) {
+  Paced w("las");
+  w.measured(w.crossed());
+  EXPECT_EQ(w.machine_of(w.first), w.two);
+  EXPECT_EQ(w.machine_of(w.second), w.one);
+  Paced blind("k-double");
+  blind.measured(blind.crossed());
+  EXPECT_EQ(blind.machine_of(blind.first), blind.one);
+  EXPECT_EQ(blind.machine_of(blind.second), blind.two);
+}
+
+TEST(MeasuredRound, DataDoesNotMoveAJobToASlowMachine) {
+  Paced w("las");
+  w.run(kSystem, Clear{.slot_class = w.slot_class(),
+                       .seed = 1,
+                       .near = {{w.first, w.one}, {w.second, w.two}},
+                       .paces = w.crossed()});
+  EXPECT_EQ(w.machine_of(w.first), w.two);
+  EXPECT_EQ(w.machine_of(w.second), w.one);
+}
+
+// The first job was measured on one machine alone, where it is as fast as anywhere for all that is
+// known; the second knows where it is fast.
+TEST(MeasuredRound, WhatWasNotMeasuredCountsAsTheMean) {
+  Paced w("las");
+  w.measured({{w.first, w.two, 7}, {w.second, w.one, 1}, {w.second, w.two, 3}});
+  EXPECT_EQ(w.machine_of(w.first), w.one);
+  EXPECT_EQ(w.machine_of(w.second), w.two);
+}
+
+TEST(MeasuredRound, AJobNeverRunsWhereItCannot) {
+  Paced w("las");
+  w.measured({{w.first, w.one, 0}, {w.second, w.one, 0}});
+  EXPECT_TRUE(w.at(w.first).leases.empty() || w.at(w.second).leases.empty());
+  EXPECT_EQ(w.machine_of(w.at(w.first).leases.empty() ? w.second : w.first), w.two);
+}
+
+TEST(MeasuredRound, WorkDecidesWhereTheRuleLooksAtIt) {
+  for (const bool second_is_longer : {false, true}) {
+    Paced w("makespan");
+    const double left = second_is_longer ? 100 : 9000;
+    w.measured(
+        {{w.first, w.one, 4}, {w.first, w.two, 1}, {w.second, w.one, 4}, {w.second, w.two, 1}},
+        {{w.first, {.steps = left}}, {w.second, {.steps = 3000}}});
+    EXPECT_EQ(w.machine_of(second_is_longer ? w.second : w.first), w.one);
+  }
+}
+
+TEST(MeasuredRound, WithoutMeasuresItClearsAsIfAllWereAlike) {
+  Paced w("las");
+  w.clear();
+  EXPECT_EQ(w.at(w.first).held + w.at(w.second).held, 2);
+}
+
+TEST(MeasuredRound, NumbersThatAreNoneAreRefused) {
+  Paced w("las");
+  const auto pace =
+      w.refused(kSystem, Clear{.slot_class = w.slot_class(), .paces = {{w.first, w.one, -1}}});
+  EXPECT_EQ(pace.field, "paces");
+  EXPECT_EQ(pace.message,
+            "job " + to_string(w.first) + " has a pace of -1 on machine " + to_string(w.one));
+  const auto work =
+      w.refused(kSystem, Clear{.slot_class = w.slot_class(), .works = {{w.first, {.done = -2}}}});
+  EXPECT_EQ(work.field, "works");
+}
+
 }  // namespace
 }  // namespace souk::market::testing

@@ -244,6 +244,16 @@ struct Part {
   SOUK_FIELDS(Part, index, done, tries, checkpoint, result)
 };
 
+// A job left one class for another.
+struct Move {
+  Time at;
+  ClassId from, to;
+  std::string why;
+
+  bool operator==(const Move&) const = default;
+  SOUK_FIELDS(Move, at, from, to, why)
+};
+
 struct Job {
   JobId id;
   AccountId owner;
@@ -272,6 +282,8 @@ struct Job {
   std::string forecast;      // Before it began, in the words of whoever made it.
   std::int32_t planned = 0;  // Workers it is to have for now; 0: as many as it may.
   std::string planned_why;
+  std::vector<ClassId> also;  // Classes it may move to, beside the one it is in.
+  std::vector<Move> moves;    // The latest, oldest first.
 
   [[nodiscard]] const Part* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
@@ -279,7 +291,7 @@ struct Job {
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
               held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
-              forecast, planned, planned_why)
+              forecast, planned, planned_why, also, moves)
 };
 
 // How many workers the job is to have now: its maximum, or what was planned within its bounds.
@@ -298,7 +310,7 @@ SOUK_ENUM(LeaseState, granted, running, draining, closed)
 
 // completed/failed: the program ended by itself, well or not. released: the lender took the slots
 // back. term: the term ended and was not renewed. lost: silent. unstarted: never ran. job: the job
-// ended or paused.
+// ended, paused or moved to another class.
 SOUK_ENUM(LeaseOutcome, none, completed, failed, released, term, lost, unstarted, job)
 
 // Somebody is to blame, and the work is still to be done.

@@ -37,6 +37,16 @@ struct Ask {
 
 enum class Half : std::uint8_t { left, right };
 
+// What is known of the work of a bid's job; 0: unknown.
+struct Work {
+  double steps = 0;      // Left to do.
+  double done = 0;       // Steps behind it.
+  double elapsed_s = 0;  // Since it came.
+  double slo_s = 0;      // The time in which the steps left must be done.
+
+  bool operator==(const Work&) const = default;
+};
+
 // What rules with a memory (Karma) know of each owner, from one clearing to the next.
 using Standing = std::map<std::uint64_t, std::int64_t>;
 
@@ -48,6 +58,11 @@ struct Book {
   std::vector<Ask> asks;
   Credits reference;  // The class's suggested price now.
 
+  // What the market measured, for rules that want it (Mechanism::wants_rates). Steps a second that
+  // one slot of each ask does for each bid's job, bid after bid; 0: it cannot run there. And the
+  // work of each bid's job.
+  std::vector<double> rates;
+  std::vector<Work> works;
   // A combinatorial book has single-copy goods and no asks. For each bid the goods it wants, all
   // or none, by position in `items`, ascending; its limit is for all of them.
   std::vector<std::string> items;
@@ -115,6 +130,8 @@ class Mechanism {
   // Whether this rule can take such a book, and if not why. Any rule takes bids and asks alone,
   // unless it says otherwise.
   [[nodiscard]] virtual base::Result<> accepts(const Book& book) const;
+  // Whether it looks at Book::rates and Book::works: a market then fills them in.
+  [[nodiscard]] virtual bool wants_rates() const { return false; }
   // Whether a market can run on this rule: its outcomes are then fit_to_settle().
   [[nodiscard]] virtual base::Result<> fit_for_live() const { return {}; }
 };

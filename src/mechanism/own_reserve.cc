@@ -108,16 +108,21 @@ std::uint32_t OwnReserve::dearest(std::uint32_t from) {
   return from;
 }
 
+std::int64_t OwnReserve::room(std::size_t bid, std::int64_t enough) {
+  auto at = dearest(accepts_[bid]);
+  auto found = reserves_[at].free;
+  while (found < enough && at > 0) {
+    at = dearest(at - 1);
+    found += reserves_[at].free;
+  }
+  return std::min(found, enough);
+}
+
 std::int64_t OwnReserve::give(std::size_t bid, std::int64_t least, std::int64_t most) {
   CHECK(0 < least && least <= most && given_[bid] + most <= book_->bids[bid].units);
-  const auto top = dearest(accepts_[bid]);
-  auto at = top;
-  for (auto found = reserves_[at].free; found < least; found += reserves_[at].free) {
-    if (at == 0) return 0;
-    at = dearest(at - 1);
-  }
+  if (room(bid, least) < least) return 0;
   std::int64_t got = 0;
-  at = top;
+  auto at = dearest(accepts_[bid]);
   while (true) {
     const auto units = std::min(most - got, reserves_[at].free);
     got += units;

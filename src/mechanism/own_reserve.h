@@ -46,6 +46,9 @@ class OwnReserve {
   // fewer than `least`. Says how many. Requires 0 < least <= most, and no more than its units in
   // all.
   std::int64_t give(std::size_t bid, std::int64_t least, std::int64_t most);
+  // How many more slots there are for bids[bid], its own units aside; counts no further than to
+  // `enough`.
+  [[nodiscard]] std::int64_t room(std::size_t bid, std::int64_t enough);
   [[nodiscard]] std::int64_t given(std::size_t bid) const { return given_[bid]; }
   [[nodiscard]] std::vector<Trade> trades() const;
 

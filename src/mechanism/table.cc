@@ -17,6 +17,7 @@
 #include "mechanism/posted.h"
 #include "mechanism/primal_dual.h"
 #include "mechanism/sbba.h"
+#include "mechanism/scheduled.h"
 #include "mechanism/tpd.h"
 #include "mechanism/trade_reduction.h"
 #include "mechanism/vcg.h"
@@ -101,6 +102,36 @@ constexpr std::array kTable{
           "First come, first served: bids in line take the cheapest slots at their reserves.",
           "IR; IC for buyers without gangs; strong budget balance; no prices; not efficient",
           make_fifo},
+    Entry{"las",
+          "Each job where it is fastest, so that the one that is served least is served best.",
+          "IR; strong budget balance; fair in what slots do for each job; rates are measured, not "
+          "declared; not IC in prices and units; not efficient; not Sybil-proof",
+          make_scheduled<Objective::las>},
+    Entry{"ftf",
+          "Each job where it is fastest, so that nobody takes much longer than with an equal part "
+          "for itself.",
+          "IR; strong budget balance; fair in time to finish; rates and work are measured, not "
+          "declared; not IC in prices and units; not efficient; not Sybil-proof",
+          make_scheduled<Objective::ftf>},
+    Entry{"makespan", "Each job where it is fastest, so that all are done as early as possible.",
+          "IR; strong budget balance; not fair; rates and work are measured, not declared; not IC "
+          "in prices and units; not efficient; not Sybil-proof",
+          make_scheduled<Objective::makespan>},
+    Entry{"cost-slo",
+          "The most work for the money, with every job done in its time where that can be.",
+          "IR; strong budget balance; not fair; rates and work are measured, not declared; not IC "
+          "in prices and units; not efficient; not Sybil-proof",
+          make_scheduled<Objective::cost_slo>},
+    Entry{"hadar",
+          "Slots are dearer the more are in use; who makes more of them than they cost gets them.",
+          "IR; strong budget balance; not fair; rates and work are measured, not declared; not IC "
+          "in prices and units; not efficient; not Sybil-proof",
+          make_scheduled<Objective::hadar>},
+    Entry{"price-discovery",
+          "As las, found by posted prices that rise and fall with demand; for very many jobs.",
+          "IR; strong budget balance; nearly as fair as las; rates are measured, not declared; not "
+          "IC in prices and units; not efficient; not Sybil-proof",
+          make_scheduled<Objective::price_discovery>},
     Entry{"vcg-combinatorial",
           "Bundles of goods go where they are worth most; each pays what it costs the others.",
           "IR; IC; never a deficit; efficient; not Sybil-proof; small books, only for the lab",

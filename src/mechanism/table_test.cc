@@ -29,7 +29,10 @@ TEST(Table, NoMechanismEverGivesAnIllegalOrUnrepeatableOutcome) {
     int taken = 0;
     for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
       base::Random random(seed);
-      const auto book = testing::random_book(random, {.gangs = seed % 2 == 0});
+      const auto book =
+          testing::random_book(random, {.most_asks = seed % 3 == 0 ? 40u : 12u,
+                                        .gangs = seed % 2 == 0,
+                                        .measured = seed % 4 > 1 && mechanism->wants_rates()});
       if (!mechanism->accepts(book)) continue;
       ++taken;
       ASSERT_EQ(testing::fault(*mechanism, book, seed), "") << entry.name << ", seed " << seed;
@@ -81,6 +84,10 @@ TEST(Searches, FindWhatTheHeadersWarnOf) {
       {"units", "mcafee", {.gangs = false}, {.units = true}},
       {"names", "trade-reduction", {.most_units = 2, .gangs = false}, {}, true},
       {"names", "k-double", {.most_units = 2, .gangs = false}, {}, true},
+      {"a price", "las", {.most_units = 1, .gangs = false}, {}},
+      {"units", "las", {.gangs = false}, {.units = true}},
+      {"units", "makespan", {.gangs = false}, {.units = true}},
+      {"names", "las", {.most_units = 2, .gangs = false}, {}, true},
   };
   for (const auto& c : cases) {
     const auto rule = *make(c.rule);

@@ -8,10 +8,11 @@
 #include <tuple>
 
 #include "advisor/recommend.h"
-#include "base/check.h"
-#include "base/hash.h"
 #include "base/text.h"
+#include "market/decider.h"
 #include "market/eligible.h"
+#include "mechanism/mechanism.h"
+#include "server/profiles.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -23,28 +24,20 @@ using base::Result;
 using base::Time;
 using market::State;
 
-constexpr std::size_t kMachinesKept = 64;  // Of a profile.
-constexpr std::size_t kErrorsKept = 64;
-constexpr double kOldWeight = 0.5;  // Of what a machine did in earlier runs.
 constexpr std::size_t kMostTypes = 64;
 constexpr double kMillion = 1e6;
-
-double samples_of(const wire::Train& train) {
-  double out = 0;
-  for (const auto& shard : train.shards) out += static_cast<double>(shard.samples);
-  return out * train.epochs;
-}
+constexpr double kLeast = 1e-6;  // Seconds, or MB: nothing takes less.
 
 // --- The supply -------------------------------------------------------------------------------
 
-// What the job could be given now, in the order in which a market would.
-std::vector<const market::SupplyRow*> on_offer(const State& s, const market::SubmitJob& job,
-                                               Time now) {
-  const market::Demands demands{.constraints = job.terms.constraints};
-  std::vector<const market::SupplyRow*> out;
-  for (const auto& row : s.index.classes[job.slot_class.value - 1].supply) {
-    if (!row.usable || row.free <= 0 || row.paused_until > now || row.reserve > job.terms.limit)
-      continue;
+using Supply = std::vector<const market::SupplyRow*>;
+
+// What a job could be given of a class now, in the order in which a market would.
+Supply on_offer(const State& s, market::ClassId slot_class, const market::Demands& demands,
+                Credits limit, Time now) {
+  Supply out;
+  for (const auto& row : s.index.classes[slot_class.value - 1].supply) {
+    if (!row.usable || row.free <= 0 || row.paused_until > now || row.reserve > limit) continue;
     const auto& open = market::opening_of(row, s.offers.at(row.offer), now);
     if (open && open->contains(now) && meets(demands, s.machines.at(row.machine)))
       out.push_back(&row);
@@ -55,69 +48,44 @@ std::vector<const market::SupplyRow*> on_offer(const State& s, const market::Sub
   return out;
 }
 
-// --- The pace ---------------------------------------------------------------------------------
-
-// A unit's seconds, and its steps.
-struct Pace {
-  double own = 0;      // Without the network,
-  double network = 0;  // and with it.
-  double steps = 0;
-};
-
-Pace pace_of(std::span<const wire::ProfiledMachine> machines) {
-  Pace sum;
-  double units = 0;
-  for (const auto& m : machines) {
-    const auto& t = m.spent;
-    units += static_cast<double>(m.units);
-    sum.own += (t.compute + t.checking + t.prepare + t.fetch).seconds();
-    sum.network += (t.download + t.upload).seconds();
-    sum.steps += static_cast<double>(m.steps);
-  }
-  if (units <= 0) return {};
-  return {sum.own / units, sum.network / units, sum.steps / units};
-}
-
-Pace pace_on(const wire::Profile& profile, base::MachineId machine) {
-  const auto it = std::ranges::find(profile.machines, machine, &wire::ProfiledMachine::machine);
-  if (it != profile.machines.end()) return pace_of({&*it, 1});
-  return pace_of(profile.machines);  // Never seen at it: as the others.
-}
-
 // --- Forecasts --------------------------------------------------------------------------------
 
 class Advice {
  public:
-  static Result<Advice> make(const State& s, const wire::NewJob& job, const market::SubmitJob& as,
-                             const wire::Profile& profile, Time now) {
-    const auto supply = on_offer(s, as, now);
-    if (supply.empty())
-      return base::fail(base::Code::not_found,
-                        "no machine that meets the job's demands and price is free now");
+  // Requires supply, of this class.
+  static Result<Advice> make(const State& s, const wire::Train& train, market::ClassId slot_class,
+                             const Supply& supply, Credits limit, const wire::Profile& profile,
+                             Time now) {
     advisor::Problem problem;
-    const auto going = std::min(s.suggested(as.slot_class, now, now), as.terms.limit);
+    const auto going = std::min(s.suggested(slot_class, now, now), limit);
+    const Paces paces(s, slot_class, profile, train.batch);
+    const auto& usual = paces.usual();
+    std::vector<double> startups;
     for (const auto* row : supply) {
-      const auto pace = pace_on(profile, row->machine);
+      const auto pace = paces.on(row->machine);
       const auto& machine = s.machines.at(row->machine);
-      problem.types.push_back({.name = machine.name,
-                               .quota = row->free,
-                               .price = std::max(row->reserve, going),
-                               .batch = pace.steps * job.batch->train->batch,
-                               .compute_s = pace.own,
-                               // The share of leases that it breaks, as if each took an hour.
-                               .revocations_per_hour = 1 - machine.reliability_ppm / kMillion,
-                               .residuals = profile.errors});
+      problem.types.push_back(
+          {.name = machine.name,
+           .quota = row->free,
+           .price = std::max(row->reserve, going),
+           .batch = pace.steps * train.batch,
+           // The forecaster adds the usual exchange for everybody.
+           .compute_s = std::max(kLeast, pace.own + pace.network - usual.network),
+           // The share of leases that it breaks, as if each took an hour.
+           .revocations_per_hour = 1 - machine.reliability_ppm / kMillion,
+           .residuals = profile.errors});
+      startups.push_back(pace.startup_s);
     }
-    const auto usual = pace_of(profile.machines);
-    const auto mb = static_cast<double>(profile.bytes) / kMillion;
-    if (usual.network > 0 && mb > 0)
+    const auto mb = std::max(static_cast<double>(profile.bytes) / kMillion, kLeast);
+    if (usual.network > 0)
       problem.traffic = {.model_mb = mb / 2, .request_mb_s = mb / usual.network};
-    problem.work = advisor::Samples{samples_of(*job.batch->train)};
+    problem.hub.folds_per_s = profile.folds_per_s;
+    problem.work = advisor::Samples{samples_of(train) * target_after(profile, train).value_or(1)};
     // A unit that was handed in is safe.
     problem.recovery = {.interval_s = usual.own + usual.network,
                         .restart_s = profile.startup.seconds()};
     SOUK_ASSIGN(auto forecaster, advisor::Forecaster::make(std::move(problem)));
-    return Advice(std::move(forecaster), profile);
+    return Advice(std::move(forecaster), std::move(startups));
   }
 
   [[nodiscard]] std::int32_t most() const { return forecaster_.most_machines(); }
@@ -135,7 +103,8 @@ class Advice {
   [[nodiscard]] advisor::Forecast forecast(const advisor::Mix& mix,
                                            std::optional<double> deadline_s) const {
     auto out = forecaster_.forecast(mix, worked(deadline_s));
-    for (auto* t : {&out.time_s.low, &out.time_s.expected, &out.time_s.high}) *t += startup_;
+    const auto startup = startup_of(mix);
+    for (auto* t : {&out.time_s.low, &out.time_s.expected, &out.time_s.high}) *t += startup;
     return out;
   }
 
@@ -152,32 +121,41 @@ class Advice {
     return std::pair(static_cast<std::size_t>(it - mixes.begin()), plans.why);
   }
 
+  // All epochs on the first n, once they have started.
+  [[nodiscard]] advisor::Cluster working(std::int32_t n, double part) const {
+    const auto e = forecaster_.estimate(first(n));
+    return {.workers = n, .pace = part / e.time_s, .price = e.cost / e.time_s};
+  }
+
   [[nodiscard]] std::string cluster(const advisor::Mix& mix) const {
     return describe(mix, forecaster_.problem().types);
   }
 
  private:
-  Advice(advisor::Forecaster forecaster, const wire::Profile& profile)
-      : forecaster_(std::move(forecaster)), startup_(profile.startup.seconds()) {}
+  Advice(advisor::Forecaster forecaster, std::vector<double> startups)
+      : forecaster_(std::move(forecaster)), startups_(std::move(startups)) {}
+
+  // While a machine starts, the others make up for it: the faster it is, the more is missing.
+  [[nodiscard]] double startup_of(const advisor::Mix& mix) const {
+    double missing = 0, rate = 0;
+    for (std::size_t i = 0; i < mix.size(); ++i) {
+      const auto& type = forecaster_.problem().types[i];
+      const auto its = mix[i] * type.batch / forecaster_.step_seconds(i, 1);
+      missing += its * startups_[i];
+      rate += its;
+    }
+    return missing / rate;
+  }
 
   // What is left of the time once workers have started.
   [[nodiscard]] std::optional<double> worked(std::optional<double> deadline_s) const {
-    return deadline_s ? std::optional(std::max(1e-3, *deadline_s - startup_)) : std::nullopt;
+    if (!deadline_s) return std::nullopt;
+    return std::max(1e-3, *deadline_s - startup_of(first(most())));
   }
 
   advisor::Forecaster forecaster_;
-  double startup_;
+  std::vector<double> startups_;  // By type, in seconds.
 };
-
-std::optional<wire::Profile> known_profile(const State& s, const wire::NewJob& job,
-                                           market::ClassId slot_class) {
-  if (!job.batch || !job.batch->train) return std::nullopt;
-  const auto it = s.profiles.find(profile_key(*job.batch, s.slot_class(slot_class).name));
-  if (it == s.profiles.end()) return std::nullopt;
-  auto profile = wire::from_json<wire::Profile>(it->second.text);
-  if (!profile || pace_of(profile->machines).steps <= 0) return std::nullopt;
-  return *std::move(profile);
-}
 
 // Each of the first eight, then ever fewer, and the last.
 std::vector<std::int32_t> counts(std::int32_t least, std::int32_t most) {
@@ -187,36 +165,71 @@ std::vector<std::int32_t> counts(std::int32_t least, std::int32_t most) {
   return out;
 }
 
-std::optional<double> time_left(const market::SubmitJob& job, Time now) {
-  if (job.terms.deadline == base::kNever) return std::nullopt;
-  return std::max(1e-3, (job.terms.deadline - now).seconds());
-}
+// What a training has before it in one class.
+struct Outlook {
+  market::ClassId slot_class;
+  std::string name;
+  Supply supply;
+  std::int32_t slots = 0;                // That it could have now.
+  std::optional<wire::Profile> profile;  // Nothing: it was never measured there.
+  std::optional<Advice> advice;          // Nothing: `trouble` says why.
+  std::vector<std::int32_t> workers;     // To choose from, fewest first.
+  std::string trouble;
+};
 
-// Took / forecast for the work done, less 1.
-std::optional<double> forecast_error(const market::Job& job, double progress) {
-  if (job.forecast.empty() || job.started == Time() || job.ended == Time() || progress <= 0)
-    return std::nullopt;
-  const auto forecast = wire::from_json<wire::JobForecast>(job.forecast);
-  if (!forecast || forecast->time <= Duration()) return std::nullopt;
-  return (job.ended - job.started).seconds() / (forecast->time.seconds() * progress) - 1;
-}
-
-// A machine's pace is that of all its runs, older ones counting for less and less.
-void add_pace(wire::Profile& profile, base::MachineId machine, const wire::TrainWorker& w) {
-  auto it = std::ranges::find(profile.machines, machine, &wire::ProfiledMachine::machine);
-  wire::ProfiledMachine now{machine, w.units, w.steps, w.spent};
-  if (it != profile.machines.end()) {
-    const auto old = [](auto value) {
-      return static_cast<std::int64_t>(static_cast<double>(value) * kOldWeight);
-    };
-    now.units += old(it->units);
-    now.steps += old(it->steps);
-    for (const auto part : wire::kTimeParts)
-      now.spent.*part = now.spent.*part + Duration(old((it->spent.*part).us));
-    profile.machines.erase(it);
+Outlook outlook_of(const State& s, const wire::Batch& batch, market::ClassId slot_class,
+                   const market::JobTerms& terms, const market::Demands& demands, Time now) {
+  Outlook out{.slot_class = slot_class, .name = s.slot_class(slot_class).name};
+  out.supply = on_offer(s, slot_class, demands, terms.limit, now);
+  for (const auto* row : out.supply) out.slots = std::min(terms.workers.max, out.slots + row->free);
+  out.profile = known_profile(s, batch, slot_class);
+  if (!out.profile) {
+    out.trouble = fmt::format("this training was never measured on class {}", out.name);
+    return out;
   }
-  profile.machines.push_back(now);  // The last are the latest.
-  if (profile.machines.size() > kMachinesKept) profile.machines.erase(profile.machines.begin());
+  if (out.supply.empty()) {
+    out.trouble = fmt::format(
+        "no machine of class {} that meets the job's demands and price is free now", out.name);
+    return out;
+  }
+  auto advice =
+      Advice::make(s, *batch.train, slot_class, out.supply, terms.limit, *out.profile, now);
+  if (!advice) {
+    out.trouble = fmt::format("class {}: {}", out.name, advice.error().message);
+    return out;
+  }
+  const auto most = std::min(terms.workers.max, advice->most());
+  if (most < terms.workers.min) {
+    out.trouble = fmt::format("{} workers are wanted at least, and {} of class {} can be had now",
+                              terms.workers.min, advice->most(), out.name);
+    return out;
+  }
+  out.workers = counts(terms.workers.min, most);
+  out.advice = *std::move(advice);
+  return out;
+}
+
+std::vector<Outlook> outlooks_of(const State& s, const wire::Batch& batch,
+                                 const market::SubmitJob& as, Time now) {
+  const market::Demands demands{.constraints = as.terms.constraints};
+  std::vector<Outlook> out{outlook_of(s, batch, as.slot_class, as.terms, demands, now)};
+  for (const auto other : as.also)
+    out.push_back(outlook_of(s, batch, other, as.terms, demands, now));
+  return out;
+}
+
+// --- Plans ------------------------------------------------------------------------------------
+
+struct Wishes {
+  std::optional<double> budget, deadline_s;
+};
+
+Wishes wishes_of(const market::JobTerms& terms, Time now) {
+  Wishes out;
+  if (terms.budget > Credits()) out.budget = in_credits(terms.budget);
+  if (terms.deadline != base::kNever)
+    out.deadline_s = std::max(1e-3, (terms.deadline - now).seconds());
+  return out;
 }
 
 void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
@@ -230,21 +243,86 @@ void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
   out.chance = f.chance;
 }
 
-}  // namespace
-
-std::string profile_key(const wire::Batch& batch, const std::string& slot_class) {
-  CHECK(batch.train);
-  const auto& t = *batch.train;
-  wire::Train kind{.trainer = t.trainer,
-                   .config = t.config,
-                   .rule = t.rule,
-                   .rule_params = t.rule_params,
-                   .codec = t.codec,
-                   .batch = t.batch,
-                   .local_steps = t.local_steps};
-  const auto text = wire::to_json(kind) + '\n' + batch.run + '\n' + batch.workdir.value_or("");
-  return fmt::format("{}@{}", to_string(base::blake2b(text)).substr(0, 32), slot_class);
+// Adds a row for each number of workers, and says in `why` which is best or why none is. The best
+// one's forecast, if there is one, and its row.
+std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook& o,
+                                                                  const Wishes& wishes,
+                                                                  wire::Plan& plan,
+                                                                  std::string& why) {
+  std::vector<advisor::Mix> mixes;
+  for (const auto n : o.workers) mixes.push_back(o.advice->first(n));
+  const auto before = plan.candidates.size();
+  for (const auto& mix : mixes) {
+    const auto f = o.advice->forecast(mix, wishes.deadline_s);
+    auto& row = plan.candidates.emplace_back();
+    row.class_ = o.name;
+    row.cluster = o.advice->cluster(mix);
+    row.limit = to_string(f.limit);
+    plan.guessed |= f.guessed;
+    fill(f, row);
+  }
+  const auto choice = o.advice->choose(mixes, wishes.budget, wishes.deadline_s);
+  why =
+      choice ? choice->second : fmt::format("{}; {}", choice.error().message, choice.error().hint);
+  if (!choice) return std::nullopt;
+  return std::pair(before + choice->first,
+                   o.advice->forecast(mixes[choice->first], wishes.deadline_s));
 }
+
+// What was known of the class that it is about.
+void tell_of(const Outlook& o, const wire::Train& train, wire::Plan& plan) {
+  plan.profiled = true;
+  plan.runs = o.profile->runs;
+  plan.measures = measures_of(*o.profile);
+  plan.target_after = target_after(*o.profile, train);
+}
+
+// Where nothing was chosen: all the workers that can be had, in the class where that is fastest,
+// or without a deadline cheapest.
+const wire::PlanCandidate& best_effort(const wire::Plan& plan) {
+  const wire::PlanCandidate* out = nullptr;
+  const auto less = [](const wire::PlanCandidate& a, const wire::PlanCandidate& b) {
+    return a.chance ? a.time < b.time : a.cost < b.cost;
+  };
+  for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+    const auto& row = plan.candidates[i];
+    const bool last =
+        i + 1 == plan.candidates.size() || plan.candidates[i + 1].class_ != row.class_;
+    if (last && (out == nullptr || less(row, *out))) out = &row;
+  }
+  return *out;
+}
+
+// What the class's rule would have the job pay for a slot-hour if it were alone with these
+// machines; nothing where that cannot be told. A rule may put the price anywhere from what is asked
+// to the job's limit.
+Credits price_alone(const State& s, market::ClassId slot_class, const Supply& supply,
+                    const market::JobTerms& terms, Time now) {
+  const auto& k = s.slot_class(slot_class);
+  const auto rule = market::rule_of(k.mechanism_at(now), k.params_at(now));
+  if (!rule) return {};
+  mechanism::Book book{.reference = s.suggested(slot_class, now, now)};
+  book.bids.push_back(
+      {.limit = terms.limit, .units = terms.workers.max, .gang = terms.workers.min});
+  for (const auto* row : supply)
+    book.asks.push_back({.reserve = row->reserve, .units = row->free, .rank = row->rank});
+  if (!(*rule)->accepts(book)) return {};
+  base::Random random(1);
+  const auto outcome = (*rule)->clear(book, random);
+  const auto total = mechanism::totals(book, outcome);
+  return total.units == 0 ? Credits() : Credits(total.buyers_pay.micro / total.units);
+}
+
+// The longest that one of its workers took from the grant of its lease to running.
+double preparing(const State& s, const market::Job& job) {
+  Duration out;
+  for (const auto id : job.leases)
+    if (const auto& l = s.leases.at(id); l.state != market::LeaseState::granted)
+      out = std::max(out, l.started - l.granted);
+  return out.seconds();
+}
+
+}  // namespace
 
 wire::Plan plan_of(const State& s, const wire::NewJob& job, const market::SubmitJob& as, Time now) {
   wire::Plan out;
@@ -252,43 +330,36 @@ wire::Plan plan_of(const State& s, const wire::NewJob& job, const market::Submit
     out.why = "only trainings can be forecast: nothing is known of how far other programs are";
     return out;
   }
-  const auto profile = known_profile(s, job, as.slot_class);
-  if (!profile) {
-    out.why = fmt::format("this training was never measured on class {}",
-                          s.slot_class(as.slot_class).name);
-    return out;
+  const auto wishes = wishes_of(as.terms, now);
+  const auto outlooks = outlooks_of(s, *job.batch, as, now);
+  std::vector<std::string> said;  // Of classes in which nothing can be chosen.
+  std::optional<double> best;
+  std::size_t chosen = 0;
+  for (const auto& o : outlooks) {
+    if (o.profile && !out.profiled) tell_of(o, *job.batch->train, out);
+    if (!o.advice) {
+      said.push_back(o.trouble);
+      continue;
+    }
+    std::string why;
+    const auto mine = add_rows(o, wishes, out, why);
+    if (!mine) {
+      said.push_back(outlooks.size() > 1 ? fmt::format("class {}: {}", o.name, why) : why);
+      continue;
+    }
+    const auto measure = advisor::compared_by(
+        mine->second, {.budget = wishes.budget, .deadline_s = wishes.deadline_s});
+    if (best && *best <= measure) continue;
+    best = measure;
+    chosen = mine->first;
+    out.why = std::move(why);
+    tell_of(o, *job.batch->train, out);
   }
-  out.profiled = true;
-  out.runs = profile->runs;
-  const auto advice = Advice::make(s, job, as, *profile, now);
-  if (!advice) {
-    out.why = advice.error().message;
-    return out;
+  if (best) {
+    out.candidates[chosen].chosen = true;
+    said.insert(said.begin(), out.why);
   }
-  const auto most = std::min(as.terms.workers.max, advice->most());
-  if (most < as.terms.workers.min) {
-    out.why = fmt::format("{} workers are wanted at least, and {} can be had now",
-                          as.terms.workers.min, advice->most());
-    return out;
-  }
-  const auto deadline = time_left(as, now);
-  std::vector<advisor::Mix> mixes;
-  for (const auto n : counts(as.terms.workers.min, most)) mixes.push_back(advice->first(n));
-  for (const auto& mix : mixes) {
-    const auto f = advice->forecast(mix, deadline);
-    auto& row = out.candidates.emplace_back();
-    row.class_ = s.slot_class(as.slot_class).name;
-    row.cluster = advice->cluster(mix);
-    row.limit = to_string(f.limit);
-    out.guessed |= f.guessed;
-    fill(f, row);
-  }
-  const auto budget =
-      as.terms.budget > Credits() ? std::optional(in_credits(as.terms.budget)) : std::nullopt;
-  const auto choice = advice->choose(mixes, budget, deadline);
-  out.why =
-      choice ? choice->second : fmt::format("{}; {}", choice.error().message, choice.error().hint);
-  if (choice) out.candidates[choice->first].chosen = true;
+  out.why = base::join(said, "; ");
   return out;
 }
 
@@ -296,47 +367,46 @@ void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Ti
   const auto plan = plan_of(s, job, as, now);
   if (plan.candidates.empty()) return;
   const auto chosen = std::ranges::find(plan.candidates, true, &wire::PlanCandidate::chosen);
-  const auto& row = chosen == plan.candidates.end() ? plan.candidates.back() : *chosen;
-  as.forecast = wire::to_json(wire::JobForecast{row.workers, row.time, row.time_low, row.time_high,
-                                                row.cost, row.cost_low, row.cost_high, row.chance});
+  const auto& row = chosen == plan.candidates.end() ? best_effort(plan) : *chosen;
+  wire::JobForecast forecast{row.workers,  row.time,      row.time_low, row.time_high,    row.cost,
+                             row.cost_low, row.cost_high, row.chance,   plan.target_after};
+  if (plan.measures) forecast.startup = plan.measures->startup;
+  as.forecast = wire::to_json(forecast);
+  if (const auto* best = s.find_class(row.class_); best->id != as.slot_class) {
+    std::ranges::replace(as.also, best->id, as.slot_class);
+    as.slot_class = best->id;
+  }
   // Without a deadline more machines may come, and are welcome.
   if (chosen == plan.candidates.end() || !row.chance) return;
   as.planned = row.workers;
   as.planned_why = plan.why;
 }
 
-std::optional<Lesson> learnt(const State& s, const market::Job& job,
-                             const wire::Training& training) {
-  const auto batch = wire::from_json<wire::Batch>(job.work);
-  if (!batch || !batch->train) return std::nullopt;
-  const auto key = profile_key(*batch, s.slot_class(job.slot_class).name);
-  wire::Profile profile;
-  if (const auto it = s.profiles.find(key); it != s.profiles.end())
-    if (auto known = wire::from_json<wire::Profile>(it->second.text)) profile = *std::move(known);
+std::int32_t free_workers(const State& s, const market::Job& job, Time now) {
+  std::int32_t out = 0;
+  for (const auto* row :
+       on_offer(s, job.slot_class, market::demands_of(job, now), job.terms.limit, now))
+    out = std::min(job.terms.workers.max, out + row->free);
+  return out;
+}
 
-  std::int64_t units = 0;
-  bool all_known = true;  // Had every machine been seen at it when the forecast was made?
-  for (const auto& w : training.by_worker) {
-    const auto id = base::IdTraits<base::LeaseId>::parse(w.worker);
-    const auto* lease = id ? s.leases.find(*id) : nullptr;
-    if (lease == nullptr || w.units == 0 || w.spent.compute <= Duration()) continue;
-    units += w.units;
-    all_known &= std::ranges::find(profile.machines, lease->machine,
-                                   &wire::ProfiledMachine::machine) != profile.machines.end();
-    add_pace(profile, lease->machine, w);
+std::vector<advisor::There> elsewhere(const State& s, const market::Job& job, Time now) {
+  std::vector<advisor::There> out;
+  const auto batch = wire::from_json<wire::Batch>(job.work);
+  for (const auto other : job.also) {
+    auto& there = out.emplace_back(advisor::There{.name = s.slot_class(other).name});
+    if (!batch || !batch->train || s.slot_class(other).retired) continue;
+    const auto o = outlook_of(s, *batch, other, job.terms, market::demands_of(job, now), now);
+    there.most = o.slots >= job.terms.workers.min ? o.slots : 0;
+    if (!o.advice) continue;
+    there.restart_s = o.profile->startup.seconds() + preparing(s, job);
+    const auto part = target_after(*o.profile, *batch->train).value_or(1);
+    const auto least = in_credits(price_alone(s, other, o.supply, job.terms, now)) / 3600;
+    for (const auto n : o.workers) {
+      auto& cluster = there.clusters.emplace_back(o.advice->working(n, part));
+      cluster.price = std::max(cluster.price, n * least);
+    }
   }
-  if (units == 0) return std::nullopt;
-  profile.bytes = (training.bytes_in + training.bytes_out) / units;
-  const auto startup = std::max(Duration(), job.ended - job.started - training.elapsed);
-  profile.startup = profile.runs == 0 ? startup : (profile.startup + startup) / 2;
-  ++profile.runs;
-  // What a forecast of a machine never seen was off by says nothing of the next, which has been.
-  Lesson out;
-  if (all_known && job.state == market::JobState::succeeded)
-    out.error = forecast_error(job, training.progress);
-  if (out.error) profile.errors.push_back(*out.error);
-  if (profile.errors.size() > kErrorsKept) profile.errors.erase(profile.errors.begin());
-  out.profile = {key, wire::to_json(profile)};
   return out;
 }
 

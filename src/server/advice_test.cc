@@ -3,6 +3,7 @@
 
 #include "market/testing/world.h"
 #include "server/advice.h"
+#include "server/profiles.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -56,7 +57,7 @@ struct AdviceTest : ::testing::Test {
     const auto leases = w.start_all(id);
     w.pass(took);
     w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
-    auto out = learnt(w.s, w.at(id), measured(leases.front()));
+    auto out = learnt(w.s, w.at(id), measured(leases.front()), 0);
     EXPECT_TRUE(out);
     if (out) w.run(market::kSystem, out->profile);
     return out;
@@ -100,12 +101,13 @@ TEST_F(AdviceTest, OneRunIsEnoughToForetellTheNext) {
   EXPECT_EQ(std::ranges::count(p.candidates, true, &wire::PlanCandidate::chosen), 1);
 }
 
-TEST_F(AdviceTest, AnotherModelOrBatchIsAnotherKindOfTraining) {
+TEST_F(AdviceTest, AnotherModelIsAnotherKindOfTraining) {
   auto other = *job.batch;
-  other.train->batch = 51;
+  other.train->config["hidden"] = "51";
   EXPECT_NE(profile_key(*job.batch, "c1"), profile_key(other, "c1"));
   other = *job.batch;
-  other.train->epochs = 99;  // How long it trains does not change the pace.
+  other.train->epochs = 99;  // How long it trains does not change the pace,
+  other.train->batch = 51;   // and how the batch does is part of the profile.
   other.train->shards = {{"s3", 5}};
   EXPECT_EQ(profile_key(*job.batch, "c1"), profile_key(other, "c1"));
   EXPECT_NE(profile_key(*job.batch, "c1"), profile_key(*job.batch, "c2"));
@@ -171,6 +173,93 @@ TEST_F(AdviceTest, AForecastOfAMachineNeverSeenTeachesNoError) {
   const auto profile = wire::from_json<wire::Profile>(lesson->profile.text);
   EXPECT_TRUE(profile->errors.empty());
   EXPECT_EQ(profile->machines.size(), 2u);
+}
+
+// Beside c1, a class that is twice as fast and costs 0.8 or more.
+struct TwoClassesTest : AdviceTest {
+  market::ClassId c1 = w.slot_class("c1"), c4 = w.slot_class("c4");
+
+  TwoClassesTest() {
+    w.offer(w.machine(lena), {.slots = 2, .reserve = 0.5_cr}, "c1");
+    w.offer(w.machine(lena), {.slots = 2, .reserve = 0.8_cr}, "c4");
+    job.workers = {1, 1};
+    run(as());
+    job.workers = {1, 2};
+  }
+  void measured_on_c4() {
+    auto profile = *known_profile(w.s, *job.batch, c1);
+    auto& m = profile.machines.front();
+    m.spent.compute = m.spent.compute / 2;
+    m.spent.upload = m.spent.upload / 2;
+    w.run(market::kSystem,
+          market::LearnProfile{profile_key(*job.batch, "c4"), wire::to_json(profile)});
+  }
+  market::SubmitJob with_both() const {
+    auto out = as();
+    out.also = {c4};
+    return out;
+  }
+  wire::Plan plan() const { return plan_of(w.s, job, with_both(), w.now); }
+  static const wire::PlanCandidate& chosen(const wire::Plan& p) {
+    return *std::ranges::find(p.candidates, true, &wire::PlanCandidate::chosen);
+  }
+};
+
+TEST_F(TwoClassesTest, AClassThatWasNeverMeasuredIsNamed) {
+  const auto p = plan();
+  EXPECT_EQ(p.candidates.size(), 2u);
+  EXPECT_EQ(chosen(p).class_, "c1");
+  EXPECT_THAT(p.why, HasSubstr("; this training was never measured on class c4"));
+}
+
+TEST_F(TwoClassesTest, TheBestOfAllClassesIsChosenAndTheJobBeginsThere) {
+  measured_on_c4();
+  const auto p = plan();
+  EXPECT_THAT(p.candidates, ::testing::SizeIs(4)) << p.why;
+  EXPECT_EQ(p.candidates[0].class_, "c1");
+  EXPECT_EQ(p.candidates[3].class_, "c4");
+  EXPECT_EQ(std::ranges::count(p.candidates, true, &wire::PlanCandidate::chosen), 1);
+  EXPECT_EQ(&chosen(p), &p.candidates[3]);  // The fastest, without a deadline.
+  auto command = with_both();
+  foretell(w.s, job, command, w.now);
+  EXPECT_EQ(command.slot_class, c4);
+  EXPECT_EQ(command.also, std::vector{c1});
+
+  job.deadline = w.now + base::hours(2);
+  EXPECT_EQ(chosen(plan()).class_, "c4");  // 0.8 for half the time is less than 0.5.
+  job.limit = 0.7_cr;                      // It holds in every class.
+  EXPECT_EQ(chosen(plan()).class_, "c1");
+  EXPECT_THAT(plan().why, HasSubstr("no machine of class c4"));
+}
+
+TEST_F(TwoClassesTest, WhereNoPlanWillDoTheJobBeginsWhereItIsFastest) {
+  measured_on_c4();
+  job.deadline = w.now + seconds(70);
+  auto command = with_both();
+  EXPECT_THAT(plan().why, HasSubstr("class c4: no plan"));
+  foretell(w.s, job, command, w.now);
+  EXPECT_EQ(command.slot_class, c4);
+  EXPECT_EQ(command.planned, 0);
+}
+
+TEST_F(TwoClassesTest, OfATrainingThatRunsItIsKnownWhatItWouldHaveElsewhere) {
+  measured_on_c4();
+  w.run(market::testing::user(bob), with_both());
+  const auto id = w.s.jobs.before(w.s.jobs.next());
+  w.clear();
+  EXPECT_EQ(free_workers(w.s, w.at(id), w.now), 0);
+  w.start_all(id);
+  const auto places = elsewhere(w.s, w.at(id), w.now);
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].name, "c4");
+  EXPECT_EQ(places[0].most, 2);
+  EXPECT_NEAR(places[0].restart_s, 60, 1);  // As it took in c1.
+  ASSERT_EQ(places[0].clusters.size(), 2u);
+  // 60,000 samples in units of 500 at 2.5 s.
+  EXPECT_NEAR(1 / places[0].clusters[0].pace, 300, 10);
+  EXPECT_NEAR(1 / places[0].clusters[1].pace, 150, 5);
+  EXPECT_NEAR(places[0].clusters[1].price, 2 * 0.9 / 3'600,
+              1e-6);  // Half way from 0.8 to its limit.
 }
 
 }  // namespace

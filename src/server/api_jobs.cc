@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "market/classes.h"
 #include "market/limits.h"
 #include "server/advice.h"
 #include "server/batch.h"
@@ -40,6 +41,32 @@ Result<market::ClassId> class_of(const State& s, const wire::NewJob& body) {
                 "resources");
   if (!body.class_) return smallest_class(s, body.resources.value_or(wire::Resources{}));
   return class_named(s, *body.class_);
+}
+
+// The class it begins in, unless another turns out to be better, and the others.
+Result<> add_classes(const State& s, const wire::NewJob& body, market::SubmitJob& command) {
+  SOUK_ASSIGN(command.slot_class, class_of(s, body));
+  std::vector classes{&s.slot_class(command.slot_class)};
+  for (const auto& name : body.also_classes) {
+    auto other = class_named(s, name);
+    if (!other) {
+      other.error().field = "also_classes";
+      return std::unexpected(std::move(other).error());
+    }
+    command.also.push_back(*other);
+    classes.push_back(&s.slot_class(*other));
+  }
+  return market::check_classes(body.kind, classes);
+}
+
+// Unless it says so: twice what is suggested, where that is most.
+Credits limit_of(const State& s, const wire::NewJob& body, const market::SubmitJob& command,
+                 base::Time now) {
+  if (body.limit) return *body.limit;
+  auto suggested = s.suggested(command.slot_class, now, now);
+  for (const auto other : command.also)
+    suggested = std::max(suggested, s.suggested(other, now, now));
+  return Credits(suggested.micro * 2);
 }
 
 Result<std::vector<base::AccountId>> accounts(const State& s, const std::vector<std::string>& names,
@@ -115,11 +142,10 @@ Result<> add_batch(const wire::Batch& batch, market::SubmitJob& command) {
 // The job as the market takes it, but for its files.
 Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
-  SOUK_ASSIGN(const auto slot_class, class_of(s, body));
-  const auto suggested = s.suggested(slot_class, c.now(), c.now());
-  market::SubmitJob command{.name = body.name, .kind = body.kind, .slot_class = slot_class};
+  market::SubmitJob command{.name = body.name, .kind = body.kind};
+  SOUK_TRY(add_classes(s, body, command));
   command.terms = {.workers = {body.workers.min, body.workers.max},
-                   .limit = body.limit.value_or(Credits(suggested.micro * 2)),
+                   .limit = limit_of(s, body, command, c.now()),
                    .budget = body.budget,
                    .deadline = body.deadline.value_or(base::kNever),
                    .priority = body.priority};

@@ -104,6 +104,11 @@ struct Describer {
     n.text = fmt::format("{} workers: {}", e.workers, e.why);
     return of_job(e.job);
   }
+  Described operator()(const market::JobMoved& e) {
+    n.class_ = s.slot_class(e.slot_class).name;
+    n.text = e.why;
+    return of_job(e.job);
+  }
   Described operator()(const market::ProfileLearnt&) { return std::nullopt; }
   Described operator()(const market::JobResumed& e) { return of_job(e.job); }
   Described operator()(const market::JobEnded& e) {

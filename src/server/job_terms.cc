@@ -26,14 +26,19 @@ const wire::SlotClass* likely_class(const wire::NewJob& job,
   return best;
 }
 
-base::Credits likely_limit(const wire::NewJob& job, const wire::SlotClass* k) {
+base::Credits likely_limit(const wire::NewJob& job, std::span<const wire::SlotClass> classes) {
   if (job.limit) return *job.limit;
-  return k != nullptr ? base::Credits(2 * k->suggested.micro) : base::Credits();
+  base::Credits most;
+  if (const auto* k = likely_class(job, classes)) most = k->suggested;
+  for (const auto& k : classes)
+    if (std::ranges::find(job.also_classes, k.name) != job.also_classes.end())
+      most = std::max(most, k.suggested);
+  return base::Credits(2 * most.micro);
 }
 
 base::Credits likely_budget(const wire::NewJob& job, std::span<const wire::SlotClass> classes,
                             const wire::Account& account) {
-  const auto limit = likely_limit(job, likely_class(job, classes));
+  const auto limit = likely_limit(job, classes);
   return std::min(base::cost(limit, job.workers.max, base::hours(1)),
                   account.available + account.bonus);
 }

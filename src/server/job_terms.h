@@ -9,13 +9,15 @@
 
 namespace souk::server {
 
-// The class the server will choose: the one that is named, or the smallest that holds it. Null:
+// The class the server will begin with: the one that is named, or the smallest that holds it. Null:
 // there is none.
 [[nodiscard]] const wire::SlotClass* likely_class(const wire::NewJob& job,
                                                   std::span<const wire::SlotClass> classes);
 
-// The most it pays for a slot-hour: unless it says so, twice what is suggested.
-[[nodiscard]] base::Credits likely_limit(const wire::NewJob& job, const wire::SlotClass* k);
+// The most it pays for a slot-hour: unless it says so, twice what is suggested, in the dearest of
+// its classes.
+[[nodiscard]] base::Credits likely_limit(const wire::NewJob& job,
+                                         std::span<const wire::SlotClass> classes);
 
 // Without a word on the budget: an hour of all workers at the limit price, or what there is.
 [[nodiscard]] base::Credits likely_budget(const wire::NewJob& job,

@@ -1,32 +1,58 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 
-#include "hub/hub.h"
-#include "server/core.h"
+#include "base/result.h"
+#include "market/commands.h"
+#include "market/state.h"
 
 namespace souk::server {
 
-// Looks at every training with a deadline now and then, and resizes those that would be late, or
-// done far too early, at the pace they have shown (advisor/resize.h). Never beyond the workers that
-// the job's owner allowed, and never where the credits left would not pay for it. Each change is an
-// event with its reason. On the core thread.
+// Looks at the trainings now and then, at the pace they have shown. Those that may be in several
+// classes move where another is better (advisor/move.h). Those with a deadline are resized when
+// they would be late, or done far too early (advisor/resize.h). Never beyond the workers and
+// classes that the job's owner allowed, and never where the credits left would not pay for it. Each
+// change is an event with its reason. On the core thread.
 class Replan {
  public:
-  explicit Replan(hub::Hub& hub) : hub_(hub) {}
+  using Execute = std::function<base::Result<>(market::Command)>;
 
-  void on_tick(Core::Turn& turn);
+  // How much of a job is done, 0 to 1.
+  explicit Replan(std::function<double(base::JobId)> progress) : progress_(std::move(progress)) {}
+
+  void on_tick(const market::State& s, base::Time now, const Execute& execute);
 
  private:
   struct Seen {
+    // Since when it has had these workers in this class, and how far it was then.
     base::Time at;
+    market::ClassId slot_class;
+    std::int32_t workers = 0;
     double progress = 0;
-    std::int32_t workers = 0;  // Then.
-    base::Time changed;
+    base::Time changed;  // By us.
+    // Of a worker and second, in the classes it has been in.
+    struct Been {
+      double pace = 0, price = 0;
+    };
+    std::map<market::ClassId, Been> been;
   };
-  void look(Core::Turn& turn, const market::Job& job, Seen& seen);
+  // One training, at one moment.
+  struct Look {
+    const market::State& s;
+    const market::Job& job;
+    base::Time now;
+    const Execute& execute;
+    double left = 1;           // Of the work.
+    std::int32_t workers = 0;  // That run.
+    double pace = 0;           // Of each; 0: not known.
+  };
+  void look(Look at, Seen& seen);
+  static bool move(const Look& at, Seen& seen);
+  static void resize(const Look& at, Seen& seen);
 
-  hub::Hub& hub_;
+  const std::function<double(base::JobId)> progress_;
   base::Time next_;
   std::map<base::JobId, Seen> seen_;
 };

@@ -311,10 +311,13 @@ void tour_training(Tour& t) {
   t.go("putBlob", f.borrower.token, {name}, blob::encode(content));
   const auto job =
       t.go("submitJob", f.borrower.token, {},
-           fmt::format(R"({{"class":"c1","kind":"train","budget":5,"limit":1,"batch":{{"run":"x",
+           fmt::format(
+               R"({{"class":"c1","also_classes":["c4"],"kind":"train","budget":5,"limit":1,
+               "batch":{{"run":"x",
                "train":{{"trainer":"python","epochs":1,"shards":[{{"blob":"{}","samples":9}}]}}}}}})",
-                       name))
+               name))
           .at("id");
+  EXPECT_EQ(t.go("getJob", f.borrower.token, {job}).at("classes.1"), "c4");
   EXPECT_EQ(t.go("getTraining", f.borrower.token, {job}).at("state"), "waiting");
   f.work(f.agent, f.box);
   const auto work = t.go("getWork", f.agent, {f.box});
@@ -449,6 +452,8 @@ TEST(Requests, WhatIsNotUnderstoodIsRefusedWithItsPlace) {
       {"POST", "/v1/jobs", R"({"budget":10,"workers":{"min":1,"max":99999999999}})", "workers.max"},
       {"POST", "/v1/jobs", R"({"budget":10,"deadline":"tomorrow"})", "deadline"},
       {"POST", "/v1/jobs", R"({"class":"c1"})", "budget"},
+      {"POST", "/v1/jobs", R"({"budget":10,"class":"c1","also_classes":["c5"]})", "also_classes"},
+      {"POST", "/v1/plan", R"({"budget":10,"class":"c1","also_classes":["c4"]})", "also_classes"},
       {"POST", "/v1/jobs", R"({"budget":10,"budget":20})", ""},
       {"POST", "/v1/jobs", "", ""},
       {"POST", "/v1/jobs", "[1,2", ""},

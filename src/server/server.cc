@@ -21,16 +21,17 @@
 #include "journal/sqlite.h"
 #include "net/server.h"
 #include "net/tls.h"
-#include "server/advice.h"
 #include "server/app.h"
 #include "server/console.h"
 #include "server/core.h"
 #include "server/feed.h"
 #include "server/pool.h"
 #include "server/problem.h"
+#include "server/profiles.h"
 #include "server/programs.h"
 #include "server/replan.h"
 #include "server/secrets.h"
+#include "server/speeds.h"
 
 namespace souk::server {
 namespace {
@@ -168,6 +169,7 @@ struct Server::Impl {
   std::atomic<net::Server*> listening = nullptr;  // `http`, once it is there.
   std::unique_ptr<journal::Journal> journal;
   std::unique_ptr<Programs> programs;
+  std::unique_ptr<Speeds> speeds;
   std::unique_ptr<Replan> replan;
   std::unique_ptr<Core> core;
   std::unique_ptr<Feed> feed;
@@ -214,6 +216,16 @@ struct Server::Impl {
       files->post([this, job = e->job] { services->logs.forget(job); });
   }
 
+  // The most bytes that a worker of it used, as far as agents told.
+  [[nodiscard]] std::int64_t memory_of(const wire::Training& training) const {
+    std::int64_t out = 0;
+    for (const auto& w : training.by_worker)
+      if (const auto id = base::IdTraits<base::LeaseId>::parse(w.worker))
+        for (const auto& sample : services->telemetry.series(*id))
+          out = std::max(out, sample.usage.memory_peak_bytes);
+    return out;
+  }
+
   // What a training that the market ended has come to is its result all the same.
   void end_training(base::JobId job, const std::string& reason) const {
     if (const auto run = services->hub.find(job)) {
@@ -221,7 +233,8 @@ struct Server::Impl {
         core->post([this, job, result = ended->result, training = run->view()](Core::Turn& turn) {
           (void)turn.execute(market::kSystem, market::ReportResult{job, result, false, {}});
           const auto* known = turn.state().jobs.find(job);
-          const auto lesson = known ? learnt(turn.state(), *known, training) : std::nullopt;
+          const auto lesson =
+              known ? learnt(turn.state(), *known, training, memory_of(training)) : std::nullopt;
           if (!lesson || !turn.execute(market::kSystem, lesson->profile)) return;
           if (lesson->error) services->forecast_errors.add(*lesson->error);
         });
@@ -235,7 +248,10 @@ struct Server::Impl {
   }
 
   void on_tick(Core::Turn& turn) {
-    replan->on_tick(turn);
+    replan->on_tick(turn.state(), turn.now(), [&](market::Command c) -> Result<> {
+      SOUK_TRY(turn.execute(market::kSystem, std::move(c)));
+      return {};
+    });
     feed->expire(clock.now(), [&](base::TokenId id) {
       const auto* token = turn.state().tokens.find(id);
       return token != nullptr && token->expires > turn.now();
@@ -259,7 +275,12 @@ struct Server::Impl {
     writer = std::make_unique<Pool>(1, 4);
     next_snapshot = clock.now() + options.snapshot_every;
     programs = std::make_unique<Programs>(options.mechanisms);
-    replan = std::make_unique<Replan>(services->hub);
+    const auto progress = [this](base::JobId job) {
+      const auto run = services->hub.find(job);
+      return run == nullptr ? 0 : run->progress();
+    };
+    speeds = std::make_unique<Speeds>(progress);
+    replan = std::make_unique<Replan>(progress);
     services->forecast_errors.recall(state);
     core = std::make_unique<Core>(std::move(state), *journal, clock,
                                   CoreOptions{.round = options.round});
@@ -269,6 +290,7 @@ struct Server::Impl {
     core->before_round([this](const market::State& s, base::Time now, market::Clear& round) {
       round.near = services->holdings.near(s, round.slot_class);
       round.program = programs->of(s.slot_class(round.slot_class), now);
+      speeds->tell(s, now, round);
     });
     core->state().jobs.for_each([this](const market::Job& job) {
       if (market::is_final(job.state)) return;

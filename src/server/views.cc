@@ -269,6 +269,15 @@ wire::Job view(const State& s, const market::Job& j) {
     out.planned = market::aimed_workers(j);
     out.planned_why = j.planned_why;
   }
+  if (!j.also.empty()) {
+    out.classes.emplace({out.class_});
+    for (const auto other : j.also) out.classes->push_back(s.slot_class(other).name);
+  }
+  if (!j.moves.empty()) {
+    out.moves.emplace();
+    for (const auto& m : j.moves)
+      out.moves->push_back({m.at, s.slot_class(m.from).name, s.slot_class(m.to).name, m.why});
+  }
   if (!j.forecast.empty())
     if (const auto forecast = wire::from_json<wire::JobForecast>(j.forecast))
       out.forecast = *forecast;

@@ -423,10 +423,12 @@ struct NewJob {
   std::int32_t priority = 0;
   Constraints constraints;
   std::optional<Batch> batch;  // Absent: whoever holds the leases decides what runs.
+  // Other classes that would do. A training begins where it is best, and moves when that changes.
+  std::vector<std::string> also_classes;
   static constexpr auto optional_fields =
       std::array<std::string_view, 5>{"name", "kind", "workers", "priority", "constraints"};
   SOUK_FIELDS(NewJob, name, kind, class_, resources, workers, limit, budget, deadline, priority,
-              constraints, batch)
+              constraints, batch, also_classes)
 };
 
 // What is absent stays as it is.
@@ -491,6 +493,13 @@ struct Part {
   SOUK_FIELDS(Part, index, state, tries, lease, machine, doing, checkpoint, result)
 };
 
+struct JobMove {
+  Time at;
+  std::string from, to;  // Classes.
+  std::string why;
+  SOUK_FIELDS(JobMove, at, from, to, why)
+};
+
 struct Job {
   base::JobId id;
   std::string name;
@@ -520,9 +529,11 @@ struct Job {
   std::optional<JobForecast> forecast;
   std::optional<std::int32_t> planned;  // Workers it is to have for now, if fewer than it may,
   std::optional<std::string> planned_why;
+  std::optional<std::vector<std::string>> classes;  // If it may be in several: those.
+  std::optional<std::vector<JobMove>> moves;        // Between them, the latest last.
   SOUK_FIELDS(Job, id, name, kind, owner, class_, workers, limit, budget, spent, escrow, deadline,
               priority, constraints, state, reason, held, done, low, runway, leases, created,
-              started, ended, batch, result, forecast, planned, planned_why)
+              started, ended, batch, result, forecast, planned, planned_why, classes, moves)
 };
 
 struct WhyGroup {

@@ -79,7 +79,7 @@ struct FileValidate {
 struct File {
   std::string name;
   std::string kind = "batch";
-  std::optional<std::string> class_;
+  std::optional<AnyJson> class_;  // "c1", or several: [c1, c4].
   std::optional<FileResources> resources;
   std::optional<AnyJson> workers;  // 2 or "1..4".
   FilePrice price;
@@ -202,14 +202,28 @@ base::Result<LocalInput> input_of(const AnyJson& json, std::size_t i, const Path
   return out;
 }
 
-// A file, or a list of files.
+// One name, or a list of names; none if it is neither.
+std::vector<std::string> one_or_several(const AnyJson& json) {
+  if (auto one = from_json<std::string>(json.text)) return {*std::move(one)};
+  if (auto many = from_json<std::vector<std::string>>(json.text)) return *std::move(many);
+  return {};
+}
+
+base::Result<> convert_classes(const File& f, NewJob& job) {
+  if (!f.class_) return {};
+  auto names = one_or_several(*f.class_);
+  if (names.empty())
+    return std::unexpected(at({base::Code::invalid, "it is no slot class",
+                               "give a class, or for a training several: [c1, c4]"},
+                              "class"));
+  job.class_ = names.front();
+  job.also_classes.assign(names.begin() + 1, names.end());
+  return {};
+}
+
 base::Result<std::vector<std::string>> files_of(const AnyJson& json, const PathRules& rules,
                                                 const std::string& field) {
-  std::vector<std::string> out;
-  if (auto one = from_json<std::string>(json.text))
-    out.push_back(*std::move(one));
-  else if (auto many = from_json<std::vector<std::string>>(json.text))
-    out = *std::move(many);
+  auto out = one_or_several(json);
   if (out.empty())
     return std::unexpected(
         at({base::Code::invalid, "it is no file", "give a path, or a list of paths"}, field));
@@ -392,7 +406,8 @@ base::Result<> convert_batch(File& f, const PathRules& rules, JobFile& out) {
 base::Result<JobFile> convert(File f, base::Time now, const PathRules& rules) {
   JobFile out;
   auto& job = out.job;
-  job = {.name = std::move(f.name), .kind = std::move(f.kind), .class_ = f.class_};
+  job = {.name = std::move(f.name), .kind = std::move(f.kind)};
+  SOUK_TRY(convert_classes(f, job));
   if (f.resources) {
     const auto& r = *f.resources;
     job.resources.emplace();

@@ -55,10 +55,10 @@ struct PathRules {
 };
 
 // A job file: YAML with the keys of the API's NewJob, but with people's spellings: `workers: 1..4`,
-// `memory: 8G`, `price: {limit: .., budget: ..}`, `deadline: 3h` (from `now` on, or a time). A job
-// with `run` is a batch job, one of `kind: train` trains a model (docs/borrowing.md and
-// docs/training.md list the keys). An unknown key is an error with line and nearest key. `file` is
-// for messages.
+// `memory: 8G`, `class: [c1, c4]`, `price: {limit: .., budget: ..}`, `deadline: 3h` (from `now` on,
+// or a time). A job with `run` is a batch job, one of `kind: train` trains a model
+// (docs/borrowing.md and docs/training.md list the keys). An unknown key is an error with line and
+// nearest key. `file` is for messages.
 base::Result<JobFile> read_job_file(std::string_view text, std::string_view file, base::Time now,
                                     const PathRules& rules = {});
 // Paths in it are relative to its folder.

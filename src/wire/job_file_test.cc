@@ -83,6 +83,18 @@ TEST(JobFile, EveryKeyMayBeLeftOut) {
   EXPECT_FALSE(job->job.limit);
 }
 
+TEST(JobFile, SeveralClassesAreTheFirstAndOthers) {
+  const auto job = read_job_file("class: [c1, c4, g1]\n", "job.yaml", kNow);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->job.class_, "c1");
+  EXPECT_THAT(job->job.also_classes, ElementsAre("c4", "g1"));
+  for (const auto* bad : {"class: []\n", "class: {name: c1}\n", "class: [1]\n"}) {
+    const auto refused = read_job_file(bad, "job.yaml", kNow);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_THAT(refused.error().message, HasSubstr("class: it is no slot class")) << bad;
+  }
+}
+
 TEST(JobFile, ABatchJobSaysWhatToRunAndWithWhat) {
   const auto file = read_job_file(R"(
 run: true

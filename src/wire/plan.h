@@ -33,6 +33,18 @@ struct PlanCandidate {
               cost_high, chance, limit, chosen)
 };
 
+// Where a kind of training spends what, as runs of it showed.
+struct PlanMeasures {
+  std::vector<BatchTime> steps;   // By batch, of one machine.
+  std::int64_t unit_bytes = 0;    // That a unit moves, both ways,
+  double mbps = 0;                // and what that comes to while a worker works.
+  std::int64_t memory_bytes = 0;  // The most that a worker used; 0: nobody looked.
+  double folds_per_s = 0;         // That the hub could take at most; 0: nobody looked.
+  Duration startup;               // Before the first unit, and after the last.
+  TimeSpent spent;
+  SOUK_FIELDS(PlanMeasures, steps, unit_bytes, mbps, memory_bytes, folds_per_s, startup, spent)
+};
+
 struct Plan {
   std::vector<PlanCandidate> candidates;  // Fewest workers first. Empty: nothing can be said.
   std::string why;                        // About the choice, or why there is none.
@@ -40,7 +52,10 @@ struct Plan {
   std::int64_t runs = 0;                  // From which this was learnt.
   // Intervals rest on a guess for lack of finished runs.
   bool guessed = false;
-  SOUK_FIELDS(Plan, candidates, why, profiled, runs, guessed)
+  std::optional<PlanMeasures> measures;
+  // Of all epochs, the part after which the target is expected; absent: nothing is known of it.
+  std::optional<double> target_after;
+  SOUK_FIELDS(Plan, candidates, why, profiled, runs, guessed, measures, target_after)
 };
 
 // Kept with a job from the moment it is submitted.
@@ -49,25 +64,56 @@ struct JobForecast {
   Duration time, time_low, time_high;
   Credits cost, cost_low, cost_high;
   std::optional<double> chance;
-  SOUK_FIELDS(JobForecast, workers, time, time_low, time_high, cost, cost_low, cost_high, chance)
+  std::optional<double> part;       // Of all epochs, where less than all is expected to do.
+  std::optional<Duration> startup;  // In the times: what does not depend on the work.
+  SOUK_FIELDS(JobForecast, workers, time, time_low, time_high, cost, cost_low, cost_high, chance,
+              part, startup)
+
+  // For what was done: a training that reached its target where that was expected is compared with
+  // the whole forecast, any other with as much of it as its progress through all epochs.
+  [[nodiscard]] double seconds_for(double progress, bool reached) const {
+    const auto start = startup.value_or(Duration()).seconds();
+    const auto work = time.seconds() - start;
+    return start + (part && reached ? work : work * progress / part.value_or(1));
+  }
 };
 
 // One machine's pace at a kind of training.
 struct ProfiledMachine {
   base::MachineId machine;
+  std::int32_t batch = 0;
   std::int64_t units = 0, steps = 0;
   TimeSpent spent;
-  SOUK_FIELDS(ProfiledMachine, machine, units, steps, spent)
+  Duration startup;  // From the start of its lease to the first unit, and from the last on.
+  SOUK_FIELDS(ProfiledMachine, machine, batch, units, steps, spent, startup)
+};
+
+// What a check found after so many samples.
+struct CheckedAt {
+  std::int64_t samples = 0;
+  double accuracy = 0;
+  SOUK_FIELDS(CheckedAt, samples, accuracy)
+};
+
+// How the last run of a kind learnt. It says something of the next with the same data and rate.
+struct LearningCurve {
+  std::string of;  // A hash of these.
+  std::vector<CheckedAt> checks;
+  SOUK_FIELDS(LearningCurve, of, checks)
 };
 
 // What was learnt of a kind of training on machines of one class: of its last runs.
 struct Profile {
   std::int64_t runs = 0;
   std::int64_t bytes = 0;  // That a unit moves, both ways.
-  Duration startup;        // From the first worker's start to the first unit, and from the last on.
+  Duration startup;        // Of a job: until its first worker is at work, and from the last on.
   std::vector<ProfiledMachine> machines;
-  std::vector<double> errors;  // Of forecasts: time it took / time forecast - 1.
-  SOUK_FIELDS(Profile, runs, bytes, startup, machines, errors)
+  std::vector<double> errors;      // Of forecasts: time it took / time forecast - 1.
+  std::vector<BatchTime> batches;  // Of the last run with more than one, on one machine.
+  std::int64_t memory = 0;         // The most bytes that a worker used.
+  double folds_per_s = 0;          // That the hub could take at most; 0: not known.
+  LearningCurve curve;
+  SOUK_FIELDS(Profile, runs, bytes, startup, machines, errors, batches, memory, folds_per_s, curve)
 };
 
 }  // namespace souk::wire

@@ -49,11 +49,14 @@ struct Train {
   std::int64_t seed = 1;
   std::vector<TrainShard> shards;
   std::vector<TrainShard> validation;
-  static constexpr auto optional_fields = std::array<std::string_view, 13>{
+  // A run to be learnt from: of four units one has half the batch and one a quarter.
+  bool measure = false;
+  static constexpr auto optional_fields = std::array<std::string_view, 14>{
       "trainer", "config",      "rule",        "rule_params", "codec", "validators", "replicate",
-      "batch",   "local_steps", "validations", "seed",        "lr",    "validation"};
+      "batch",   "local_steps", "validations", "seed",        "lr",    "validation", "measure"};
   SOUK_FIELDS(Train, trainer, config, rule, rule_params, codec, validators, replicate, epochs,
-              target, batch, lr, lr_end, local_steps, validations, seed, shards, validation)
+              target, batch, lr, lr_end, local_steps, validations, seed, shards, validation,
+              measure)
 };
 
 // Where a worker's time went.
@@ -62,7 +65,7 @@ struct TimeSpent {
   Duration checking;  // Validation.
   Duration prepare;   // Handing parameters and shards to the trainer, packing what it made.
   Duration fetch;     // Shards.
-  Duration download;  // Parameters.
+  Duration download;  // What to do, and parameters.
   Duration upload;    // Updates, until they were judged.
   Duration waiting;   // For something to do.
   SOUK_FIELDS(TimeSpent, compute, checking, prepare, fetch, download, upload, waiting)
@@ -72,6 +75,14 @@ inline constexpr Duration TimeSpent::* kTimeParts[] = {
     &TimeSpent::compute,  &TimeSpent::checking, &TimeSpent::prepare, &TimeSpent::fetch,
     &TimeSpent::download, &TimeSpent::upload,   &TimeSpent::waiting};
 static_assert(std::size(kTimeParts) == TimeSpent::souk_field_names.size());
+
+// What steps of this batch took to compute.
+struct BatchTime {
+  std::int32_t batch = 0;
+  std::int64_t steps = 0;
+  Duration compute;
+  SOUK_FIELDS(BatchTime, batch, steps, compute)
+};
 
 // A worker asks for something to do.
 struct UnitAsk {
@@ -187,9 +198,12 @@ struct Training {
   std::vector<TrainRow> rows;
   std::vector<TrainWorker> by_worker;
   TimeSpent spent;  // By all workers, those that left too.
+  std::vector<BatchTime> by_batch;
+  std::int64_t folds = 0;  // Of updates into the parameters, since the process began,
+  Duration folding;        // and the time they took.
   SOUK_FIELDS(Training, state, reason, rule, epoch, epochs, progress, version, samples, loss,
               accuracy, target, elapsed, left, workers, wasted_steps, useful_steps, bytes_in,
-              bytes_out, rows, by_worker, spent)
+              bytes_out, rows, by_worker, spent, by_batch, folds, folding)
 };
 
 }  // namespace souk::wire

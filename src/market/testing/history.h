@@ -165,6 +165,10 @@ class HistoryMaker {
     if (l != nullptr && random_.chance(20))
       return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
               ResizeJob{l->job, static_cast<std::int32_t>(random_.between(0, 4)), "slow"}};
+    if (random_.chance(12))
+      return {clock_, random_.chance(9) ? actor_for(s, any_account(s)) : kSystem,
+              MoveJob{may_move(s), any_class(s), static_cast<std::int32_t>(random_.below(4)),
+                      "cheaper"}};
     if (random_.chance(6))
       return {clock_, agent_of(s, l ? l->machine : MachineId()),
               CheckpointLease{id, epoch_of(s, id), "c" + std::to_string(random_.below(3))}};
@@ -245,6 +249,8 @@ class HistoryMaker {
                                       : "batch",
                   any_class(s), any_job_terms(s)};
       if (random_.chance(3)) c.work = "sort";
+      if (random_.chance(c.kind == "train" ? 2 : 50))
+        c.also.assign(random_.chance(20) ? 9 : 1, any_class(s));
       c.retry = {!random_.chance(4), random_.chance(2),
                  static_cast<std::int32_t>(random_.between(-1, 3))};
       return {clock_, actor_for(s, any_account(s)), std::move(c)};
@@ -263,6 +269,15 @@ class HistoryMaker {
     if (draw < 15) return {clock_, actor_for(s, owner), PauseJob{id}};
     if (draw < 17) return {clock_, actor_for(s, owner), ResumeJob{id}};
     return {clock_, actor_for(s, owner), CancelJob{live > kLiveJobs / 2 ? oldest_live(s) : id, ""}};
+  }
+
+  // A job with somewhere to go, if there is one.
+  JobId may_move(const State& s) {
+    auto out = any(s.jobs);
+    s.jobs.for_each([&](const Job& j) {
+      if (!is_final(j.state) && !j.also.empty() && !random_.chance(3)) out = j.id;
+    });
+    return out;
   }
 
   static std::size_t live_jobs(const State& s) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -114,7 +115,24 @@ struct Shape {
   std::int32_t most_units = 5;
   bool gangs = true;
   std::int64_t highest_micro = 20;  // Few prices make many ties.
+  bool measured = false;            // With rates and works.
 };
+
+// Rates of a few machine types, now and then of one machine alone, some of them 0; work of which
+// some is unknown.
+inline void measure(Book& book, base::Random& random) {
+  const auto often = [&] { return !random.chance(4); };
+  for (std::size_t i = 0; i < book.bids.size(); ++i) {
+    std::vector<double> types;
+    for (int j = 0; j < 4; ++j) types.push_back(random.chance(6) ? 0 : std::exp(4 * random.unit()));
+    for (std::size_t a = 0; a < book.asks.size(); ++a)
+      book.rates.push_back(types[a % 4] * (often() ? 1 : random.unit()));
+    book.works.push_back({.steps = often() ? 1e5 * random.unit() : 0,
+                          .done = often() ? 0 : 1e5 * random.unit(),
+                          .elapsed_s = often() ? 1e4 * random.unit() : 0,
+                          .slo_s = often() ? 0 : 1e4 * random.unit()});
+  }
+}
 
 // A book drawn from `random`; ids are position + 1.
 inline Book random_book(base::Random& random, const Shape& shape = {}) {
@@ -132,6 +150,7 @@ inline Book random_book(base::Random& random, const Shape& shape = {}) {
   for (auto n = random.below(shape.most_asks + 1); n > 0; --n)
     book.asks.push_back({book.asks.size() + 1, price(), units(shape.most_units),
                          static_cast<std::int32_t>(random.between(-2, 2))});
+  if (shape.measured) measure(book, random);
   return book;
 }
 

@@ -11,7 +11,8 @@ export type Live = 'connecting' | 'live' | 'lost';
 const kinds = [
   'missed', 'ClassSet', 'AccountFrozen', 'CreditsGranted', 'MachineAdded', 'MachineOnline',
   'OfferPosted', 'OfferChanged', 'OfferPaused', 'OfferDraining', 'OfferRemoved',
-  'JobSubmitted', 'JobChanged', 'JobWarned', 'JobPaused', 'JobResized', 'JobResumed', 'JobEnded',
+  'JobSubmitted', 'JobChanged', 'JobWarned', 'JobPaused', 'JobResized', 'JobMoved', 'JobResumed',
+  'JobEnded',
   'RoundCleared', 'LeaseGranted', 'LeaseStarted', 'LeaseSettled', 'LeaseRenewed',
   'LeaseDraining', 'LeaseClosed', 'FeedbackGiven',
 ];

@@ -1320,6 +1320,16 @@ export interface components {
             /** @default false */
             file: boolean;
         };
+        BatchTime: {
+            batch: number;
+            /** Format: int64 */
+            steps: number;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            compute: string;
+        };
         BlobNames: {
             names?: string[];
         };
@@ -1525,6 +1535,8 @@ export interface components {
             forecast?: components["schemas"]["JobForecast"];
             planned?: number;
             planned_why?: string;
+            classes?: string[];
+            moves?: components["schemas"]["JobMove"][];
         };
         JobDraft: {
             yaml: string;
@@ -1580,6 +1592,19 @@ export interface components {
              */
             cost_high: number;
             chance?: number;
+            part?: number;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            startup?: string;
+        };
+        JobMove: {
+            /** Format: date-time */
+            at: string;
+            from: string;
+            to: string;
+            why: string;
         };
         JobUsage: {
             items?: components["schemas"]["LeaseUsage"][];
@@ -1925,6 +1950,7 @@ export interface components {
             priority: number;
             constraints?: components["schemas"]["Constraints"];
             batch?: components["schemas"]["Batch"];
+            also_classes?: string[];
         };
         NewLabReplay: {
             mechanisms?: string[];
@@ -2197,6 +2223,8 @@ export interface components {
             runs: number;
             /** @default false */
             guessed: boolean;
+            measures?: components["schemas"]["PlanMeasures"];
+            target_after?: number;
         };
         PlanCandidate: {
             class: string;
@@ -2236,6 +2264,21 @@ export interface components {
             limit: string;
             /** @default false */
             chosen: boolean;
+        };
+        PlanMeasures: {
+            steps?: components["schemas"]["BatchTime"][];
+            /** Format: int64 */
+            unit_bytes: number;
+            mbps: number;
+            /** Format: int64 */
+            memory_bytes: number;
+            folds_per_s: number;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            startup: string;
+            spent: components["schemas"]["TimeSpent"];
         };
         PreparedJob: {
             job: components["schemas"]["NewJob"];
@@ -2705,6 +2748,8 @@ export interface components {
             seed: number;
             shards?: components["schemas"]["TrainShard"][];
             validation?: components["schemas"]["TrainShard"][];
+            /** @default false */
+            measure: boolean;
         };
         TrainRow: {
             epoch: number;
@@ -2782,6 +2827,14 @@ export interface components {
             rows?: components["schemas"]["TrainRow"][];
             by_worker?: components["schemas"]["TrainWorker"][];
             spent: components["schemas"]["TimeSpent"];
+            by_batch?: components["schemas"]["BatchTime"][];
+            /** Format: int64 */
+            folds: number;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            folding: string;
         };
         TrainingChoices: {
             models?: components["schemas"]["Choice"][];

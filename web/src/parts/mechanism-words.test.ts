@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { described, firstParams, given, onlyForLab, propertiesOf, spelled, truthful } from './mechanism-words';
+import {
+  described, firstParams, given, onlyForLab, parametersOf, propertiesOf, spelled, truthful,
+} from './mechanism-words';
 
 // As GET /v1/mechanisms has them.
 const kAll = [
@@ -12,6 +14,10 @@ const kAll = [
   'IR; IC and Sybil-proof for buyers without gangs; strong budget balance; efficient up to a factor ln(high / low)',
   'IR; strong budget balance; Pareto efficient; no gain from asking for more than one needs; no prices; not Sybil-proof',
   'IR; IC for buyers without gangs; strong budget balance; no prices; not efficient',
+  'IR; strong budget balance; fair in what slots do for each job; rates are measured, not declared; not IC in prices and units; not efficient; not Sybil-proof',
+  'IR; strong budget balance; fair in time to finish; rates and work are measured, not declared; not IC in prices and units; not efficient; not Sybil-proof',
+  'IR; strong budget balance; not fair; rates and work are measured, not declared; not IC in prices and units; not efficient; not Sybil-proof',
+  'IR; strong budget balance; nearly as fair as las; rates are measured, not declared; not IC in prices and units; not efficient; not Sybil-proof',
   'IR; IC; never a deficit; efficient; not Sybil-proof; small books, only for the lab',
   'IR; IC for who wants one bundle; never a deficit; not efficient; not Sybil-proof; only for the lab',
 ];
@@ -36,7 +42,9 @@ test('promises and limits are told apart', () => {
 });
 
 test('who may tell the truth, and what is only for the lab', () => {
-  expect(kAll.map(truthful)).toEqual([true, false, true, true, true, true, true, false, true, true, true]);
+  expect(kAll.map(truthful)).toEqual(
+    [true, false, true, true, true, true, true, false, true, false, false, false, false, true, true],
+  );
   expect(kAll.filter(onlyForLab)).toHaveLength(3);
 });
 
@@ -46,4 +54,5 @@ test('parameters are spelled for people and for the lab', () => {
   expect(spelled('posted')).toBe('posted');
   expect(given({ kappa: ' 0.25 ', price: ' ' })).toEqual({ kappa: '0.25' });
   expect(firstParams('muda')).toEqual({ long: 'lottery' });
+  expect(parametersOf('cost-slo').map((p) => p.choices)).toEqual([['dual', 'reserve']]);
 });

@@ -10,6 +10,7 @@ const kProperties: [RegExp, Property['kind'], string | ((rest: string) => string
   [/^IR$/, 'good', 'Nobody loses by taking part.'],
   [/^not IC$/, 'limit', 'Naming a price other than your true one can pay off.'],
   [/^IC and Sybil-proof for (.+)$/, 'good', (who) => `Telling the truth, under one name, is best for ${who}.`],
+  [/^not IC in prices and units$/, 'limit', 'Naming a lower price, or asking for more than you need, can pay off.'],
   [/^IC in prices$/, 'good', 'Naming your true price is best, whatever others do.'],
   [/^IC in price and units$/, 'good', 'Naming your true price and number of slots is best, whatever others do.'],
   [/^IC for who (.+)$/, 'good', (who) => `Naming your true price is best for who ${who}.`],
@@ -31,6 +32,11 @@ const kProperties: [RegExp, Property['kind'], string | ((rest: string) => string
   [/^Sybil-proof on one side$/, 'plain', 'Trading under several names gains nothing, on one side.'],
   [/^not Sybil-proof$/, 'limit', 'Trading under several names can pay off.'],
   [/^fair$/, 'good', 'Everybody gets an equal share, as far as they want it.'],
+  [/^fair in what slots do for each job$/, 'good', 'Everybody is served alike, measured by what slots do for each job.'],
+  [/^nearly as fair as las$/, 'good', 'Everybody is served nearly alike, measured by what slots do for each job.'],
+  [/^fair in time to finish$/, 'good', 'Nobody waits much longer than with an equal part for itself.'],
+  [/^not fair$/, 'limit', 'Some jobs may wait for long.'],
+  [/^rates (?:and work )?are measured, not declared$/, 'good', 'How fast jobs run is measured: nobody can misstate it.'],
   [/^no gain from asking for more than one needs$/, 'good', 'Asking for more than you need gains nothing.'],
   [/^no prices$/, 'plain', 'Prices do not decide who gets slots.'],
   [/^no gangs$/, 'limit', 'Jobs that need several workers at once cannot take part.'],
@@ -65,6 +71,15 @@ export type Parameter = {
   first?: string; // What a form begins with, where leaving it out would not do.
   needed?: boolean;
 };
+
+const kSlotPrices: Parameter[] = [
+  {
+    name: 'prices',
+    label: 'Prices',
+    about: 'Dual: slots that others are after cost more, around the suggested price. Reserve: what lenders ask.',
+    choices: ['dual', 'reserve'],
+  },
+];
 
 const kParameters: Record<string, Parameter[]> = {
   posted: [{ name: 'price', label: 'Price', about: 'Credits per slot-hour. Empty: the suggested price.' }],
@@ -101,6 +116,12 @@ const kParameters: Record<string, Parameter[]> = {
     { name: 'alpha', label: 'Alpha', about: 'The share of a fair share that is guaranteed, 0 to 1. Empty: 0.5.' },
     { name: 'credits', label: 'Karma to begin with', about: 'Of each account, in slots.' },
   ],
+  las: kSlotPrices,
+  ftf: kSlotPrices,
+  makespan: kSlotPrices,
+  'cost-slo': kSlotPrices,
+  hadar: kSlotPrices,
+  'price-discovery': kSlotPrices,
   greedy: [{ name: 'l', label: 'L', about: 'Bids are ranked by limit / size^l. Empty: 0.5.' }],
   external: [
     {

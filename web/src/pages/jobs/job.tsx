@@ -93,6 +93,11 @@ function Found({ job }: { job: Job }) {
       {job.planned_why && live && (
         <Text size="sm">{`Planned for now: ${job.planned} of ${job.workers.max} workers. ${job.planned_why}.`}</Text>
       )}
+      {(job.moves ?? []).map((m) => (
+        <Text size="sm" key={m.at}>
+          Moved from class {m.from} to {m.to} <When at={m.at} />: {m.why}.
+        </Text>
+      ))}
       {ready ? (
         <>
           {failed && logs}

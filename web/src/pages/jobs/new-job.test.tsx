@@ -110,6 +110,7 @@ test('a copy keeps the data of the first job and changes what the form says', as
     local_steps: 0,
     validations: 1,
     seed: 1,
+    measure: false,
     shards: [{ blob: 'ab', samples: 60_000 }],
   };
   const first = aJob({ batch: { run: 'souk-torch', setup: '', network: 'none', train } });

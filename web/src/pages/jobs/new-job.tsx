@@ -14,8 +14,8 @@ import { Needs } from './new/needs';
 import { chosenIn, PlanStep } from './new/plan';
 import { Price } from './new/price';
 import {
+  dearestClass,
   likelyBudget,
-  likelyClass,
   needsProblems,
   priceProblems,
   type Problems,
@@ -48,7 +48,7 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
   const isClone = state.source === 'clone' && clone !== undefined;
   const plan = usePlan(`${yaml}\n${digest ?? ''}`, async () => {
     if (isClone) {
-      const budget = likelyBudget(draft, likelyClass(draft, classes), available);
+      const budget = likelyBudget(draft, dearestClass(draft, classes), available);
       return { job: cloneOf(clone, draft, budget, Date.now()), notes: [] };
     }
     const made = await change('post', '/v1/jobs/prepare', {

@@ -90,6 +90,7 @@ export function draftOf(map: YamlMap): Draft {
   const kind = t.take('kind', (y) => (y === 'train' || y === 'batch' ? y : undefined), 'batch');
   const model = t.take('model', namedFrom, { name: '', options: {} });
   const rule = t.take('rule', namedFrom, { name: '', options: {} });
+  const [slot = '', ...also] = t.take('class', manyOrOne, []);
   const resources = new Taker(t.map('resources'));
   const price = new Taker(t.map('price'));
   const target = new Taker(t.map('target'));
@@ -114,7 +115,8 @@ export function draftOf(map: YamlMap): Draft {
     workdir: t.text('workdir'),
     outputs: t.list('outputs'),
     packages: t.list('packages'),
-    class: t.text('class'),
+    class: slot,
+    also,
     cores: resources.take<Num>('cores', countFrom, ''),
     memory: resources.take('memory', atLeast, ''),
     gpus: resources.take<Num>('gpus', countFrom, ''),

@@ -69,6 +69,12 @@ test('a batch job has nothing of a training left over', () => {
   expect(toYaml(draft)).toBe('run: python3 x.py\nworkdir: .\noutputs: [out]\nclass: c2\nworkers: 2\n');
 });
 
+test('a training may name several classes', () => {
+  const draft: Draft = { ...noDraft, model: 'lenet', class: 'c1', also: ['c4', 'g1'] };
+  expect(toYaml(draft)).toBe('kind: train\nmodel: lenet\nclass: [c1, c4, g1]\n');
+  expect(fromYaml(toYaml(draft))).toEqual({ draft });
+});
+
 test('what the form does not show stays in the file', () => {
   const text = `run: x
 env: {A: 1}

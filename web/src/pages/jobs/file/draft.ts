@@ -30,6 +30,7 @@ export type Draft = {
   // Both.
   packages: string[];
   class: string; // Empty: what is needed, below.
+  also: string[]; // Other classes that a training may be in.
   cores: Num;
   memory: string;
   gpus: Num;
@@ -69,6 +70,7 @@ export const noDraft: Draft = {
   outputs: [],
   packages: [],
   class: '',
+  also: [],
   cores: '',
   memory: '',
   gpus: '',
@@ -137,7 +139,7 @@ export function mapOf(d: Draft): YamlMap {
     workdir: d.workdir,
     outputs: train ? [] : d.outputs,
     packages: d.packages,
-    class: d.class,
+    class: d.class === '' ? '' : oneOrMany([d.class, ...d.also]),
     resources:
       d.class === ''
         ? given({ cores: d.cores, memory: d.memory, gpus: d.gpus, gpu_memory: d.gpuMemory })

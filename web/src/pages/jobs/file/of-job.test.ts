@@ -16,6 +16,7 @@ const train = {
   local_steps: 0,
   validations: 1,
   seed: 1,
+  measure: false,
   shards: [
     { blob: 'ab', samples: 30_000 },
     { blob: 'cd', samples: 30_000 },

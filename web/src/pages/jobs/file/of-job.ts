@@ -88,6 +88,7 @@ export function draftOfJob(job: Job): Draft {
     kind: job.kind === 'train' ? 'train' : 'batch',
     name: job.name,
     class: job.class,
+    also: (job.classes ?? []).filter((name) => name !== job.class),
     least: job.workers.min,
     most: job.workers.max,
     // What the program needs by itself is found out again.

@@ -27,6 +27,8 @@ const training = (given: Partial<Schemas['Training']>): Schemas['Training'] => (
   useful_steps: 0,
   bytes_in: 0,
   bytes_out: 0,
+  folds: 0,
+  folding: '0',
   spent,
   ...given,
 });

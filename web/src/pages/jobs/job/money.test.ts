@@ -72,6 +72,19 @@ test('one that reached its target half way, with half of its forecast', () => {
   ]);
 });
 
+test('one whose target was expected half way, with all of it', () => {
+  const job = aJob({
+    forecast: { ...forecast, part: 0.5 },
+    started: '2026-01-01T12:00:00Z',
+    ended: '2026-01-01T12:09:00Z',
+    spent: 1,
+    state: 'succeeded',
+  });
+  expect(compare(job, 0.4, noon).map((c) => c.forecast)).toEqual([600, 1]);
+  // It was not reached, and all epochs were needed.
+  expect(compare(job, 1, noon).map((c) => c.forecast)).toEqual([1200, 2]);
+});
+
 test('one that runs is not judged before it is late', () => {
   const job = aJob({ forecast, started: '2026-01-01T12:00:00Z', spent: 0.1 });
   expect(compare(job, 0.2, noon + 60_000)[0]?.verdict).toBe('so far');

@@ -41,16 +41,24 @@ export type Comparison = {
   verdict: string;
 };
 
-// `share`: how much of the work was done, 0 to 1: a training that reached its target early is
-// compared with that part of its forecast. Empty while there is nothing to compare.
+// `share`: how much of all epochs was done, 0 to 1. A training that ended early is compared with that
+// part of its forecast; where its target was expected early (f.part), with the whole of it.
+function partOf(f: NonNullable<Job['forecast']>, share: number): number {
+  if (share <= 0) return 1;
+  if (f.part === undefined) return share;
+  return share < 1 ? 1 : 1 / f.part;
+}
+
+// Empty while there is nothing to compare.
 export function compare(job: Job, share: number, now: number): Comparison[] {
   const f = job.forecast;
   if (!f || !job.started) return [];
   const over = job.ended !== undefined;
   const took = ((job.ended ? Date.parse(job.ended) : now) - Date.parse(job.started)) / 1000;
-  const part = over && share > 0 ? share : 1;
-  const one = (what: Comparison['what'], all: [number, number, number], actual: number): Comparison => {
-    const [forecast, low, high] = all.map((n) => n * part) as [number, number, number];
+  const part = over ? partOf(f, share) : 1;
+  // `start`: of each, what does not depend on the work.
+  const one = (what: Comparison['what'], all: [number, number, number], actual: number, start = 0): Comparison => {
+    const [forecast, low, high] = all.map((n) => start + (n - start) * part) as [number, number, number];
     const verdict = !over
       ? actual > high
         ? 'more than forecast already'
@@ -63,7 +71,7 @@ export function compare(job: Job, share: number, now: number): Comparison[] {
     return { what, forecast, low, high, actual, verdict };
   };
   return [
-    one('time', [seconds(f.time), seconds(f.time_low), seconds(f.time_high)], took),
+    one('time', [seconds(f.time), seconds(f.time_low), seconds(f.time_high)], took, seconds(f.startup ?? '0s')),
     one('cost', [f.cost, f.cost_low, f.cost_high], job.spent),
   ];
 }

@@ -1,6 +1,6 @@
 import { Badge, Radio, Table, Text } from '@mantine/core';
 import { credits, duration, percent, seconds } from '../../../format';
-import { type Candidate, limitText } from './candidates';
+import { type Candidate, inSeveralClasses, limitText } from './candidates';
 
 type Props = { candidates: Candidate[]; picked: number | undefined; onPick: (index: number) => void };
 
@@ -9,6 +9,7 @@ const time = (text: string) => duration(seconds(text));
 // One row for each number of workers; the planner's choice is marked, anybody's can be taken.
 export function CandidatesTable({ candidates, picked, onPick }: Props) {
   const deadline = candidates.some((c) => c.chance !== undefined);
+  const classes = inSeveralClasses(candidates);
   return (
     <Table.ScrollContainer minWidth={deadline ? 640 : 560}>
       <Table aria-label="Candidates">
@@ -19,6 +20,7 @@ export function CandidatesTable({ candidates, picked, onPick }: Props) {
                 Pick
               </Text>
             </Table.Th>
+            {classes && <Table.Th>Class</Table.Th>}
             <Table.Th>Cluster</Table.Th>
             <Table.Th>Time</Table.Th>
             <Table.Th>Cost</Table.Th>
@@ -28,15 +30,16 @@ export function CandidatesTable({ candidates, picked, onPick }: Props) {
         </Table.Thead>
         <Table.Tbody>
           {candidates.map((c, i) => (
-            <Table.Tr key={c.workers} onClick={() => onPick(i)} style={{ cursor: 'pointer' }}>
+            <Table.Tr key={`${c.class} ${c.workers}`} onClick={() => onPick(i)} style={{ cursor: 'pointer' }}>
               <Table.Td>
                 <Radio
                   name="candidate"
                   checked={i === picked}
                   onChange={() => onPick(i)}
-                  aria-label={`${c.workers} ${c.workers === 1 ? 'worker' : 'workers'}`}
+                  aria-label={`${c.workers} ${c.workers === 1 ? 'worker' : 'workers'}${classes ? ` of class ${c.class}` : ''}`}
                 />
               </Table.Td>
+              {classes && <Table.Td>{c.class}</Table.Td>}
               <Table.Td>
                 {c.cluster}{' '}
                 {c.chosen && (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Candidate, pointsOf, roundTicks, timeTicks, withChoice } from './candidates';
+import { type Candidate, inSeveralClasses, pointsOf, roundTicks, timeTicks, withChoice } from './candidates';
 
 const candidate = (workers: number, time: string, cost: number, chosen = false): Candidate => ({
   class: 'c1',
@@ -39,6 +39,17 @@ test('the choice of the planner leaves the job as it is, another one bounds its 
     min: 3,
     max: 3,
   });
+});
+
+test('a candidate of another class that somebody picked leaves no other class', () => {
+  const job = { name: '', kind: 'train', class: 'c4', also_classes: ['c1'], budget: 1, priority: 0 };
+  expect(withChoice(job, candidate(2, '5m', 1, true))).toBe(job);
+  const one = withChoice(job, candidate(2, '5m', 1));
+  expect(one).toMatchObject({ class: 'c1', workers: { min: 1, max: 2 } });
+  expect(one).not.toHaveProperty('also_classes');
+  const both = [candidate(1, '5m', 1), { ...candidate(1, '2m', 1), class: 'c4' }];
+  expect(inSeveralClasses(both)).toBe(true);
+  expect(inSeveralClasses([candidate(1, '5m', 1), candidate(2, '5m', 1)])).toBe(false);
 });
 
 test('ticks are round, begin at zero and reach beyond the last point', () => {

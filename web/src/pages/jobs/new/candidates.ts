@@ -36,12 +36,21 @@ export function pointsOf(candidates: Candidate[]): Point[] {
 }
 
 // The job with the candidate that somebody picked. The planner's own choice needs no word: it also
-// lets workers that come later help. Any other number of workers is a bound.
+// lets workers that come later help. Any other number of workers is a bound, and any other class the
+// only one.
 export function withChoice(job: NewJob, picked: Candidate | undefined): NewJob {
   if (!picked || picked.chosen) return job;
   const least = job.workers?.min ?? 1;
-  return { ...job, workers: { min: Math.min(least, picked.workers), max: picked.workers } };
+  const { also_classes = [], ...one } = job;
+  return {
+    ...one,
+    ...(also_classes.length > 0 ? { class: picked.class } : {}),
+    workers: { min: Math.min(least, picked.workers), max: picked.workers },
+  };
 }
+
+export const inSeveralClasses = (candidates: Candidate[]): boolean =>
+  candidates.some((c) => c.class !== candidates[0]?.class);
 
 // The place of the planner's choice.
 export function choiceOf(planned: { plan: Schemas['Plan'] } | undefined): number | undefined {

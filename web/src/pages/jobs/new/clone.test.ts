@@ -19,6 +19,7 @@ const train = {
   local_steps: 0,
   validations: 1,
   seed: 1,
+  measure: false,
   shards: [{ blob: 'ab', samples: 60_000 }],
 };
 const job = aJob({

@@ -29,8 +29,8 @@ function trainOf(train: Schemas['Train'], d: Draft): Schemas['Train'] {
   };
 }
 
-function needsOf(d: Draft): Pick<NewJob, 'class' | 'resources'> {
-  if (d.class !== '') return { class: d.class };
+function needsOf(d: Draft): Pick<NewJob, 'class' | 'also_classes' | 'resources'> {
+  if (d.class !== '') return { class: d.class, ...(d.also.length > 0 ? { also_classes: d.also } : {}) };
   return {
     resources: {
       cores: orElse(d.cores, 1),
@@ -75,7 +75,7 @@ export function cloneOf(job: Job, d: Draft, budget: number, now: number): NewJob
 // The form of a copy, and what of the first job does not come with it.
 export function beginClone(job: Job, draft: Draft, now: number, slot = ''): { draft: Draft; lost: string[] } {
   const lost: string[] = [];
-  const out = { ...draft, ...(slot ? { class: slot } : {}) };
+  const out = { ...draft, ...(slot ? { class: slot, also: [] } : {}) };
   if (job.deadline && Date.parse(job.deadline) <= now) {
     out.deadline = '';
     lost.push('its deadline, which has passed');

@@ -26,6 +26,8 @@ const training = (elapsed: string, units: number, state = 'training') => ({
   useful_steps: 0,
   bytes_in: 0,
   bytes_out: 0,
+  folds: 0,
+  folding: '0',
   spent,
   by_worker: [{ worker: 'l1', units, steps: 1, lost: 0, rejected: 0, steps_per_second: 1, spent }],
 });
@@ -51,6 +53,7 @@ test('what measures is one worker and one pass, without a target or a deadline',
     local_steps: 0,
     validations: 1,
     seed: 1,
+    measure: false,
   };
   const job = {
     name: 'a name of forty characters, more or less',
@@ -65,6 +68,6 @@ test('what measures is one worker and one pass, without a target or a deadline',
   expect(out.workers).toEqual({ min: 1, max: 1 });
   expect(out.name.length).toBeLessThanOrEqual(40);
   expect(out).not.toHaveProperty('deadline');
-  expect(out.batch?.train).toMatchObject({ epochs: 1, batch: 32 });
+  expect(out.batch?.train).toMatchObject({ epochs: 1, batch: 32, measure: true });
   expect(out.batch?.train).not.toHaveProperty('target');
 });

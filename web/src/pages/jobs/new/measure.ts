@@ -32,7 +32,7 @@ export function measuredJob(job: NewJob): NewJob {
     ...rest,
     name,
     workers: { min: 1, max: 1 },
-    batch: { ...job.batch, train: { ...endless, epochs: 1 } },
+    batch: { ...job.batch, train: { ...endless, epochs: 1, measure: true } },
   };
 }
 

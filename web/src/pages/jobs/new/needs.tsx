@@ -1,4 +1,4 @@
-import { Alert, SegmentedControl, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Alert, MultiSelect, SegmentedControl, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../../../api/client';
 import { bytes, count, credits } from '../../../format';
@@ -20,6 +20,12 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
     draft.class === '' && (draft.cores !== '' || draft.memory !== '' || draft.gpus !== '') ? 'size' : 'class',
   );
   const found = likelyClass(draft, classes);
+  const choices = classes
+    .filter((c) => !c.retired)
+    .map((c) => ({
+      value: c.name,
+      label: `${c.name}: ${classText(c)}, suggested ${credits(c.suggested)}`,
+    }));
   return (
     <>
       <SegmentedControl
@@ -27,7 +33,7 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
         value={by}
         onChange={(value) => {
           setBy(value as 'class' | 'size');
-          edit(value === 'class' ? { cores: '', memory: '', gpus: '', gpuMemory: '' } : { class: '' });
+          edit(value === 'class' ? { cores: '', memory: '', gpus: '', gpuMemory: '' } : { class: '', also: [] });
         }}
         data={[
           { value: 'class', label: 'A slot class' },
@@ -35,20 +41,31 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
         ]}
       />
       {by === 'class' ? (
-        <Select
-          label="Slot class"
-          placeholder={found ? `the smallest: ${found.name}` : ''}
-          data={classes
-            .filter((c) => !c.retired)
-            .map((c) => ({
-              value: c.name,
-              label: `${c.name}: ${classText(c)}, suggested ${credits(c.suggested)}`,
-            }))}
-          value={draft.class || null}
-          onChange={(value) => edit({ class: value ?? '' })}
-          clearable
-          searchable
-        />
+        <>
+          <Select
+            label="Slot class"
+            placeholder={found ? `the smallest: ${found.name}` : ''}
+            data={choices}
+            value={draft.class || null}
+            onChange={(value) =>
+              edit({ class: value ?? '', also: value ? draft.also.filter((c) => c !== value) : [] })
+            }
+            clearable
+            searchable
+          />
+          {draft.kind === 'train' && draft.class !== '' && (
+            <MultiSelect
+              label="Other classes that would do"
+              description="it begins where that is best, and moves when that changes"
+              placeholder={draft.also.length ? '' : 'none'}
+              data={choices.filter((c) => c.value !== draft.class)}
+              value={draft.also}
+              onChange={(also) => edit({ also })}
+              maxValues={8}
+              searchable
+            />
+          )}
+        </>
       ) : (
         <SimpleGrid cols={{ base: 2, sm: 4 }}>
           <NumberField form={form} field="cores" label="Cores" min={1} allowDecimal={false} placeholder="1" />

@@ -116,7 +116,14 @@ export function Pareto({ candidates, picked, onPick, deadline }: Props) {
           points={front.map((p) => `${x(p.cost)},${y(p.time)}`).join(' ')}
         />
         {points.map((p, i) => (
-          <Mark key={p.workers} p={p} x={x} y={y} picked={i === picked} onPick={() => onPick(i)} />
+          <Mark
+            key={`${candidates[i]?.class} ${p.workers}`}
+            p={p}
+            x={x}
+            y={y}
+            picked={i === picked}
+            onPick={() => onPick(i)}
+          />
         ))}
       </svg>
     </div>

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, List, Loader, Stack, Text } from '@mantine/core';
-import { count, credits } from '../../../format';
+import { bytes, count, credits, percent, seconds } from '../../../format';
 import { ErrorBox } from '../../../parts/error-box';
 import { CandidatesTable } from './candidates-table';
 import { type Candidate, type NewJob, withChoice } from './candidates';
@@ -12,7 +12,7 @@ function Terms({ job, available }: { job: NewJob; available: number }) {
     <Text size="sm">
       {`Up to ${credits(job.budget)} of your ${credits(available)} credits are set aside; what is not spent comes back. `}
       {`${min === max ? max : `${min} to ${max}`} ${max === 1 ? 'worker' : 'workers'}`}
-      {job.class && ` of class ${job.class}`}
+      {job.class && ` of class ${[job.class, ...(job.also_classes ?? [])].join(' or ')}`}
       {job.limit !== undefined && `, at most ${credits(job.limit)} per slot-hour`}.
     </Text>
   );
@@ -24,6 +24,19 @@ function whyText({ candidates = [], why, guessed, runs }: Planned['plan']): stri
     ? `; they are a guess so far, with ${count(runs, 'run')} of this kind behind them`
     : '';
   return `${choice}: ${why}. Ranges hold 8 of 10 runs${ranges}.`;
+}
+
+// What earlier runs of the kind showed.
+function measuresText({ measures: m, target_after }: Planned['plan']): string {
+  const parts = (m?.steps ?? []).map(
+    ({ batch, steps, compute }) =>
+      `a step with a batch of ${batch} computes for ${((1000 * seconds(compute)) / Math.max(1, steps)).toPrecision(3)} ms`,
+  );
+  if (m?.unit_bytes) parts.push(`a unit moves ${bytes(m.unit_bytes)}, ${m.mbps.toPrecision(3)} Mbps a worker`);
+  if (m?.memory_bytes) parts.push(`a worker used up to ${bytes(m.memory_bytes)} of memory`);
+  if (target_after !== undefined)
+    parts.push(`the target is expected after ${percent(target_after)} of the epochs`);
+  return parts.length > 0 ? `Measured: ${parts.join('; ')}.` : '';
 }
 
 function NoForecast({ planned, plan }: { planned: Planned; plan: ReturnType<typeof usePlan> }) {
@@ -93,6 +106,9 @@ function Choice({ planned, plan, picked, onPick, available }: Props & { planned:
           </Text>
           <CandidatesTable candidates={candidates} picked={picked} onPick={onPick} />
           <Text size="sm">{whyText(planned.plan)}</Text>
+          <Text size="xs" c="dimmed">
+            {measuresText(planned.plan)}
+          </Text>
         </>
       )}
       <Terms job={withChoice(planned.job, choice)} available={available} />

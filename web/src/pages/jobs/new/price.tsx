@@ -2,7 +2,7 @@ import { Alert, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { Schemas } from '../../../api/client';
 import { count, credits, dateTime, duration } from '../../../format';
 import { type Form, NumberField, TextField } from './fields';
-import { deadlineOf, lasts, likelyBudget, likelyClass, likelyLimit, mostWorkers } from './terms';
+import { deadlineOf, lasts, likelyBudget, dearestClass, likelyLimit, mostWorkers } from './terms';
 
 type Props = { form: Form; classes: Schemas['SlotClass'][]; available: number; unread: boolean };
 
@@ -11,7 +11,7 @@ export function Price({ form, classes, available, unread }: Props) {
   const { draft } = form;
   if (unread)
     return <Alert color="yellow">The job file is used as it is; the form does not follow it.</Alert>;
-  const slot = likelyClass(draft, classes);
+  const slot = dearestClass(draft, classes);
   const time = lasts(draft, slot, available);
   const until = draft.deadline === '' ? undefined : deadlineOf(draft.deadline, Date.now());
   return (

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { noDraft } from '../file/draft';
 import {
+  dearestClass,
   deadlineOf,
   lasts,
   likelyBudget,
@@ -53,6 +54,12 @@ test('without a price: twice the suggested, for an hour of all workers', () => {
   expect(likelyBudget(draft, classes[1], 1)).toBe(1);
   expect(lasts(draft, classes[1], 100)).toBe(3_600);
   expect(lasts({ ...draft, budget: 1 }, classes[1], 100)).toBe(1_800);
+});
+
+test('the limit follows the dearest class that it may be in', () => {
+  const dear = classes.map((c) => (c.name === 'c4' ? { ...c, suggested: 3 } : c));
+  expect(dearestClass({ ...noDraft, class: 'c1' }, dear)?.name).toBe('c1');
+  expect(dearestClass({ ...noDraft, class: 'c1', also: ['c2', 'c4'] }, dear)?.name).toBe('c4');
 });
 
 test('deadlines are lengths of time or moments', () => {

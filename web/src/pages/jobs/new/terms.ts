@@ -48,6 +48,15 @@ export function likelyClass(d: Draft, classes: SlotClass[]): SlotClass | undefin
     .sort(smaller)[0];
 }
 
+// Of the classes that it may be in, the one whose suggested price is highest: what it pays at most
+// follows from that.
+export function dearestClass(d: Draft, classes: SlotClass[]): SlotClass | undefined {
+  const named = classes.filter((c) => d.also.includes(c.name));
+  return [likelyClass(d, classes), ...named].reduce((a, b) =>
+    (b?.suggested ?? 0) > (a?.suggested ?? 0) ? b : a,
+  );
+}
+
 export function likelyLimit(d: Draft, slot: SlotClass | undefined): number {
   return d.limit === '' ? 2 * (slot?.suggested ?? 0) : d.limit;
 }

@@ -1,0 +1,33 @@
+#include "market/classes.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "market/limits.h"
+
+namespace souk::market {
+
+base::Result<> check_classes(std::string_view kind, std::span<const SlotClass* const> classes) {
+  const auto bad = [](std::string message, std::string hint, std::string_view field) {
+    return base::fail(base::Code::invalid, std::move(message), std::move(hint), std::string(field));
+  };
+  const auto others = classes.size() - 1;
+  if (others > 0 && kind != "train")
+    return bad(fmt::format("{} slot classes for a job of kind '{}'", classes.size(), kind),
+               "only a training can move between classes: name one", "also_classes");
+  if (others > kOtherClassesPerJob)
+    return bad(fmt::format("{} other classes", others),
+               fmt::format("{} at most", kOtherClassesPerJob), "also_classes");
+  std::set<ClassId> seen;
+  for (const auto* k : classes) {
+    const auto field = k == classes.front() && seen.empty() ? "class" : "also_classes";
+    if (k->retired)
+      return bad(fmt::format("class '{}' is retired", k->name), "choose another class", field);
+    if (!seen.insert(k->id).second)
+      return bad(fmt::format("class '{}' is named twice", k->name), "name each class once", field);
+  }
+  return {};
+}
+
+}  // namespace souk::market
