@@ -182,14 +182,12 @@ void show_forecast(const Context& c, const wire::Job& job) {
 namespace {
 
 void show_took(const Context& c, const wire::Job& job, const wire::Training& t) {
-  const auto progress = t.progress;
-  if (!job.forecast || !job.started || !job.ended || progress <= 0) return;
+  if (!job.forecast || !job.started || !job.ended || t.progress <= 0) return;
   const auto took = *job.ended - *job.started;
-  const bool reached = t.target && t.accuracy && *t.accuracy >= *t.target;
-  const auto expected = job.forecast->seconds_for(progress, reached);
+  const auto expected = job.forecast->seconds_for(t);
   const auto off = took.seconds() / std::max(1e-6, expected) - 1;
   c.print(fmt::format("  took      {} for {} of the work ({} {} than forecast), {} credits\n",
-                      rough(took), percent(progress), percent(std::abs(off)),
+                      rough(took), percent(t.progress), percent(std::abs(off)),
                       off < 0 ? "less" : "more", brief(job.spent)));
 }
 

@@ -64,16 +64,15 @@ class Advice {
     for (const auto* row : supply) {
       const auto pace = paces.on(row->machine);
       const auto& machine = s.machines.at(row->machine);
-      problem.types.push_back(
-          {.name = machine.name,
-           .quota = row->free,
-           .price = std::max(row->reserve, going),
-           .batch = pace.steps * train.batch,
-           // The forecaster adds the usual exchange for everybody.
-           .compute_s = std::max(kLeast, pace.own + pace.network - usual.network),
-           // The share of leases that it breaks, as if each took an hour.
-           .revocations_per_hour = 1 - machine.reliability_ppm / kMillion,
-           .residuals = profile.errors});
+      problem.types.push_back({.name = machine.name,
+                               .quota = row->free,
+                               .price = std::max(row->reserve, going),
+                               .batch = pace.steps * train.batch,
+                               // The forecaster adds the usual exchange for everybody.
+                               .compute_s = std::max(kLeast, pace.unit_s() - usual.network),
+                               // The share of leases that it breaks, as if each took an hour.
+                               .revocations_per_hour = 1 - machine.reliability_ppm / kMillion,
+                               .residuals = profile.errors});
       startups.push_back(pace.startup_s);
     }
     const auto mb = std::max(static_cast<double>(profile.bytes) / kMillion, kLeast);
@@ -82,8 +81,7 @@ class Advice {
     problem.hub.folds_per_s = profile.folds_per_s;
     problem.work = advisor::Samples{samples_of(train) * target_after(profile, train).value_or(1)};
     // A unit that was handed in is safe.
-    problem.recovery = {.interval_s = usual.own + usual.network,
-                        .restart_s = profile.startup.seconds()};
+    problem.recovery = {.interval_s = usual.unit_s(), .restart_s = usual.startup_s};
     SOUK_ASSIGN(auto forecaster, advisor::Forecaster::make(std::move(problem)));
     return Advice(std::move(forecaster), std::move(startups));
   }
@@ -127,6 +125,9 @@ class Advice {
     return {.workers = n, .pace = part / e.time_s, .price = e.cost / e.time_s};
   }
 
+  // Until all that it could have are at work.
+  [[nodiscard]] double starting() const { return startup_of(first(most())); }
+
   [[nodiscard]] std::string cluster(const advisor::Mix& mix) const {
     return describe(mix, forecaster_.problem().types);
   }
@@ -150,7 +151,7 @@ class Advice {
   // What is left of the time once workers have started.
   [[nodiscard]] std::optional<double> worked(std::optional<double> deadline_s) const {
     if (!deadline_s) return std::nullopt;
-    return std::max(1e-3, *deadline_s - startup_of(first(most())));
+    return std::max(1e-3, *deadline_s - starting());
   }
 
   advisor::Forecaster forecaster_;
@@ -399,7 +400,7 @@ std::vector<advisor::There> elsewhere(const State& s, const market::Job& job, Ti
     const auto o = outlook_of(s, *batch, other, job.terms, market::demands_of(job, now), now);
     there.most = o.slots >= job.terms.workers.min ? o.slots : 0;
     if (!o.advice) continue;
-    there.restart_s = o.profile->startup.seconds() + preparing(s, job);
+    there.restart_s = o.advice->starting() + preparing(s, job);
     const auto part = target_after(*o.profile, *batch->train).value_or(1);
     const auto least = in_credits(price_alone(s, other, o.supply, job.terms, now)) / 3600;
     for (const auto n : o.workers) {

@@ -41,14 +41,12 @@ std::string curve_of(const wire::Train& t) {
   return hash_of(wire::to_json(same));
 }
 
-bool reached(const wire::Training& t) { return t.target && t.accuracy && *t.accuracy >= *t.target; }
-
 // Took / forecast for the work done, less 1.
 std::optional<double> forecast_error(const market::Job& job, const wire::Training& training) {
   if (job.forecast.empty() || job.started == Time() || job.ended == Time()) return std::nullopt;
   const auto forecast = wire::from_json<wire::JobForecast>(job.forecast);
   if (!forecast) return std::nullopt;
-  const auto expected = forecast->seconds_for(training.progress, reached(training));
+  const auto expected = forecast->seconds_for(training);
   if (expected <= 0) return std::nullopt;
   return (job.ended - job.started).seconds() / expected - 1;
 }
@@ -261,13 +259,12 @@ wire::PlanMeasures measures_of(const wire::Profile& profile) {
   wire::PlanMeasures out{.steps = profile.batches,
                          .unit_bytes = profile.bytes,
                          .memory_bytes = profile.memory,
-                         .folds_per_s = profile.folds_per_s,
-                         .startup = profile.startup};
+                         .folds_per_s = profile.folds_per_s};
   for (const auto& m : profile.machines)
     for (const auto part : wire::kTimeParts) out.spent.*part = out.spent.*part + m.spent.*part;
   const auto usual = pace_of(profile.machines);
-  if (const auto unit_s = usual.own + usual.network; unit_s > 0)
-    out.mbps = 8e-6 * static_cast<double>(profile.bytes) / unit_s;
+  out.startup = base::as_duration(usual.startup_s);
+  if (usual.unit_s() > 0) out.mbps = 8e-6 * static_cast<double>(profile.bytes) / usual.unit_s();
   return out;
 }
 
@@ -303,8 +300,6 @@ std::optional<Lesson> learnt(const State& s, const market::Job& job, const wire:
   profile.memory = std::max(profile.memory, memory);
   if (training.folds >= kEnoughFolds && training.folding > Duration())
     profile.folds_per_s = static_cast<double>(training.folds) / training.folding.seconds();
-  const auto startup = std::max(Duration(), job.ended - job.started - training.elapsed);
-  profile.startup = profile.runs == 0 ? startup : (profile.startup + startup) / 2;
   ++profile.runs;
   learn_curve(profile, train, training);
   // What a forecast of a machine never seen was off by says nothing of the next, which has been.

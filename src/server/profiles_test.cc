@@ -45,6 +45,16 @@ TEST(Profiles, TimeGrowsWithTheBatchAsItWasMeasured) {
   EXPECT_NEAR(batch_factor(p, 32, 64), 1, 1e-6);
 }
 
+TEST(Profiles, AForecastIsComparedForWhatWasDone) {
+  wire::JobForecast f{.time = seconds(110), .startup = seconds(10)};
+  wire::Training t{.progress = 0.5, .accuracy = 0.9, .target = 0.8};
+  EXPECT_DOUBLE_EQ(f.seconds_for(t), 60);  // Nobody expected the target so soon.
+  f.part = 0.4;
+  EXPECT_DOUBLE_EQ(f.seconds_for(t), 110);
+  t = {.progress = 1, .accuracy = 0.7, .target = 0.8};
+  EXPECT_DOUBLE_EQ(f.seconds_for(t), 260);  // It took all epochs.
+}
+
 struct ProfilesTest : ::testing::Test {
   market::testing::World w;
   base::AccountId lena = w.account("lena"), bob = w.account("bob", 50_cr);

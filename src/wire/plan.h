@@ -71,10 +71,11 @@ struct JobForecast {
 
   // For what was done: a training that reached its target where that was expected is compared with
   // the whole forecast, any other with as much of it as its progress through all epochs.
-  [[nodiscard]] double seconds_for(double progress, bool reached) const {
+  [[nodiscard]] double seconds_for(const Training& t) const {
+    const bool reached = t.target && t.accuracy && *t.accuracy >= *t.target;
     const auto start = startup.value_or(Duration()).seconds();
     const auto work = time.seconds() - start;
-    return start + (part && reached ? work : work * progress / part.value_or(1));
+    return start + (part && reached ? work : work * t.progress / part.value_or(1));
   }
 };
 
@@ -106,14 +107,13 @@ struct LearningCurve {
 struct Profile {
   std::int64_t runs = 0;
   std::int64_t bytes = 0;  // That a unit moves, both ways.
-  Duration startup;        // Of a job: until its first worker is at work, and from the last on.
   std::vector<ProfiledMachine> machines;
   std::vector<double> errors;      // Of forecasts: time it took / time forecast - 1.
   std::vector<BatchTime> batches;  // Of the last run with more than one, on one machine.
   std::int64_t memory = 0;         // The most bytes that a worker used.
   double folds_per_s = 0;          // That the hub could take at most; 0: not known.
   LearningCurve curve;
-  SOUK_FIELDS(Profile, runs, bytes, startup, machines, errors, batches, memory, folds_per_s, curve)
+  SOUK_FIELDS(Profile, runs, bytes, machines, errors, batches, memory, folds_per_s, curve)
 };
 
 }  // namespace souk::wire
