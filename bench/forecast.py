@@ -9,7 +9,7 @@ knows single machines only, and the errors of the mixes before it.
 With --revoke one machine of the mix, drawn, is killed at a drawn moment of each run, and another of
 its kind lends from then on, as where a cloud takes spot machines away.
 
-    bench/forecast.py [--mixes 14] [--repeat 1] [--revoke] [--json]     SOUK_BIN names the binary
+    bench/forecast.py [--mixes 26] [--repeat 1] [--revoke] [--json]     SOUK_BIN names the binary
 """
 import argparse
 import itertools
@@ -37,7 +37,7 @@ data: {{format: csv, train: train.csv, test: test.csv}}
 epochs: {epochs}
 batch: 32
 lr: 0.02
-local_steps: 20
+local_steps: 100
 workers: 1..4
 price: {{limit: 1, budget: 5}}
 """
@@ -123,7 +123,7 @@ def main():
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mixes", type=int, default=14, help="of the 26")
+    parser.add_argument("--mixes", type=int, default=26, help="of the 26")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--revoke", action="store_true")
     parser.add_argument("--json", action="store_true")

@@ -24,7 +24,7 @@ from test_train import TrainTest, points  # noqa: E402
 
 WORKERS, SHARE, PRICE = 6, 0.15, 0.1
 LOCAL_STEPS = (10, 20, 40)
-SAMPLES = 16_000
+SAMPLES, EPOCHS = 16_000, 5  # Epochs for each worker, and once more.
 JOB = """
 kind: train
 name: scaling
@@ -74,6 +74,8 @@ class Line:
 
 
 class Scaling(TrainTest):
+    flags = (*TrainTest.flags, "--requests", "0")  # Six machines at one address.
+
     def runTest(self):
         line = Line(self.server.port)
         url = f"http://127.0.0.1:{line.port}"
@@ -93,7 +95,8 @@ class Scaling(TrainTest):
             self.report(steps, traffic, rates)
 
     def train_on(self, workers, steps):
-        path = self.job_file(JOB.format(epochs=3 + 2 * workers, steps=steps))
+        epochs = EPOCHS * (1 + workers)
+        path = self.job_file(JOB.format(epochs=epochs, steps=steps))
         for i, offer in enumerate(self.offers):
             action = "resume" if i < workers else "pause"
             self.good("POST", f"/v1/offers/{offer}/{action}", {}, self.ann)
@@ -102,7 +105,7 @@ class Scaling(TrainTest):
         t = self.training(job)
         took = seconds(t["elapsed"])
         return {"bytes": t["bytes_in"] + t["bytes_out"], "seconds": took,
-                "rate": (3 + 2 * workers) * SAMPLES / took}
+                "rate": epochs * SAMPLES / took}
 
     def recommended(self, traffic):
         catalog = os.path.join(self.folder, "catalog.json")

@@ -62,6 +62,8 @@ Command serve_command() {
       flag("--hub-secret-file FILE", "what the hubs were started with", s.hub_secret_file),
       flag("--challenge-every TIME", "machines prove their speed so often, default 6h; 0s: never",
            s.challenge_every),
+      flag("--requests N", "a second, of one account and of one address, default 1000; 0: any",
+           s.requests_per_second),
       flag("--round TIME", "time between clearings, default 5s", s.round),
       flag("--lab-limit TIME", "of one experiment (docs/lab.md), default 2m; 0s: none are run",
            s.lab_limit),

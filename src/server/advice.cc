@@ -13,6 +13,7 @@
 #include "market/eligible.h"
 #include "mechanism/mechanism.h"
 #include "server/profiles.h"
+#include "train/training.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -50,19 +51,38 @@ Supply on_offer(const State& s, market::ClassId slot_class, const market::Demand
 
 // --- Forecasts --------------------------------------------------------------------------------
 
+// The steps of a unit on a machine that takes so many times as long for one as the fastest does:
+// slower ones get less to do, and what a shard has is divided into whole units.
+double unit_steps(const wire::Train& train, std::int32_t workers, double times_as_long) {
+  train::Plan plan{.batch = train.batch, .local_steps = train.local_steps, .workers = workers};
+  for (const auto& shard : train.shards) plan.shards.push_back(shard.samples);
+  const auto of_shard =
+      static_cast<double>(plan.epoch_steps()) / static_cast<double>(plan.shards.size());
+  const auto most = std::ceil(static_cast<double>(plan.unit_steps()) / times_as_long);
+  return of_shard / std::ceil(of_shard / std::max(1.0, most));
+}
+
 class Advice {
  public:
   // Requires supply, of this class.
   static Result<Advice> make(const State& s, const wire::Train& train, market::ClassId slot_class,
-                             const Supply& supply, Credits limit, const wire::Profile& profile,
-                             Time now) {
+                             const Supply& supply, const market::JobTerms& terms,
+                             const wire::Profile& profile, Time now) {
     advisor::Problem problem;
-    const auto going = std::min(s.suggested(slot_class, now, now), limit);
+    const auto going = std::min(s.suggested(slot_class, now, now), terms.limit);
     const Paces paces(s, slot_class, profile, train.batch);
-    const auto& usual = paces.usual();
+    std::vector<Pace> all;
+    for (const auto* row : supply) all.push_back(paces.on(row->machine));
+    const auto fastest = std::ranges::min(all, {}, &Pace::computing).computing;
+    const auto of_job = [&](const Pace& p) {
+      const auto times_as_long = std::max(1.0, p.computing / std::max(kLeast, fastest));
+      return p.in_units_of(unit_steps(train, terms.workers.max, times_as_long));
+    };
+    const auto usual = of_job(paces.usual());
     std::vector<double> startups;
-    for (const auto* row : supply) {
-      const auto pace = paces.on(row->machine);
+    for (std::size_t i = 0; i < supply.size(); ++i) {
+      const auto* row = supply[i];
+      const auto pace = of_job(all[i]);
       const auto& machine = s.machines.at(row->machine);
       problem.types.push_back({.name = machine.name,
                                .quota = row->free,
@@ -193,8 +213,7 @@ Outlook outlook_of(const State& s, const wire::Batch& batch, market::ClassId slo
         "no machine of class {} that meets the job's demands and price is free now", out.name);
     return out;
   }
-  auto advice =
-      Advice::make(s, *batch.train, slot_class, out.supply, terms.limit, *out.profile, now);
+  auto advice = Advice::make(s, *batch.train, slot_class, out.supply, terms, *out.profile, now);
   if (!advice) {
     out.trouble = fmt::format("class {}: {}", out.name, advice.error().message);
     return out;

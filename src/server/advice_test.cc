@@ -25,6 +25,7 @@ struct AdviceTest : ::testing::Test {
     auto& train = job.batch.emplace().train.emplace();
     train.epochs = 10;
     train.batch = 50;
+    train.local_steps = 10;
     train.shards = {{"s1", 3'000}, {"s2", 3'000}};
   }
 
@@ -99,6 +100,15 @@ TEST_F(AdviceTest, OneRunIsEnoughToForetellTheNext) {
   EXPECT_LT(p.candidates[0].time_low, p.candidates[0].time);
   EXPECT_LT(p.candidates[0].time, p.candidates[0].time_high);
   EXPECT_EQ(std::ranges::count(p.candidates, true, &wire::PlanCandidate::chosen), 1);
+}
+
+TEST_F(AdviceTest, WhatIsCutIntoSmallerUnitsExchangesMoreOften) {
+  w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run(as());
+  job.batch->train->shards.assign(60, {"s", 100});
+  // 600 units of two steps at 0.4 s and an exchange of a second, and a minute to start.
+  EXPECT_NEAR(plan().candidates[0].time.us / 1e6, 1'140, 20);
 }
 
 TEST_F(AdviceTest, AnotherModelIsAnotherKindOfTraining) {

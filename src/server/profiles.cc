@@ -57,13 +57,18 @@ Pace pace_of(std::span<const wire::ProfiledMachine> machines) {
   for (const auto& m : machines) {
     const auto& t = m.spent;
     units += static_cast<double>(m.units);
-    sum.own += (t.compute + t.checking + t.prepare + t.fetch).seconds();
+    sum.computing += (t.compute + t.checking).seconds();
+    sum.preparing += (t.prepare + t.fetch).seconds();
     sum.network += (t.download + t.upload).seconds();
     sum.steps += static_cast<double>(m.steps);
     sum.startup_s += m.startup.seconds() / static_cast<double>(machines.size());
   }
-  if (units <= 0) return {};
-  return {sum.own / units, sum.network / units, sum.steps / units, sum.startup_s};
+  if (units <= 0 || sum.steps <= 0) return {};
+  return {.computing = sum.computing / sum.steps,
+          .preparing = sum.preparing / units,
+          .network = sum.network / units,
+          .steps = sum.steps / units,
+          .startup_s = sum.startup_s};
 }
 
 const wire::ProfiledMachine* find(const wire::Profile& profile, base::MachineId machine) {
@@ -191,7 +196,11 @@ Pace Paces::on(base::MachineId machine) const {
     return pace_of({&mine, 1});
   }
   const auto factor = compared(machine).value_or(1);
-  return {usual_.own * factor, usual_.network * factor, usual_.steps, usual_.startup_s * factor};
+  return {.computing = usual_.computing * factor,
+          .preparing = usual_.preparing * factor,
+          .network = usual_.network * factor,
+          .steps = usual_.steps,
+          .startup_s = usual_.startup_s * factor};
 }
 
 // Its time over the usual, from machines that were seen both at this kind and, beside it, at

@@ -24,15 +24,21 @@ namespace souk::server {
                                                          const wire::Batch& batch,
                                                          market::ClassId slot_class);
 
-// A unit's seconds, and its steps.
+// Where a unit's seconds go.
 struct Pace {
-  double own = 0;      // Without the network,
-  double network = 0;  // and on it.
-  double steps = 0;
+  double computing = 0;  // Each of its steps;
+  double preparing = 0;  // what else it does for a unit, without the network,
+  double network = 0;    // and on it.
+  double steps = 0;      // Of a unit.
   double startup_s = 0;  // Before the first, and after the last.
 
-  [[nodiscard]] double unit_s() const { return own + network; }
+  [[nodiscard]] double unit_s() const { return computing * steps + preparing + network; }
   [[nodiscard]] double step_s() const { return unit_s() / steps; }
+  [[nodiscard]] Pace in_units_of(double other_steps) const {
+    auto out = *this;
+    out.steps = other_steps;
+    return out;
+  }
 };
 
 // How fast machines of one class are at a kind of training with one batch.

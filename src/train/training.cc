@@ -37,15 +37,26 @@ double Training::Known::quantile(double q) const {
   return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
 }
 
-Training::Training(Plan plan, TrainingState state) : plan_(std::move(plan)), s_(std::move(state)) {
-  CHECK(!plan_.shards.empty() && plan_.batch > 0 && plan_.epochs > 0);
-  for (std::int32_t i = 0; i < std::ssize(plan_.shards); ++i) total_ += steps_of(i);
-  if (s_.life++ == 0) open_epoch(1);
+std::int64_t Plan::shard_steps(std::size_t shard) const {
+  return std::max<std::int64_t>(1, (shards[shard] + batch - 1) / batch);
 }
 
-std::int64_t Training::steps_of(std::int32_t shard) const {
-  const auto samples = plan_.shards[static_cast<std::size_t>(shard)];
-  return std::max<std::int64_t>(1, (samples + plan_.batch - 1) / plan_.batch);
+std::int64_t Plan::epoch_steps() const {
+  std::int64_t out = 0;
+  for (std::size_t i = 0; i < shards.size(); ++i) out += shard_steps(i);
+  return out;
+}
+
+std::int64_t Plan::unit_steps() const {
+  if (local_steps > 0) return local_steps;
+  return std::clamp<std::int64_t>(epoch_steps() / (kUnitsPerWorker * std::max(workers, 1)),
+                                  kFewestLocalSteps, kMostLocalSteps);
+}
+
+Training::Training(Plan plan, TrainingState state) : plan_(std::move(plan)), s_(std::move(state)) {
+  CHECK(!plan_.shards.empty() && plan_.batch > 0 && plan_.epochs > 0);
+  total_ = plan_.epoch_steps();
+  if (s_.life++ == 0) open_epoch(1);
 }
 
 EpochWork* Training::find_epoch(std::int32_t epoch) {
@@ -60,7 +71,8 @@ EpochWork* Training::open_epoch(std::int32_t epoch) {
   std::iota(order.begin(), order.end(), 0);
   base::Random random(static_cast<std::uint64_t>(plan_.seed + epoch));
   random.shuffle(order);
-  for (const auto shard : order) work.open.push_back({epoch, shard, 0, steps_of(shard)});
+  for (const auto shard : order)
+    work.open.push_back({epoch, shard, 0, plan_.shard_steps(static_cast<std::size_t>(shard))});
   s_.epochs.push_back(std::move(work));
   return &s_.epochs.back();
 }
@@ -104,10 +116,7 @@ double Training::usual_pace(double q) const {
 // The split: the fastest machine does `local_steps`, a slower one as many as it can in that time,
 // so that updates are equally stale; one that loses much gets half.
 std::int64_t Training::steps_for(const Known& worker) const {
-  auto steps = static_cast<std::int64_t>(plan_.local_steps);
-  if (steps == 0)
-    steps = std::clamp<std::int64_t>(total_ / (kUnitsPerWorker * std::max(plan_.workers, 1)),
-                                     kFewestLocalSteps, kMostLocalSteps);
+  auto steps = plan_.unit_steps();
   const auto fastest = usual_pace(0), own = worker.quantile(0.5);
   if (own > 0 && fastest > 0)
     steps = static_cast<std::int64_t>(std::ceil(static_cast<double>(steps) * fastest / own));

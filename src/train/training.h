@@ -29,6 +29,11 @@ struct Plan {
   std::int64_t seed = 1;
   std::size_t arity = 1;  // Of the rule (aggregator.h).
   bool synchronous = false;
+
+  [[nodiscard]] std::int64_t shard_steps(std::size_t shard) const;
+  [[nodiscard]] std::int64_t epoch_steps() const;
+  // Of a unit on the fastest machine, where its shard has so many.
+  [[nodiscard]] std::int64_t unit_steps() const;
 };
 
 SOUK_ENUM(UnitKind, wait, init, train, evaluate, finish)
@@ -219,7 +224,6 @@ class Training {
   [[nodiscard]] base::Duration time_for(const Known& worker, std::int64_t steps, double q) const;
   [[nodiscard]] double usual_pace(double q) const;
   [[nodiscard]] double rate(std::int32_t epoch) const;
-  [[nodiscard]] std::int64_t steps_of(std::int32_t shard) const;
   [[nodiscard]] std::size_t under_way() const;
   EpochWork* open_epoch(std::int32_t epoch);
   EpochWork* find_epoch(std::int32_t epoch);
