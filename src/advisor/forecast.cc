@@ -23,6 +23,10 @@ struct Overload : F... {
   using F::operator()...;
 };
 
+auto quantile(double share) {
+  return [share](const Spread& s) { return s.quantile(share); };
+}
+
 bool at_least_zero(double v) { return v >= 0 && std::isfinite(v); }
 bool above_zero(double v) { return v > 0 && std::isfinite(v); }
 
@@ -249,15 +253,15 @@ double Forecaster::least_iterations(std::int32_t machines, double batch) const {
   return std::isinf(j) ? 1 : j;
 }
 
-// Of the mix when each type's error is at its quantile `share`.
-double Forecaster::steps_per_second(const Mix& mix, double share, bool steady) const {
+template <class Error>
+double Forecaster::steps_per_second(const Mix& mix, const Error& error, bool steady) const {
   const auto n = machines_in(mix);
   double rate = 0;
   for (std::size_t i = 0; i < mix.size(); ++i) {
     if (mix[i] == 0) continue;
     const auto& own = own_[i];
-    rate += mix[i] / (step_seconds(i, n, steady ? own.steady : own.stretch) *
-                      (1 + own.spread.quantile(share)));
+    rate +=
+        mix[i] / (step_seconds(i, n, steady ? own.steady : own.stretch) * (1 + error(own.spread)));
   }
   return capped(rate);
 }
@@ -279,7 +283,7 @@ double Forecaster::chance(const Mix& mix, double deadline_s) const {
   constexpr int points = 64;
   double sum = 0;
   for (int i = 0; i < points; ++i) {
-    const auto needed = iterations / steps_per_second(mix, (i + 0.5) / points, true);
+    const auto needed = iterations / steps_per_second(mix, quantile((i + 0.5) / points), true);
     const auto spare = deadline_s - needed;
     if (spare >= 0)
       sum += delay_s > 0 ? chance_of_at_most(spare / delay_s, leaving * deadline_s) : 1;
@@ -296,13 +300,13 @@ Forecast Forecaster::forecast(const Mix& mix, std::optional<double> deadline_s) 
     out.limit = Limit::hub;
   else if (share_of_network(sum.machines) < problem_.traffic.request_mb_s)
     out.limit = Limit::network;
-  const auto time_at = [&](double share) {
-    return out.estimate.iterations / steps_per_second(mix, share, false);
+  const auto time_at = [&](const auto& error) {
+    return out.estimate.iterations / steps_per_second(mix, error, false);
   };
   const auto tail = (1 - problem_.level) / 2;
-  // A few errors that all went one way must not put what is expected outside.
-  const auto expected = out.estimate.time_s;
-  out.time_s = {std::min(time_at(tail), expected), expected, std::max(time_at(1 - tail), expected)};
+  out.time_s = {time_at(quantile(tail)),
+                time_at([&](const Spread& s) { return s.lean(problem_.level); }),
+                time_at(quantile(1 - tail))};
   const auto cost_of = [&](double per_hour) {
     return Interval{out.time_s.low * per_hour / kHour, out.time_s.expected * per_hour / kHour,
                     out.time_s.high * per_hour / kHour};

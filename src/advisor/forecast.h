@@ -169,7 +169,9 @@ class Forecaster {
   [[nodiscard]] double iterations_for(std::int32_t machines, double batch, double unequal) const;
   [[nodiscard]] Totals totals(const Mix& mix) const;
   [[nodiscard]] double capped(double rate) const;
-  [[nodiscard]] double steps_per_second(const Mix& mix, double share, bool steady) const;
+  // When each type is off by what `error` says of its spread.
+  template <class Error>
+  [[nodiscard]] double steps_per_second(const Mix& mix, const Error& error, bool steady) const;
   [[nodiscard]] double least_heterogeneity(std::int32_t machines) const;
 
   Problem problem_;

@@ -137,6 +137,16 @@ TEST(Forecast, IntervalsComeFromEarlierRuns) {
   EXPECT_DOUBLE_EQ(known.cost.high, 1'060 / 3'600.0);
 }
 
+TEST(Forecast, WhatNearlyAllEarlierRunsTookMoreIsExpectedOfTheNext) {
+  auto p = plain(4, Iterations{1'000});
+  p.types[0].residuals = {.12, .11, .1, .11, .12, .13, .14, .15, .16};
+  const auto known = must(p).forecast({1});
+  EXPECT_DOUBLE_EQ(known.time_s.low, 1'100);
+  EXPECT_DOUBLE_EQ(known.time_s.expected, 1'120);
+  EXPECT_DOUBLE_EQ(known.time_s.high, 1'160);
+  EXPECT_DOUBLE_EQ(known.estimate.time_s, 1'000);
+}
+
 TEST(Forecast, TheHubsPriceIsToldApart) {
   auto p = plain(4, Iterations{3'600});
   p.hub.price = 0.5_cr;

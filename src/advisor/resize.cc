@@ -26,10 +26,11 @@ std::optional<Resize> resize(const Running& r) {
     if (workers <= r.aim) return std::nullopt;
     // What it costs does not depend on how many share it.
     if (r.price * r.left / r.pace > r.credits) return std::nullopt;
-    return Resize{workers, fmt::format("{} of the work is left for {:.0f} s and {} workers would "
-                                       "take {:.0f} s",
-                                       fmt::format("{:.0f}%", 100 * r.left), r.seconds, r.aim,
-                                       r.left / (r.pace * r.aim))};
+    return Resize{workers,
+                  fmt::format("{:.0f}% of the work is left for {:.0f} s and {} worker{} would "
+                              "take {:.0f} s",
+                              100 * r.left, r.seconds, r.aim, r.aim == 1 ? "" : "s",
+                              r.left / (r.pace * r.aim))};
   }
   const auto enough = std::max(r.least, workers_for(need * kExcess, r.most));
   if (enough >= r.aim) return std::nullopt;

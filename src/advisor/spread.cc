@@ -23,4 +23,9 @@ double Spread::quantile(double share) const {
   return std::lerp(points_[below], points_[below + 1], place - static_cast<double>(below));
 }
 
+double Spread::lean(double level) const {
+  const auto tail = (1 - level) / 2;
+  return quantile(tail) > 0 || quantile(1 - tail) < 0 ? quantile(0.5) : 0;
+}
+
 }  // namespace souk::advisor

@@ -24,6 +24,9 @@ class Spread {
 
   // The error that is not exceeded with probability `share`, in [0, 1].
   [[nodiscard]] double quantile(double share) const;
+  // What to expect of the next: that it is as computed, unless the interval that holds `level` of
+  // all errors lies to one side of it; then the middle of that.
+  [[nodiscard]] double lean(double level) const;
   [[nodiscard]] bool guessed() const { return points_.size() < kEnough + 2; }
 
  private:

@@ -31,6 +31,14 @@ TEST(Spread, FewRunsNarrowTheGuessAndDoNotReplaceIt) {
   EXPECT_DOUBLE_EQ(one.quantile(.5), .01);
 }
 
+TEST(Spread, LeansWhereNearlyAllWentOneWay) {
+  EXPECT_DOUBLE_EQ(Spread().lean(.8), 0);
+  EXPECT_DOUBLE_EQ(Spread({.1, .2, .15}).lean(.8), 0);  // Three may be chance.
+  EXPECT_DOUBLE_EQ(Spread({.1, .2, .15, .12, .18, .13, .14, .16, .11}).lean(.8), .14);
+  EXPECT_DOUBLE_EQ(Spread({-.1, -.2, -.15, -.12, -.18, -.13, -.14, -.16, -.11}).lean(.8), -.14);
+  EXPECT_DOUBLE_EQ(Spread({.1, .2, .15, .12, .18, .13, .14, .16, -.01}).lean(.8), 0);
+}
+
 TEST(Spread, ARunThatWentVeryWrongIsRemembered) {
   EXPECT_DOUBLE_EQ(Spread({2.0, .01}).quantile(1), 2.0);
   EXPECT_DOUBLE_EQ(Spread({-.6, .01}).quantile(0), -.6);

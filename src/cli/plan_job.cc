@@ -133,6 +133,10 @@ void show_plan(const Context& c, const wire::Plan& plan) {
   if (plan.guessed)
     c.print(fmt::format("the ranges are a guess so far: {} of this kind behind them\n",
                         plural(plan.runs, "run")));
+  if (plan.measures && plan.measures->longer != 0)
+    c.print(fmt::format("earlier runs took {} {} than computed, which is included\n",
+                        percent(std::abs(plan.measures->longer)),
+                        plan.measures->longer > 0 ? "more" : "less"));
   if (plan.target_after)
     c.print(fmt::format("the target is expected after {} of the epochs\n",
                         percent(*plan.target_after)));

@@ -100,8 +100,9 @@ class Advice {
       problem.traffic = {.model_mb = mb / 2, .request_mb_s = mb / usual.network};
     problem.hub.folds_per_s = profile.folds_per_s;
     problem.work = advisor::Samples{samples_of(train) * target_after(profile, train).value_or(1)};
-    // A unit that was handed in is safe.
-    problem.recovery = {.interval_s = usual.unit_s(), .restart_s = usual.startup_s};
+    // A unit that was handed in is safe; who is gone is missed once it has been silent.
+    problem.recovery = {.interval_s = usual.unit_s(),
+                        .restart_s = s.settings.silence.seconds() + usual.startup_s};
     SOUK_ASSIGN(auto forecaster, advisor::Forecaster::make(std::move(problem)));
     return Advice(std::move(forecaster), std::move(startups));
   }
@@ -390,7 +391,10 @@ void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Ti
   const auto& row = chosen == plan.candidates.end() ? best_effort(plan) : *chosen;
   wire::JobForecast forecast{row.workers,  row.time,      row.time_low, row.time_high,    row.cost,
                              row.cost_low, row.cost_high, row.chance,   plan.target_after};
-  if (plan.measures) forecast.startup = plan.measures->startup;
+  if (plan.measures) {
+    forecast.startup = plan.measures->startup;
+    forecast.longer = plan.measures->longer;
+  }
   as.forecast = wire::to_json(forecast);
   if (const auto* best = s.find_class(row.class_); best->id != as.slot_class) {
     std::ranges::replace(as.also, best->id, as.slot_class);

@@ -172,6 +172,22 @@ TEST_F(AdviceTest, AForecastIsComparedWithWhatHappened) {
   EXPECT_EQ(profile->runs, 2);
 }
 
+TEST_F(AdviceTest, WhatEarlierRunsTookMoreIsForetoldAndNotLearntTwice) {
+  w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  const auto known = run(as())->profile;
+  auto profile = *wire::from_json<wire::Profile>(known.text);
+  profile.errors.assign(9, 0.2);
+  w.run(market::kSystem, market::LearnProfile{known.key, wire::to_json(profile)});
+  // A minute to start, and ten to work, which were twelve each time.
+  EXPECT_NEAR(plan().candidates[0].time.us / 1e6, 780, 20);
+  EXPECT_DOUBLE_EQ(plan().measures->longer, 0.2);
+  const auto lesson = run_foretold(minutes(13));
+  EXPECT_NEAR(*lesson->error, 0, 0.02);
+  profile = *wire::from_json<wire::Profile>(lesson->profile.text);
+  EXPECT_NEAR(profile.errors.back(), 0.18, 0.02);  // Of all eleven minutes.
+}
+
 TEST_F(AdviceTest, AForecastOfAMachineNeverSeenTeachesNoError) {
   const auto first = w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
   job.workers = {1, 1};

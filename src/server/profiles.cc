@@ -8,6 +8,7 @@
 #include <span>
 
 #include "advisor/fit.h"
+#include "advisor/forecast.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "wire/api_json.h"
@@ -42,13 +43,17 @@ std::string curve_of(const wire::Train& t) {
 }
 
 // Took / forecast for the work done, less 1.
-std::optional<double> forecast_error(const market::Job& job, const wire::Training& training) {
+struct Errors {
+  double told = 0;      // Of what was foretold,
+  double computed = 0;  // and of what was before earlier runs had their say.
+};
+std::optional<Errors> forecast_errors(const market::Job& job, const wire::Training& training) {
   if (job.forecast.empty() || job.started == Time() || job.ended == Time()) return std::nullopt;
   const auto forecast = wire::from_json<wire::JobForecast>(job.forecast);
-  if (!forecast) return std::nullopt;
-  const auto expected = forecast->seconds_for(training);
-  if (expected <= 0) return std::nullopt;
-  return (job.ended - job.started).seconds() / expected - 1;
+  if (!forecast || forecast->computed_for(training) <= 0) return std::nullopt;
+  const auto took = (job.ended - job.started).seconds();
+  return Errors{.told = took / forecast->seconds_for(training) - 1,
+                .computed = took / forecast->computed_for(training) - 1};
 }
 
 Pace pace_of(std::span<const wire::ProfiledMachine> machines) {
@@ -273,6 +278,7 @@ wire::PlanMeasures measures_of(const wire::Profile& profile) {
     for (const auto part : wire::kTimeParts) out.spent.*part = out.spent.*part + m.spent.*part;
   const auto usual = pace_of(profile.machines);
   out.startup = base::as_duration(usual.startup_s);
+  out.longer = advisor::Spread(profile.errors).lean(advisor::Problem().level);
   if (usual.unit_s() > 0) out.mbps = 8e-6 * static_cast<double>(profile.bytes) / usual.unit_s();
   return out;
 }
@@ -314,8 +320,10 @@ std::optional<Lesson> learnt(const State& s, const market::Job& job, const wire:
   // What a forecast of a machine never seen was off by says nothing of the next, which has been.
   Lesson out;
   if (all_known && job.state == market::JobState::succeeded)
-    out.error = forecast_error(job, training);
-  if (out.error) profile.errors.push_back(*out.error);
+    if (const auto errors = forecast_errors(job, training)) {
+      out.error = errors->told;
+      profile.errors.push_back(errors->computed);
+    }
   if (profile.errors.size() > kErrorsKept) profile.errors.erase(profile.errors.begin());
   out.profile = {key, wire::to_json(profile)};
   return out;

@@ -53,6 +53,9 @@ TEST(Profiles, AForecastIsComparedForWhatWasDone) {
   EXPECT_DOUBLE_EQ(f.seconds_for(t), 110);
   t = {.progress = 1, .accuracy = 0.7, .target = 0.8};
   EXPECT_DOUBLE_EQ(f.seconds_for(t), 260);  // It took all epochs.
+  f.longer = 0.25;
+  EXPECT_DOUBLE_EQ(f.seconds_for(t), 260);
+  EXPECT_DOUBLE_EQ(f.computed_for(t), 210);
 }
 
 struct ProfilesTest : ::testing::Test {

@@ -42,7 +42,10 @@ struct PlanMeasures {
   double folds_per_s = 0;         // That the hub could take at most; 0: nobody looked.
   Duration startup;               // Before the first unit, and after the last.
   TimeSpent spent;
-  SOUK_FIELDS(PlanMeasures, steps, unit_bytes, mbps, memory_bytes, folds_per_s, startup, spent)
+  // By how much nearly all runs took longer than computed; forecasts include it.
+  double longer = 0;
+  SOUK_FIELDS(PlanMeasures, steps, unit_bytes, mbps, memory_bytes, folds_per_s, startup, spent,
+              longer)
 };
 
 struct Plan {
@@ -65,17 +68,25 @@ struct JobForecast {
   Credits cost, cost_low, cost_high;
   std::optional<double> chance;
   std::optional<double> part;       // Of all epochs, where less than all is expected to do.
-  std::optional<Duration> startup;  // In the times: what does not depend on the work.
+  std::optional<Duration> startup;  // In the times: what does not depend on the work,
+  std::optional<double> longer;     // and for the rest what earlier runs took longer than computed.
   SOUK_FIELDS(JobForecast, workers, time, time_low, time_high, cost, cost_low, cost_high, chance,
-              part, startup)
+              part, startup, longer)
 
   // For what was done: a training that reached its target where that was expected is compared with
   // the whole forecast, any other with as much of it as its progress through all epochs.
-  [[nodiscard]] double seconds_for(const Training& t) const {
+  [[nodiscard]] double seconds_for(const Training& t) const { return starting() + working(t); }
+  // The same as it was computed, before earlier runs had their say.
+  [[nodiscard]] double computed_for(const Training& t) const {
+    return starting() + working(t) / (1 + longer.value_or(0));
+  }
+
+ private:
+  [[nodiscard]] double starting() const { return startup.value_or(Duration()).seconds(); }
+  [[nodiscard]] double working(const Training& t) const {
     const bool reached = t.target && t.accuracy && *t.accuracy >= *t.target;
-    const auto start = startup.value_or(Duration()).seconds();
-    const auto work = time.seconds() - start;
-    return start + (part && reached ? work : work * t.progress / part.value_or(1));
+    const auto work = time.seconds() - starting();
+    return part && reached ? work : work * t.progress / part.value_or(1);
   }
 };
 

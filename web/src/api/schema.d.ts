@@ -1598,6 +1598,7 @@ export interface components {
              * @example 1h30m
              */
             startup?: string;
+            longer?: number;
         };
         JobMove: {
             /** Format: date-time */
@@ -2279,6 +2280,7 @@ export interface components {
              */
             startup: string;
             spent: components["schemas"]["TimeSpent"];
+            longer: number;
         };
         PreparedJob: {
             job: components["schemas"]["NewJob"];
