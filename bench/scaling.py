@@ -74,8 +74,6 @@ class Line:
 
 
 class Scaling(TrainTest):
-    flags = (*TrainTest.flags, "--requests", "0")  # Six machines at one address.
-
     def runTest(self):
         line = Line(self.server.port)
         url = f"http://127.0.0.1:{line.port}"

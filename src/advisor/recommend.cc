@@ -14,6 +14,8 @@ namespace {
 using base::Code;
 using base::fail;
 
+constexpr double kRounding = 1e-9;
+
 Result<> check(const Request& r) {
   const auto above_zero = [](double v) { return v > 0 && std::isfinite(v); };
   if (r.budget && !above_zero(*r.budget))
@@ -81,8 +83,12 @@ Result<Choice> choose(const Forecaster& f, const Request& r, const std::vector<F
     if (left.empty())
       return no_money(f, r, r.deadline_s ? " that meets the deadline" : "", in_time);
   }
-  const auto* best =
-      *std::ranges::min_element(left, {}, [&](const Forecast* p) { return compared_by(*p, r); });
+  const auto measure = [&](const Forecast* p) { return compared_by(*p, r); };
+  const auto least = measure(*std::ranges::min_element(left, {}, measure));
+  // What differs by rounding is the same; then the first, which may be the one with fewest
+  // machines.
+  const auto* best = *std::ranges::find_if(
+      left, [&](const Forecast* p) { return measure(p) <= least * (1 + kRounding); });
   if (r.deadline_s)
     return Choice{best,
                   fmt::format("the cheapest that meets the deadline with a chance of at "

@@ -49,6 +49,26 @@ Supply on_offer(const State& s, market::ClassId slot_class, const market::Demand
   return out;
 }
 
+// What the class's rule would have the job pay for a slot-hour if it were alone with these
+// machines; nothing where that cannot be told. A rule may put the price anywhere from what is asked
+// to the job's limit.
+Credits price_alone(const State& s, market::ClassId slot_class, const Supply& supply,
+                    const market::JobTerms& terms, Time now) {
+  const auto& k = s.slot_class(slot_class);
+  const auto rule = market::rule_of(k.mechanism_at(now), k.params_at(now));
+  if (!rule) return {};
+  mechanism::Book book{.reference = s.suggested(slot_class, now, now)};
+  book.bids.push_back(
+      {.limit = terms.limit, .units = terms.workers.max, .gang = terms.workers.min});
+  for (const auto* row : supply)
+    book.asks.push_back({.reserve = row->reserve, .units = row->free, .rank = row->rank});
+  if (!(*rule)->accepts(book)) return {};
+  base::Random random(1);
+  const auto outcome = (*rule)->clear(book, random);
+  const auto total = mechanism::totals(book, outcome);
+  return total.units == 0 ? Credits() : Credits(total.buyers_pay.micro / total.units);
+}
+
 // --- Forecasts --------------------------------------------------------------------------------
 
 // The steps of a unit on a machine that takes so many times as long for one as the fastest does:
@@ -69,7 +89,8 @@ class Advice {
                              const Supply& supply, const market::JobTerms& terms,
                              const wire::Profile& profile, Time now) {
     advisor::Problem problem;
-    const auto going = std::min(s.suggested(slot_class, now, now), terms.limit);
+    const auto going = std::max(std::min(s.suggested(slot_class, now, now), terms.limit),
+                                price_alone(s, slot_class, supply, terms, now));
     const Paces paces(s, slot_class, profile, train.batch);
     std::vector<Pace> all;
     for (const auto* row : supply) all.push_back(paces.on(row->machine));
@@ -314,26 +335,6 @@ const wire::PlanCandidate& best_effort(const wire::Plan& plan) {
   return *out;
 }
 
-// What the class's rule would have the job pay for a slot-hour if it were alone with these
-// machines; nothing where that cannot be told. A rule may put the price anywhere from what is asked
-// to the job's limit.
-Credits price_alone(const State& s, market::ClassId slot_class, const Supply& supply,
-                    const market::JobTerms& terms, Time now) {
-  const auto& k = s.slot_class(slot_class);
-  const auto rule = market::rule_of(k.mechanism_at(now), k.params_at(now));
-  if (!rule) return {};
-  mechanism::Book book{.reference = s.suggested(slot_class, now, now)};
-  book.bids.push_back(
-      {.limit = terms.limit, .units = terms.workers.max, .gang = terms.workers.min});
-  for (const auto* row : supply)
-    book.asks.push_back({.reserve = row->reserve, .units = row->free, .rank = row->rank});
-  if (!(*rule)->accepts(book)) return {};
-  base::Random random(1);
-  const auto outcome = (*rule)->clear(book, random);
-  const auto total = mechanism::totals(book, outcome);
-  return total.units == 0 ? Credits() : Credits(total.buyers_pay.micro / total.units);
-}
-
 // The longest that one of its workers took from the grant of its lease to running.
 double preparing(const State& s, const market::Job& job) {
   Duration out;
@@ -425,11 +426,7 @@ std::vector<advisor::There> elsewhere(const State& s, const market::Job& job, Ti
     if (!o.advice) continue;
     there.restart_s = o.advice->starting() + preparing(s, job);
     const auto part = target_after(*o.profile, *batch->train).value_or(1);
-    const auto least = in_credits(price_alone(s, other, o.supply, job.terms, now)) / 3600;
-    for (const auto n : o.workers) {
-      auto& cluster = there.clusters.emplace_back(o.advice->working(n, part));
-      cluster.price = std::max(cluster.price, n * least);
-    }
+    for (const auto n : o.workers) there.clusters.push_back(o.advice->working(n, part));
   }
   return out;
 }

@@ -97,6 +97,8 @@ TEST_F(AdviceTest, OneRunIsEnoughToForetellTheNext) {
   // 60,000 samples in units of 500 at 5 s, and a minute to start.
   EXPECT_NEAR(p.candidates[0].time.us / 1e6, 660, 20);
   EXPECT_NEAR(p.candidates[1].time.us / 1e6, 360, 20);
+  // Ten minutes of work, halfway between what is asked and its limit: alone, it would pay that.
+  EXPECT_NEAR(in_credits(p.candidates[0].cost), 0.1, 0.005);
   EXPECT_LT(p.candidates[0].time_low, p.candidates[0].time);
   EXPECT_LT(p.candidates[0].time, p.candidates[0].time_high);
   EXPECT_EQ(std::ranges::count(p.candidates, true, &wire::PlanCandidate::chosen), 1);
