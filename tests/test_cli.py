@@ -34,6 +34,14 @@ class Help(unittest.TestCase):
         self.assertIn("--data", done.stderr)
 
 
+class SignUp(MarketTest):
+    def test_later_commands_use_the_server_that_the_account_was_made_on(self):
+        nothing = {"SOUK_SERVER": ""}
+        said = self.souk("account", "create", "ann", "--server", self.server.url, env=nothing).stderr
+        self.assertIn(f"logged in to {self.server.url} as ann", said)
+        self.assertIn("ann", self.souk("account", "show", env=nothing).stdout)
+
+
 class Lists(MarketTest):
     def setUp(self):
         super().setUp()

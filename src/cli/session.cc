@@ -76,7 +76,8 @@ Result<> keep_if_first(Context& c, const wire::Session& session) {
                     target->server, session.account.name));
     return {};
   }
-  const auto kept = c.remember([&](KnownServer& known, Config&) {
+  const auto kept = c.remember([&](KnownServer& known, Config& config) {
+    if (!config.server) config.server = target->server;
     known.token = session.token;
     known.account = session.account.name;
     if (!target->pin.empty()) known.pin = target->pin;
