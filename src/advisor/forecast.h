@@ -72,13 +72,15 @@ struct TargetLoss {
 };
 using Work = std::variant<Iterations, Samples, TargetLoss>;
 
+inline constexpr double kLevel = 0.8;
+
 struct Problem {
   std::vector<MachineType> types;
   Traffic traffic;
   Hub hub;
   Work work;
   Recovery recovery;
-  double level = 0.8;  // Of the intervals: the share of runs that end inside.
+  double level = kLevel;  // Of the intervals: the share of runs that end inside.
 };
 
 // Whole iterations until the loss is down to `loss`, which is above g5; `unequal` is R. Infinite

@@ -60,10 +60,6 @@ std::optional<MoveTo> away_from_nothing(const Here& h, std::span<const There> pl
   return std::nullopt;
 }
 
-std::string workers_text(std::int32_t n) {
-  return fmt::format("{} worker{}", n, n == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::optional<MoveTo> move(const Here& h, std::span<const There> places) {

@@ -17,6 +17,10 @@ std::int32_t workers_for(double need, std::int32_t most) {
 
 }  // namespace
 
+std::string workers_text(std::int32_t n) {
+  return fmt::format("{} worker{}", n, n == 1 ? "" : "s");
+}
+
 std::optional<Resize> resize(const Running& r) {
   CHECK(r.pace > 0 && r.least >= 1 && r.most >= r.least);
   if (r.left <= 0) return std::nullopt;
@@ -26,11 +30,10 @@ std::optional<Resize> resize(const Running& r) {
     if (workers <= r.aim) return std::nullopt;
     // What it costs does not depend on how many share it.
     if (r.price * r.left / r.pace > r.credits) return std::nullopt;
-    return Resize{workers,
-                  fmt::format("{:.0f}% of the work is left for {:.0f} s and {} worker{} would "
-                              "take {:.0f} s",
-                              100 * r.left, r.seconds, r.aim, r.aim == 1 ? "" : "s",
-                              r.left / (r.pace * r.aim))};
+    return Resize{
+        workers,
+        fmt::format("{:.0f}% of the work is left for {:.0f} s and {} would take {:.0f} s",
+                    100 * r.left, r.seconds, workers_text(r.aim), r.left / (r.pace * r.aim))};
   }
   const auto enough = std::max(r.least, workers_for(need * kExcess, r.most));
   if (enough >= r.aim) return std::nullopt;

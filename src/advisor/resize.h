@@ -38,4 +38,6 @@ struct Resize {
 // than the credits left pay for until the end.
 [[nodiscard]] std::optional<Resize> resize(const Running& r);
 
+[[nodiscard]] std::string workers_text(std::int32_t n);  // "1 worker", "2 workers"
+
 }  // namespace souk::advisor

@@ -33,9 +33,8 @@ Command create_command() {
   out.details =
       "The password is asked for, or taken from SOUK_PASSWORD. The first account of a market, made "
       "from its own computer, is the operator's; from elsewhere set SOUK_BOOTSTRAP to what `souk "
-      "serve` printed. The token is stored in the config file unless one is stored already, and "
-      "the "
-      "first server that one is stored for is used when nothing else is said.";
+      "serve` printed. The token is stored in the config file unless one is stored already; the "
+      "first server with a token is used when nothing else is said.";
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(const auto password, new_password(c));
     SOUK_ASSIGN(auto* api, c.api());

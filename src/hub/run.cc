@@ -35,23 +35,12 @@ constexpr int kMostMissed = 7;                 // so often.
 constexpr auto kAskAgain = base::milliseconds(100);
 
 train::Session::Spec session_of(const wire::Train& spec, std::int32_t workers) {
-  train::Session::Spec out{
-      .plan = {.epochs = spec.epochs,
-               .batch = spec.batch,
-               .local_steps = spec.local_steps,
-               .validations = spec.validations,
-               .lr = spec.lr,
-               .lr_end = spec.lr_end.value_or(spec.lr),
-               .seed = spec.seed},
-      .rule = {.name = spec.rule.empty() ? std::string(kDefaultRule) : spec.rule,
-               .params = {spec.rule_params.begin(), spec.rule_params.end()},
-               .workers = workers},
-      .codec = spec.codec,
-      .validators = spec.validators};
-  if (spec.target) out.plan.target = spec.target->accuracy;
-  for (const auto& shard : spec.shards) out.plan.shards.push_back(shard.samples);
-  for (const auto& shard : spec.validation) out.plan.validation.push_back(shard.samples);
-  return out;
+  return {.plan = plan_of(spec, workers),
+          .rule = {.name = spec.rule.empty() ? std::string(kDefaultRule) : spec.rule,
+                   .params = {spec.rule_params.begin(), spec.rule_params.end()},
+                   .workers = workers},
+          .codec = spec.codec,
+          .validators = spec.validators};
 }
 
 std::span<const float> floats(std::string_view bytes) {
@@ -64,6 +53,21 @@ void append(std::string& out, const train::Blocks& blocks) {
 }
 
 }  // namespace
+
+train::Plan plan_of(const wire::Train& spec, std::int32_t workers) {
+  train::Plan out{.epochs = spec.epochs,
+                  .batch = spec.batch,
+                  .local_steps = spec.local_steps,
+                  .validations = spec.validations,
+                  .workers = workers,
+                  .lr = spec.lr,
+                  .lr_end = spec.lr_end.value_or(spec.lr),
+                  .seed = spec.seed};
+  if (spec.target) out.target = spec.target->accuracy;
+  for (const auto& shard : spec.shards) out.shards.push_back(shard.samples);
+  for (const auto& shard : spec.validation) out.validation.push_back(shard.samples);
+  return out;
+}
 
 // What a snapshot says beside the parameters.
 struct Run::Snapshot {

@@ -36,6 +36,9 @@ struct Ended {
   std::string reason;
 };
 
+// A job's work, for at most so many workers.
+[[nodiscard]] train::Plan plan_of(const wire::Train& spec, std::int32_t workers);
+
 // One job's training: its parameters, its work, and what is known of its workers. Thread-safe.
 // Parameters are folded by whoever brings an update, several at once when several wait; nothing is
 // ever folded twice. What was folded since the last snapshot is lost with the process, and done

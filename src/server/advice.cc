@@ -9,11 +9,11 @@
 
 #include "advisor/recommend.h"
 #include "base/text.h"
+#include "hub/run.h"
 #include "market/decider.h"
 #include "market/eligible.h"
 #include "mechanism/mechanism.h"
 #include "server/profiles.h"
-#include "train/training.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -73,9 +73,7 @@ Credits price_alone(const State& s, market::ClassId slot_class, const Supply& su
 
 // The steps of a unit on a machine that takes so many times as long for one as the fastest does:
 // slower ones get less to do, and what a shard has is divided into whole units.
-double unit_steps(const wire::Train& train, std::int32_t workers, double times_as_long) {
-  train::Plan plan{.batch = train.batch, .local_steps = train.local_steps, .workers = workers};
-  for (const auto& shard : train.shards) plan.shards.push_back(shard.samples);
+double unit_steps(const train::Plan& plan, double times_as_long) {
   const auto of_shard =
       static_cast<double>(plan.epoch_steps()) / static_cast<double>(plan.shards.size());
   const auto most = std::ceil(static_cast<double>(plan.unit_steps()) / times_as_long);
@@ -95,9 +93,10 @@ class Advice {
     std::vector<Pace> all;
     for (const auto* row : supply) all.push_back(paces.on(row->machine));
     const auto fastest = std::ranges::min(all, {}, &Pace::computing).computing;
+    const auto work = hub::plan_of(train, terms.workers.max);
     const auto of_job = [&](const Pace& p) {
       const auto times_as_long = std::max(1.0, p.computing / std::max(kLeast, fastest));
-      return p.in_units_of(unit_steps(train, terms.workers.max, times_as_long));
+      return p.in_units_of(unit_steps(work, times_as_long));
     };
     const auto usual = of_job(paces.usual());
     std::vector<double> startups;

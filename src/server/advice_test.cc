@@ -113,6 +113,16 @@ TEST_F(AdviceTest, WhatIsCutIntoSmallerUnitsExchangesMoreOften) {
   EXPECT_NEAR(plan().candidates[0].time.us / 1e6, 1'140, 20);
 }
 
+TEST_F(AdviceTest, AMachineThatLeavesIsMissedOnceItHasBeenSilent) {
+  w.offer(w.machine(lena), {.slots = 1, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run(as());
+  const auto soon = plan().candidates[0].time;
+  w.s.settings.silence = base::hours(2);
+  // One in ten leases is lost, as if each took an hour.
+  EXPECT_NEAR((plan().candidates[0].time - soon).seconds(), 600 * 0.1 * 2, 20);
+}
+
 TEST_F(AdviceTest, AnotherModelIsAnotherKindOfTraining) {
   auto other = *job.batch;
   other.train->config["hidden"] = "51";

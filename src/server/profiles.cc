@@ -278,7 +278,7 @@ wire::PlanMeasures measures_of(const wire::Profile& profile) {
     for (const auto part : wire::kTimeParts) out.spent.*part = out.spent.*part + m.spent.*part;
   const auto usual = pace_of(profile.machines);
   out.startup = base::as_duration(usual.startup_s);
-  out.longer = advisor::Spread(profile.errors).lean(advisor::Problem().level);
+  out.longer = advisor::Spread(profile.errors).lean(advisor::kLevel);
   if (usual.unit_s() > 0) out.mbps = 8e-6 * static_cast<double>(profile.bytes) / usual.unit_s();
   return out;
 }

@@ -56,6 +56,7 @@ std::int64_t Plan::unit_steps() const {
 Training::Training(Plan plan, TrainingState state) : plan_(std::move(plan)), s_(std::move(state)) {
   CHECK(!plan_.shards.empty() && plan_.batch > 0 && plan_.epochs > 0);
   total_ = plan_.epoch_steps();
+  unit_ = plan_.unit_steps();
   if (s_.life++ == 0) open_epoch(1);
 }
 
@@ -116,7 +117,7 @@ double Training::usual_pace(double q) const {
 // The split: the fastest machine does `local_steps`, a slower one as many as it can in that time,
 // so that updates are equally stale; one that loses much gets half.
 std::int64_t Training::steps_for(const Known& worker) const {
-  auto steps = plan_.unit_steps();
+  auto steps = unit_;
   const auto fastest = usual_pace(0), own = worker.quantile(0.5);
   if (own > 0 && fastest > 0)
     steps = static_cast<std::int64_t>(std::ceil(static_cast<double>(steps) * fastest / own));

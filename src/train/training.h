@@ -232,7 +232,8 @@ class Training {
 
   Plan plan_;
   TrainingState s_;
-  std::int64_t total_ = 0;  // Steps of an epoch.
+  std::int64_t total_ = 0;  // Steps of an epoch,
+  std::int64_t unit_ = 0;   // and of a unit on the fastest machine.
   std::map<Worker, Known> workers_;
   std::map<std::int64_t, Given> given_;
   std::int64_t counter_ = 0;
