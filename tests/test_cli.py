@@ -33,6 +33,11 @@ class Help(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("--data", done.stderr)
 
+    def test_a_limit_below_zero_is_refused(self):
+        done = self.run_souk("serve", "--memory", "--listen", "127.0.0.1:0", "--requests", "-5")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--requests is -5", done.stderr)
+
 
 class SignUp(MarketTest):
     def test_later_commands_use_the_server_that_the_account_was_made_on(self):

@@ -21,6 +21,9 @@ Result<> serve(const Context& c, Serve& o) {
   if (o.data.empty() && !o.options.memory)
     return usage("`souk serve` needs --data FOLDER",
                  "the market is kept there; --memory runs one that forgets");
+  if (o.options.requests_per_second < 0)
+    return usage(fmt::format("--requests is {}", o.options.requests_per_second),
+                 "1 or more a second, or 0 for no limit");
   o.options.address = o.listen.address;
   o.options.port = o.listen.port;
   o.options.data = o.data;
