@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "advisor/exact.h"
-#include "advisor/spotdnn.h"
+#include "advisor/planners/exact.h"
+#include "advisor/planners/spotdnn.h"
 #include "bench/report.h"
 
 namespace souk::bench {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bench/report.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 // A market server in a process of its own: this program again, started with --serve.
 

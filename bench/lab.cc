@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/report.h"
-#include "lab/market_world.h"
+#include "lab/worlds/market_world.h"
 #include "mechanism/mechanism.h"
 
 namespace souk::bench {

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/sandbox.h"
+#include "agent/sandbox/sandbox.h"
 #include "bench/report.h"
 
 namespace souk::bench {

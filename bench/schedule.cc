@@ -6,9 +6,9 @@
 
 #include "base/random.h"
 #include "bench/report.h"
-#include "lab/trace_world.h"
-#include "mechanism/price_discovery.h"
-#include "mechanism/schedule.h"
+#include "lab/worlds/trace_world.h"
+#include "mechanism/schedule/price_discovery.h"
+#include "mechanism/schedule/schedule.h"
 
 namespace souk::bench {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "bench/report.h"
-#include "market/decide.h"
+#include "market/decide/decide.h"
 
 // Markets of a given size, made from a seed through ordinary commands, and the commands of a busy
 // day on them. Nothing here is measured.

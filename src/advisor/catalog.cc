@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advisor/cost_opt.h"
-#include "advisor/scala_opt.h"
-#include "advisor/scala_opt_m.h"
-#include "advisor/time_opt.h"
+#include "advisor/planners/cost_opt.h"
+#include "advisor/planners/scala_opt.h"
+#include "advisor/planners/scala_opt_m.h"
+#include "advisor/planners/time_opt.h"
 #include "base/check.h"
 #include "base/text.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "advisor/recommend.h"
+#include "advisor/planners/recommend.h"
 
 namespace souk::advisor {
 namespace {

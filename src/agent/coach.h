@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "blob/store.h"
 #include "net/client.h"
-#include "train/codec.h"
+#include "train/codecs/codec.h"
 #include "wire/api.h"
 
 namespace souk::agent {

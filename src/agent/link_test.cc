@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "agent/sandbox_testing.h"
+#include "agent/sandbox/sandbox_testing.h"
 #include "net/server.h"
 #include "wire/json.h"
 #include "wire/problem.h"

@@ -6,7 +6,7 @@
 
 #include <condition_variable>
 
-#include "agent/sandbox_testing.h"
+#include "agent/sandbox/sandbox_testing.h"
 #include "blob/testing/samples.h"
 #include "wire/json.h"
 
@@ -18,7 +18,7 @@ using testing::eventually;
 
 constexpr std::int64_t kPlenty = 64 << 20;
 
-// The market's end, with the rules of server/logs.h, failing as told. Thread-safe.
+// The market's end, with the rules of server/files/logs.h, failing as told. Thread-safe.
 class Market {
  public:
   // What to do wrong. Set before use.

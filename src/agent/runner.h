@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "agent/coach.h"
-#include "agent/gpus.h"
 #include "agent/link.h"
-#include "agent/sandbox.h"
+#include "agent/probe/gpus.h"
+#include "agent/sandbox/sandbox.h"
 #include "agent/trees.h"
 #include "base/time.h"
 #include "blob/manifest.h"

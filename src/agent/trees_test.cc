@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "agent/sandbox_testing.h"
+#include "agent/sandbox/sandbox_testing.h"
 #include "blob/folder.h"
 #include "blob/testing/samples.h"
 

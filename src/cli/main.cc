@@ -1,3 +1,3 @@
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 
 int main(int argc, char** argv) { return souk::cli::run({argv + 1, argv + argc}); }

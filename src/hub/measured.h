@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "train/validator.h"
+#include "train/validators/validator.h"
 
 namespace souk::hub {
 

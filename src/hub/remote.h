@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "hub/measured.h"
-#include "train/aggregator.h"
+#include "train/aggregators/aggregator.h"
 #include "wire/training.h"
 
 namespace souk::hub {

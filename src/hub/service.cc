@@ -18,7 +18,7 @@
 #include "hub/measured.h"
 #include "hub/stores.h"
 #include "hub/ticket.h"
-#include "train/codec.h"
+#include "train/codecs/codec.h"
 #include "train/session.h"
 #include "wire/json.h"
 #include "wire/problem.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "train/aggregator.h"
+#include "train/aggregators/aggregator.h"
 #include "train/parameters.h"
 #include "train/pull.h"
 #include "train/update.h"

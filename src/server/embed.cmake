@@ -1,5 +1,5 @@
 # Text files as a source file of souk_server: a table of names and texts, which
-# `std::span<const NamedText> FUNCTION()` (server/embedded.h) gives. The build runs this file again as
+# `std::span<const NamedText> FUNCTION()` (server/http/embedded.h) gives. The build runs this file again as
 # a script, which writes the source, whenever one of the files changes.
 
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -10,7 +10,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     string(APPEND rows "      {\"${name}\", R\"yaml(${text})yaml\"},\n")
   endforeach()
   file(WRITE ${OUT} "// Made by embed.cmake.
-#include \"server/embedded.h\"
+#include \"server/http/embedded.h\"
 
 namespace souk::server {
 

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "train/aggregator.h"
-#include "train/codec.h"
+#include "train/aggregators/aggregator.h"
+#include "train/codecs/codec.h"
 #include "train/update.h"
 
 namespace souk::train {

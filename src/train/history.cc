@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "train/lanes.h"
-#include "train/validator.h"
+#include "train/validators/validator.h"
 
 namespace souk::train {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "train/testing/updates.h"
-#include "train/validator.h"
+#include "train/validators/validator.h"
 
 namespace souk::train {
 namespace {

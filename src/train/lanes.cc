@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "train/codec.h"
+#include "train/codecs/codec.h"
 #include "train/simd.h"
 
 namespace souk::train {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "train/aggregator.h"
-#include "train/codec.h"
+#include "train/aggregators/aggregator.h"
+#include "train/codecs/codec.h"
 #include "train/training.h"
-#include "train/validator.h"
+#include "train/validators/validator.h"
 
 namespace souk::train {
 

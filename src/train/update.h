@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "train/codec.h"
+#include "train/codecs/codec.h"
 #include "train/parameters.h"
 
 namespace souk::train {

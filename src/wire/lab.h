@@ -12,7 +12,7 @@
 #include "base/time.h"
 
 // What goes over the wire about experiments that the server computes: what is asked for, and within
-// which limits. What comes of them is src/lab's to say (server/lab_runs.h puts both together).
+// which limits. What comes of them is src/lab's to say (server/lab/lab_runs.h puts both together).
 
 namespace souk::wire {
 

@@ -12,7 +12,7 @@
 namespace souk::wire {
 
 struct JobDraft {
-  std::string yaml;                  // A job file (wire/job_file.h).
+  std::string yaml;                  // A job file (job/job_file.h).
   std::optional<std::string> files;  // The digest of the uploaded folder that its paths are in.
   SOUK_FIELDS(JobDraft, yaml, files)
 };

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "lab/train_sim.h"
+#include "lab/worlds/train_sim.h"
 
 namespace souk::lab::testing {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "market/decide.h"
+#include "market/decide/decide.h"
 #include "market/invariants.h"
 #include "market/liveness.h"
 

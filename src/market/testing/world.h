@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "market/decide.h"
+#include "market/decide/decide.h"
 #include "market/invariants.h"
 #include "market/liveness.h"
 

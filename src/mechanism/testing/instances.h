@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "mechanism/allocation.h"
-#include "mechanism/schedule.h"
+#include "mechanism/schedule/allocation.h"
+#include "mechanism/schedule/schedule.h"
 #include "mechanism/testing/dense_simplex.h"
 
 // Instances for the tests of schedules.

@@ -14,7 +14,7 @@
 #include "journal/testing/samples.h"
 #include "net/client.h"
 #include "net/testing/raw_socket.h"
-#include "server/server.h"
+#include "server/core/server.h"
 #include "wire/json.h"
 
 // A real server on a free port of this computer, and people who talk to it over HTTP.

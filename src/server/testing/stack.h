@@ -11,8 +11,8 @@
 
 #include "journal/memory.h"
 #include "net/server.h"
-#include "server/app.h"
-#include "server/secrets.h"
+#include "server/http/app.h"
+#include "server/http/secrets.h"
 #include "server/testing/market.h"
 
 // The inside of a server, with a journal and a clock that obey the test.

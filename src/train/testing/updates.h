@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "train/aggregator.h"
-#include "train/codec.h"
+#include "train/aggregators/aggregator.h"
+#include "train/codecs/codec.h"
 #include "train/update.h"
 
 namespace souk::train::testing {

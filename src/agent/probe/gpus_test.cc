@@ -1,0 +1,52 @@
+#include "agent/probe/gpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace souk::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class GpusTest : public ::testing::Test {
+ protected:
+  GpusTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "souk-gpus-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+    std::filesystem::create_directory(root_ + "/dev");
+    for (const auto* node : {"nvidia0", "nvidia1", "nvidia2", "nvidiactl", "nvidia-uvm"})
+      std::ofstream(root_ + "/dev/" + node);
+  }
+  ~GpusTest() override { std::filesystem::remove_all(root_); }
+  std::string root_;
+};
+
+TEST_F(GpusTest, NoTwoLeasesShareOne) {
+  Gpus gpus(8, root_);
+  EXPECT_EQ(gpus.count(), 3);
+  auto first = gpus.take(1), second = gpus.take(2);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->visible(), "0");
+  EXPECT_EQ(second->visible(), "1,2");
+  EXPECT_EQ(gpus.take(1).error().code, base::Code::exhausted);
+  *first = {};
+  EXPECT_EQ(gpus.take(1)->visible(), "0");
+}
+
+TEST_F(GpusTest, AProgramGetsItsOwnDevicesAndWhatAllShare) {
+  Gpus gpus(2, root_);
+  EXPECT_EQ(gpus.count(), 2);
+  EXPECT_THAT(gpus.take(1)->devices(), ElementsAre(root_ + "/dev/nvidia0", root_ + "/dev/nvidiactl",
+                                                   root_ + "/dev/nvidia-uvm"));
+  EXPECT_THAT(gpus.take(0)->devices(), IsEmpty());
+}
+
+TEST_F(GpusTest, WithoutDeviceNodesThereAreNone) { EXPECT_EQ(Gpus(4, root_ + "/x").count(), 0); }
+
+}  // namespace
+}  // namespace souk::agent

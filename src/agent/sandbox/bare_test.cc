@@ -1,0 +1,54 @@
+#include "agent/sandbox/bare.h"
+
+#include <signal.h>
+
+#include "agent/sandbox/cgroup.h"
+#include "agent/sandbox/sandbox_testing.h"
+
+namespace souk::agent {
+namespace {
+
+using namespace testing;
+
+TEST(Bare, DaemonsEndWithTheirProgram) {
+  const auto mark = "5" + std::to_string(getpid()) + "3.25";
+  Box box(*sandbox("none"), shell("(setsid sh -c 'trap \"\" TERM HUP; touch up; sleep " + mark +
+                                  "' &) ; until [ -e up ]; do sleep 0.01; done; exit 4"));
+  ASSERT_TRUE(box);
+  box.start();
+  EXPECT_EQ(box.finish().code, 4);
+  EXPECT_EQ(find_process("sleep " + mark), 0);
+  EXPECT_EQ(tree_of(getpid()).size(), 2U);  // This test and the keeper.
+}
+
+TEST(Bare, NothingOutlivesAKilledAgentAndSweepTakesItsFolder) {
+  const pid_t agent = fork();
+  if (agent == 0) {
+    Box box(*sandbox("none"), shell("(setsid sleep 1000 &) ; sleep 1000"));
+    box.start();
+    box.finish();
+    _exit(0);
+  }
+  ASSERT_TRUE(eventually([&] { return tree_of(agent).size() == 5; }));
+  const auto tree = tree_of(agent);
+  ::kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+  for (const auto& task : tree) EXPECT_TRUE(eventually([&] { return !alive(task.pid); }));
+  const auto folders = [&] {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/tmp"))
+      count += entry.path().filename().string().starts_with("souk-bare-" + std::to_string(agent));
+    return count;
+  };
+  EXPECT_EQ(folders(), 1);
+  sweep();
+  EXPECT_EQ(folders(), 0);
+}
+
+TEST(Bare, RefusesInputsThatItCouldNotProtect) {
+  Program program{.argv = {"true"}, .inputs = {{"/usr", "/work/x"}}, .output_fd = 1};
+  EXPECT_FALSE(sandbox("none")->prepare(program));
+}
+
+}  // namespace
+}  // namespace souk::agent

@@ -1,0 +1,205 @@
+#include "agent/sandbox/bubblewrap.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "agent/sandbox/sandbox_process.h"
+#include "agent/sandbox/sandbox_usage.h"
+#include "agent/sandbox/seccomp.h"
+
+namespace souk::agent {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::array kEtc{"/etc/ld.so.cache",  "/etc/ld.so.conf",    "/etc/ld.so.conf.d",
+                          "/etc/alternatives", "/etc/ssl/certs",     "/etc/ssl/openssl.cnf",
+                          "/etc/localtime",    "/etc/nsswitch.conf", "/etc/protocols",
+                          "/etc/services",     "/etc/mime.types"};
+
+struct DataFile {
+  const char* path;
+  const char* content;
+};
+constexpr std::array kMadeUp{
+    DataFile{"/etc/passwd",
+             "souk:x:1000:1000::/work:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"},
+    DataFile{"/etc/group", "souk:x:1000:\nnogroup:x:65534:\n"},
+    DataFile{"/etc/hosts", "127.0.0.1 localhost souk\n"},
+    // slirp4netns answers names here; without internet nothing does.
+    DataFile{"/etc/resolv.conf", "nameserver 10.0.2.3\n"}};
+
+// The program's descriptors while it is still bwrap, which closes them.
+enum : int { kFilterFd = 3, kOptionsFd = 4, kStatusFd = 5, kFirstDataFd = 6 };
+
+void add(std::vector<std::string>& options, std::initializer_list<std::string> more) {
+  options.insert(options.end(), more);
+}
+
+void add_system(std::vector<std::string>& options) {
+  add(options, {"--ro-bind", "/usr", "/usr"});
+  for (const std::string path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64"}) {
+    std::error_code none;
+    if (std::filesystem::is_symlink(path, none))
+      add(options, {"--symlink", std::filesystem::read_symlink(path, none).string(), path});
+    else if (std::filesystem::is_directory(path, none))
+      add(options, {"--ro-bind", path, path});
+  }
+  for (const char* path : kEtc) add(options, {"--ro-bind-try", path, path});
+  int fd = kFirstDataFd;
+  for (const auto& file : kMadeUp)
+    add(options, {"--perms", "0444", "--ro-bind-data", std::to_string(fd++), file.path});
+}
+
+std::vector<std::string> bwrap_options(const Program& program,
+                                       const std::vector<StagedInput>& staged) {
+  std::vector<std::string> options{"--unshare-all",     "--unshare-user", "--disable-userns",
+                                   "--die-with-parent", "--new-session",  "--clearenv"};
+  if (program.internet) add(options, {"--share-net"});
+  add(options, {"--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "souk"});
+  add_system(options);
+  // Some kernel settings belong to the namespaces' owner, which is the program's user.
+  add(options, {"--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"});
+  add(options, {"--dev", "/dev"});
+  for (const auto& device : program.devices) add(options, {"--dev-bind", device, device});
+  add(options, {"--remount-ro", "/dev"});
+  add(options, {"--bind", kShm, "/dev/shm", "--bind", kTmp, "/tmp", "--bind", kWork, "/work"});
+  for (std::size_t i = 0; i < staged.size(); ++i)
+    add(options, {"--ro-bind", staged[i].to, program.inputs[i].to});
+  add(options, {"--chdir", "/work", "--remount-ro", "/"});
+  for (const auto& [name, value] : environment(program, "/work"))
+    add(options, {"--setenv", name, value});
+  add(options, {"--seccomp", std::to_string(kFilterFd)});
+  add(options, {"--json-status-fd", std::to_string(kStatusFd)});
+  return options;
+}
+
+Result<> plan_network(const Program& program, KeepPlan& plan) {
+  if (!program.internet) return {};
+  const auto slirp = find_tool({"/usr/bin/slirp4netns", "/usr/local/bin/slirp4netns"});
+  if (slirp.empty())
+    return fail(Code::unavailable, "internet needs slirp4netns, which is not installed",
+                "apt install slirp4netns, or a job without internet");
+  if (access("/dev/net/tun", R_OK | W_OK) != 0)
+    return fail(Code::unavailable, "internet needs /dev/net/tun, which cannot be opened",
+                "modprobe tun, or a job without internet");
+  plan.network = {slirp,
+                  "--configure",
+                  "--mtu=65520",
+                  "--disable-host-loopback",
+                  "--enable-sandbox",
+                  "--enable-seccomp",
+                  "--ready-fd=3"};
+  return {};
+}
+
+std::string joined(const std::vector<std::string>& options) {
+  std::string out;
+  for (const auto& option : options) out.append(option).push_back('\0');
+  return out;
+}
+
+std::string said(const Fd& output) {
+  std::string text(500, '\0');
+  const auto got = pread(output.get(), text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
+class Bubblewrap final : public Sandbox {
+ public:
+  std::string_view name() const override { return "bubblewrap"; }
+
+  Result<std::unique_ptr<Process>> prepare(const Program& program) const override {
+    SOUK_TRY(check_program(program));
+    if (!program.image.empty())
+      return fail(Code::invalid, "bubblewrap runs no images", "the podman sandbox", "image");
+    const auto bwrap = find_tool({"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"});
+    if (bwrap.empty())
+      return fail(Code::unavailable, "bubblewrap is not installed", "apt install bubblewrap");
+    const auto cgroups = Cgroups::find();
+    KeepPlan plan;
+    plan.place = Place::user;
+    if (geteuid() == 0) plan.become = unused_user();
+    plan_scratch(program, plan);
+    SOUK_TRY(plan_network(program, plan));
+    limit_without_groups(cgroups, program.limits, plan);
+    // The options go through a file, so that `ps` shows the owner nothing of the environment.
+    plan.argv = {bwrap, "--args", std::to_string(kOptionsFd), "--"};
+    plan.argv.insert(plan.argv.end(), program.argv.begin(), program.argv.end());
+    return launch(program, cgroups, std::move(plan));
+  }
+
+  std::vector<Finding> findings() const override {
+    std::vector<Finding> findings{try_out()};
+    for (auto& finding : group_findings(Cgroups::find())) findings.push_back(std::move(finding));
+    findings.push_back(
+        {"scratch", true, "Files have a fixed size and lie in memory, beside the leased memory."});
+    findings.push_back(
+        {"files", true, "Programs see /usr read-only and nothing of the owner's own files."});
+    findings.push_back({"network", true,
+                        "Programs have no network unless the offer allows internet; then private "
+                        "and local addresses stay closed, but not the owner's public ones."});
+    return findings;
+  }
+
+ private:
+  static Result<std::unique_ptr<Process>> launch(const Program& program, const Cgroups& cgroups,
+                                                 KeepPlan plan) {
+    SOUK_ASSIGN(const auto filter, seccomp_filter());
+    std::vector<Fd> files;
+    SOUK_ASSIGN(Fd filter_file, memory_file("filter", filter));
+    SOUK_ASSIGN(Fd options, memory_file("options", joined(bwrap_options(program, plan.inputs))));
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+      return fail(Code::exhausted, "cannot create a pipe");
+    Fd status(ends[0]);
+    Fd status_end(ends[1]);
+    plan.passed = {filter_file.get(), options.get(), status_end.get()};
+    for (const auto& made_up : kMadeUp) {
+      SOUK_ASSIGN(Fd file, memory_file("etc", made_up.content));
+      plan.passed.push_back(file.get());
+      files.push_back(std::move(file));
+    }
+    ProcessParts parts;
+    SOUK_ASSIGN(parts.cgroup, cgroups.create(program.limits));
+    plan.entrances = parts.cgroup->entrances();
+    parts.scratch_owner = plan.become;
+    SOUK_ASSIGN(parts.keeper, Keeper::launch(std::move(plan)));
+    parts.limits = program.limits;
+    parts.scratch = fmt::format("/proc/{}/root{}", parts.keeper->pid(), kWork);
+    parts.status = std::move(status);
+    parts.find_program = program_in_namespace;
+    parts.own_network = program.internet;
+    return make_process(std::move(parts));
+  }
+
+  Finding try_out() const {
+    const auto output = memory_file("trial", "");
+    if (!output) return {"runs", false, output.error().message};
+    Program program{.argv = {"/bin/sh", "-c", "exit 0"}, .output_fd = output->get()};
+    auto process = prepare(program);
+    if (!process) return {"runs", false, process.error().message + ". " + process.error().hint};
+    if (const auto started = (*process)->start(); !started)
+      return {"runs", false, started.error().message};
+    const auto exit = (*process)->wait(base::seconds(10));
+    if (!exit) return {"runs", false, "A trial program did not end within 10 s."};
+    if (!exit->started || exit->code != 0 || exit->signal != 0)
+      return {"runs", false, "A trial program failed: " + exit->text + ". " + said(*output)};
+    return {"runs", true, "A trial program ran."};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Sandbox> make_bubblewrap() { return std::make_unique<Bubblewrap>(); }
+
+}  // namespace souk::agent

@@ -1,0 +1,50 @@
+#include "agent/sandbox/sandbox.h"
+
+#include <array>
+
+#include "agent/sandbox/bare.h"
+#include "agent/sandbox/bubblewrap.h"
+#include "agent/sandbox/cgroup.h"
+#include "agent/sandbox/podman.h"
+#include "base/text.h"
+
+namespace souk::agent {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<Sandbox> (*make)();
+};
+
+constexpr std::array kSandboxes{
+    Entry{"bubblewrap", make_bubblewrap},
+    Entry{"podman", make_podman},
+    Entry{"none", make_bare},
+};
+
+}  // namespace
+
+std::vector<std::string_view> sandbox_names() {
+  std::vector<std::string_view> names;
+  for (const auto& entry : kSandboxes) names.push_back(entry.name);
+  return names;
+}
+
+Result<std::unique_ptr<Sandbox>> make_sandbox(std::string_view name) {
+  for (const auto& entry : kSandboxes)
+    if (entry.name == name) return entry.make();
+  return fail(Code::invalid, "no sandbox is called '" + std::string(name) + "'",
+              base::suggest(name, sandbox_names()));
+}
+
+void sweep() {
+  Cgroups::find().sweep();
+  sweep_bare_folders();
+}
+
+}  // namespace souk::agent

@@ -1,0 +1,315 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/job_flags.h"
+#include "cli/commands/plan_job.h"
+#include "cli/commands/training_watch.h"
+#include "cli/shell/human.h"
+#include "cli/shell/progress.h"
+#include "cli/shell/session.h"
+
+namespace souk::cli {
+
+void show_leases(Context& c, const std::vector<wire::Lease>& leases) {
+  using enum Column::Align;
+  Table table({{"lease"},
+               {"job", left, 0, 6},
+               {"machine", left, 0, 4},
+               {"lender", left, 6, 3},
+               {"slots", right},
+               {"price", right},
+               {"state"},
+               {"outcome", left, 6, 7},
+               {"paid", right},
+               {"term ends", right, 0, 5},
+               {"granted", right, 0, 1},
+               {"detail", left, 8, 2}});
+  for (const auto& l : leases)
+    table.add({to_string(l.id), to_string(l.job), to_string(l.machine), l.lender,
+               std::to_string(l.slots), brief(l.price), state_cell(l.state), l.outcome.value_or(""),
+               brief(l.paid), l.ended ? "" : relative(l.until, c.now()),
+               relative(l.granted, c.now()), l.detail.value_or(l.doing.value_or(""))});
+  c.print(table);
+}
+
+void show_job(Context& c, const wire::Job& j) {
+  c.print(fmt::format("{} {} ({}) of {}: {}{}\n", to_string(j.id), printable(j.name), j.kind,
+                      printable(j.owner), paint(j.state, state_cell(j.state).tone, c.out()),
+                      j.reason.empty() ? "" : ", " + printable(j.reason)));
+  c.print(fmt::format("  workers   {} of {} x {}, {} finished\n", j.held, to_string(j.workers),
+                      printable(j.class_), j.done));
+  c.print(fmt::format("  price     at most {} per slot-hour\n", to_string(j.limit)));
+  c.print(fmt::format("  budget    {}: {} spent, {} in escrow{}\n", to_string(j.budget),
+                      to_string(j.spent), to_string(j.escrow),
+                      j.runway ? fmt::format(", lasts {}", rough(*j.runway)) : ""));
+  if (j.low)
+    c.print(paint("  warning   its escrow runs low: souk job edit --budget adds to it\n",
+                  Tone::warning, c.out()));
+  if (j.deadline) c.print(fmt::format("  deadline  {}\n", relative(*j.deadline, c.now())));
+  show_forecast(c, j);
+  if (!j.leases.empty()) show_leases(c, j.leases);
+  if (j.state == "queued") c.print(fmt::format("next: souk why {}\n", to_string(j.id)));
+}
+
+Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
+  SOUK_ASSIGN(auto* api, c.api());
+  const auto path = path_of("/v1/jobs", to_string(id));
+  const auto start = c.now();
+  std::string last;
+  std::optional<Progress> progress;
+  TrainingWatch training;
+  for (auto pause = std::chrono::milliseconds(200);;) {
+    SOUK_ASSIGN(const auto body, api->get(path));
+    SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
+    const auto state = fmt::format("{} {}, {} of {} workers", to_string(id), job.state, job.held,
+                                   to_string(job.workers));
+    if (state != last && !c.json()) {
+      progress.reset();
+      c.note(fmt::format("{}, {} spent", state, brief(job.spent)));
+      progress.emplace(state, job.kind == "train" ? "%" : "% of the budget", 100, c.err());
+    }
+    last = state;
+    if (job.kind == "train") pause = std::min(pause, std::chrono::milliseconds(1000));
+    // What machines do before they run is not billed, but it takes its time.
+    const auto busy = std::ranges::find_if(
+        job.leases, [](const auto& l) { return l.state == "granted" && l.doing.has_value(); });
+    if (progress) progress->say(busy == job.leases.end() ? state : state + ", " + *busy->doing);
+    if (job.kind == "train") {
+      SOUK_TRY(training.step(c, job, progress));
+    } else if (progress && job.budget > base::Credits())
+      progress->update(static_cast<std::uint64_t>(100.0 * static_cast<double>(job.spent.micro) /
+                                                  static_cast<double>(job.budget.micro)));
+    if (job.ended) {
+      progress.reset();
+      SOUK_TRY(c.show<wire::Job>(body, [&](const auto& j) { show_job(c, j); }));
+      if (job.state == "succeeded") return {};
+      return failed(fmt::format("job {} {}: {}", to_string(id), job.state, job.reason));
+    }
+    if (timeout.us > 0 && c.now() - start > timeout)
+      return failed(fmt::format("job {} is {} after {}", to_string(id), job.state, rough(timeout)),
+                    fmt::format("souk why {}", to_string(id)));
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 3 / 2, std::chrono::milliseconds(2000));
+  }
+}
+
+namespace {
+
+Result<> show_answer(Context& c, const Result<std::string>& body) {
+  if (!body) return std::unexpected(body.error());
+  return c.show<wire::Job>(*body, [&](const auto& job) { show_job(c, job); });
+}
+
+Command show_command() {
+  auto o = std::make_shared<OneJob>();
+  Command out{
+      .name = "show", .summary = "one job", .examples = {"job show j1", "job show j1 --json"}};
+  out.options = {argument("JOB", "its id", o->id)};
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto body, api->get(o->path()));
+    SOUK_TRY(show_answer(c, body));
+    SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
+    if (c.json() || job.kind != "train") return {};
+    SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o->path("/training"))));
+    show_outcome(c, job, training);
+    return {};
+  };
+  return out;
+}
+
+Command edit_command() {
+  struct Options : OneJob {
+    JobFlags flags;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "edit",
+              .summary = "change what a job wants; what is not given stays",
+              .examples = {"job edit j1 --budget 40", "job edit j1 --limit 0.6 --workers 1..8",
+                           "job edit j1 --regions any"}};
+  out.options = job_flags(o->flags);
+  out.options.insert(out.options.begin(), argument("JOB", "its id", o->id));
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    const auto& f = o->flags;
+    wire::JobEdit edit{f.workers, f.limit, f.budget, f.deadline, f.priority, {}};
+    if (f.constrains()) {
+      SOUK_ASSIGN(auto job, parsed<wire::Job>(api->get(o->path())));
+      f.overlay(job.constraints);
+      edit.constraints = std::move(job.constraints);
+    }
+    return show_answer(c, api->patch(o->path(), wire::to_json(edit)));
+  };
+  return out;
+}
+
+Command act_command(std::string name, std::string summary) {
+  auto o = std::make_shared<OneJob>();
+  Command out{.name = name, .summary = std::move(summary), .examples = {"job " + name + " j1"}};
+  out.options = {argument("JOB", "its id", o->id)};
+  out.run = [o, name](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    return show_answer(c, api->post(o->path("/" + name)));
+  };
+  return out;
+}
+
+Command wait_command() {
+  struct Options : OneJob {
+    base::Duration timeout;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "wait",
+              .summary = "follow a job to its end; exit status 0 if it succeeded",
+              .examples = {"job wait j1", "job wait j1 --timeout 1h --json"}};
+  out.options = {argument("JOB", "its id", o->id),
+                 flag("--timeout TIME", "give up after this long", o->timeout)};
+  out.run = [o](Context& c) { return wait_for(c, o->id, o->timeout); };
+  return out;
+}
+
+Command leases_command() {
+  struct Options : OneJob {
+    Paging paging;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "leases",
+              .summary = "all leases of a job, ended ones too",
+              .examples = {"job leases j1"}};
+  out.options = paging_flags(o->paging);
+  out.options.insert(out.options.begin(), argument("JOB", "its id", o->id));
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto body, api->get(o->path("/leases") + query_string(params(o->paging))));
+    return c.show<wire::Page<wire::Lease>>(body, [&](const auto& page) {
+      if (page.items.empty())
+        return c.print(fmt::format("no leases yet: souk why {}\n", to_string(o->id)));
+      show_leases(c, page.items);
+      show_next(c, page.next);
+    });
+  };
+  return out;
+}
+
+}  // namespace
+
+Command cancel_command() {
+  struct Options : OneJob {
+    std::string reason;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "cancel",
+              .summary = "end a job; unspent credits come back",
+              .examples = {"cancel j1", "cancel j1 --reason 'wrong data'"}};
+  out.options = {argument("JOB", "its id", o->id),
+                 flag("--reason TEXT", "kept with the job", o->reason)};
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    return show_answer(c, api->post(o->path("/cancel"), wire::to_json(wire::Cancel{o->reason})));
+  };
+  return out;
+}
+
+Command job_command() {
+  Command out{.name = "job",
+              .summary = "borrow machines: submit, follow and change jobs",
+              .examples = {"job submit job.yaml", "job show j1", "job wait j1"}};
+  out.commands = {submit_command(),
+                  show_command(),
+                  edit_command(),
+                  act_command("pause", "give its workers back, keep its escrow"),
+                  act_command("resume", "look for workers again"),
+                  cancel_command(),
+                  wait_command(),
+                  leases_command(),
+                  top_command()};
+  return out;
+}
+
+Command jobs_command() {
+  struct Options {
+    std::string state;
+    Paging paging;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "jobs",
+              .summary = "your jobs, newest first",
+              .examples = {"jobs", "jobs --state running --json"}};
+  out.options = paging_flags(o->paging);
+  out.options.insert(
+      out.options.begin(),
+      flag("--state STATE", "queued, running, paused, succeeded, failed, cancelled, expired",
+           o->state));
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    auto query = params(o->paging);
+    query.emplace_back("state", o->state);
+    SOUK_ASSIGN(const auto body, api->get("/v1/jobs" + query_string(query)));
+    return c.show<wire::Page<wire::Job>>(body, [&](const auto& page) {
+      if (page.items.empty())
+        return c.print(o->state.empty() ? "no jobs yet: souk job submit --class c1 --budget 1\n"
+                                        : "no jobs in this state\n");
+      using enum Column::Align;
+      Table table({{"id"},
+                   {"name", left, 8},
+                   {"owner", left, 6, 2},
+                   {"class"},
+                   {"workers", right},
+                   {"state"},
+                   {"limit", right, 0, 4},
+                   {"spent", right},
+                   {"budget", right},
+                   {"made", right, 0, 3},
+                   {"reason", left, 8, 1}});
+      for (const auto& j : page.items)
+        table.add({to_string(j.id), j.name, j.owner, j.class_,
+                   fmt::format("{}/{}", j.held, to_string(j.workers)), state_cell(j.state),
+                   brief(j.limit), brief(j.spent), brief(j.budget), relative(j.created, c.now()),
+                   j.reason});
+      c.print(table);
+      show_next(c, page.next);
+    });
+  };
+  return out;
+}
+
+Command why_command() {
+  auto o = std::make_shared<OneJob>();
+  Command out{.name = "why",
+              .summary = "why a job does not run, and the cheapest change that would help",
+              .examples = {"why j1", "why j1 --json"}};
+  out.options = {argument("JOB", "its id", o->id)};
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto body, api->get(o->path("/why")));
+    return c.show<wire::Why>(body, [&](const wire::Why& why) {
+      c.print(fmt::format("{} is {}: {}\n", to_string(why.job), why.state, printable(why.summary)));
+      for (const auto& g : why.groups)
+        c.print(fmt::format("  {} ({}), e.g. {}: {}\n", plural(g.offers, "offer"),
+                            plural(g.slots, "slot"), to_string(g.example),
+                            printable(base::join(g.obstacles, ", "))));
+      if (!why.relaxations.empty()) c.print("what would help, cheapest first:\n");
+      for (const auto& r : why.relaxations) {
+        // The class of a job is fixed: another one means another job.
+        const auto command = r.flag.empty() ? std::string()
+                             : r.kind == "slot_class"
+                                 ? "souk job submit " + r.flag
+                                 : fmt::format("souk job edit {} {}", to_string(why.job), r.flag);
+        c.print(fmt::format("  {} ({} match{}){}{}\n", printable(r.change), plural(r.slots, "slot"),
+                            r.extra_per_hour > base::Credits()
+                                ? fmt::format(", {} more per hour", brief(r.extra_per_hour))
+                                : "",
+                            command.empty() ? "" : ": ", printable(command)));
+      }
+    });
+  };
+  return out;
+}
+
+}  // namespace souk::cli

@@ -1,0 +1,41 @@
+#include "cli/commands/job_flags.h"
+
+namespace souk::cli {
+
+bool JobFlags::constrains() const {
+  return packages || regions || lenders || refuse_lenders || providers || refuse_providers ||
+         max_rtt || min_reliability;
+}
+
+void JobFlags::overlay(wire::Constraints& out) const {
+  if (packages) out.packages = packages->items;
+  if (regions) out.regions = regions->items;
+  if (lenders) out.lenders_allowed = lenders->items;
+  if (refuse_lenders) out.lenders_refused = refuse_lenders->items;
+  if (providers) out.providers_allowed = providers->items;
+  if (refuse_providers) out.providers_refused = refuse_providers->items;
+  // `souk why` says "--lenders any" when either list is in the way.
+  if (lenders && lenders->items.empty() && !refuse_lenders) out.lenders_refused.clear();
+  if (providers && providers->items.empty() && !refuse_providers) out.providers_refused.clear();
+  if (max_rtt) out.max_rtt_ms = max_rtt->value;
+  if (min_reliability) out.min_reliability = min_reliability->value;
+}
+
+std::vector<Option> job_flags(JobFlags& f) {
+  return {
+      flag("--workers N", "2, or a range: 1..4", f.workers),
+      flag("--limit PRICE", "the most to pay per slot-hour; default: twice the suggested", f.limit),
+      flag("--budget CREDITS", "the most to pay in all; reserved at once", f.budget),
+      flag("--deadline TIME", "3h from now, or 2027-03-01T22:00:00Z", f.deadline),
+      flag("--priority N", "-100 to 100, among your equal bids", f.priority),
+      flag("--packages A,B", "software the machines must have, or any", f.packages),
+      flag("--regions A,B", "where the machines may be, or any", f.regions),
+      flag("--max-rtt MS", "longest round-trip time, or any", f.max_rtt),
+      flag("--min-reliability SHARE", "for example 0.9, or any", f.min_reliability),
+      flag("--lenders A,B", "only these lenders, or any", f.lenders),
+      flag("--refuse-lenders A,B", "never these lenders", f.refuse_lenders),
+      flag("--providers A,B", "only these providers, or any", f.providers),
+      flag("--refuse-providers A,B", "never these providers", f.refuse_providers)};
+}
+
+}  // namespace souk::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/shell/command.h"
+#include "wire/api.h"
+
+namespace souk::cli {
+
+// What can be said of a job on the command line: for `submit` it goes over the file's word, for
+// `edit` over what the job has now. The spellings are those that `souk why` suggests.
+struct JobFlags {
+  std::optional<wire::Workers> workers;
+  std::optional<base::Credits> limit, budget;
+  std::optional<base::Time> deadline;
+  std::optional<std::int32_t> priority;
+  std::optional<Names> packages, regions, lenders, refuse_lenders, providers, refuse_providers;
+  std::optional<OrAny<std::int32_t>> max_rtt;
+  std::optional<OrAny<double>> min_reliability;
+
+  [[nodiscard]] bool constrains() const;
+  void overlay(wire::Constraints& out) const;
+};
+
+std::vector<Option> job_flags(JobFlags& f);
+
+// For commands about one job.
+struct OneJob {
+  base::JobId id;
+  [[nodiscard]] std::string path(std::string_view suffix = {}) const {
+    return path_of("/v1/jobs", to_string(id), suffix);
+  }
+};
+
+Command submit_command();
+Command top_command();
+
+void show_job(Context& c, const wire::Job& job);
+void show_leases(Context& c, const std::vector<wire::Lease>& leases);
+// Follows the job until it ends or `timeout` (0: never) passes; an end other than success is an
+// error.
+Result<> wait_for(Context& c, base::JobId job, base::Duration timeout);
+
+}  // namespace souk::cli

@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/job_flags.h"
+#include "cli/commands/plan_job.h"
+#include "cli/commands/upload.h"
+#include "cli/shell/human.h"
+#include "job/job_file.h"
+#include "job/job_terms.h"
+
+namespace souk::cli {
+namespace {
+
+constexpr std::uint64_t kManyBytes = 1'000'000'000;
+
+struct Submit {
+  std::string file;
+  std::optional<std::string> name, kind, slot_class;
+  std::optional<std::int32_t> cores, gpus;
+  std::optional<Memory> memory, gpu_memory;
+  JobFlags flags;
+  bool yes = false;
+  bool wait = false;
+  bool detach = false;
+};
+
+Result<> choose_budget(Context& c, wire::NewJob& job) {
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
+  SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  job.budget = job::likely_budget(job, page.items, me);
+  if (job.budget > base::Credits()) return {};
+  return failed("you have no credits to spend on a job",
+                "lend a machine (souk lend), or ask the operator of this market");
+}
+
+Result<job::JobFile> draft(Context& c, const Submit& o) {
+  job::JobFile file;
+  if (!o.file.empty()) {
+    SOUK_ASSIGN(file, job::load_job_file(o.file, c.now()));
+  }
+  auto& job = file.job;
+  if (o.name) job.name = *o.name;
+  if (o.kind) job.kind = *o.kind;
+  if (o.slot_class) {
+    const auto names = base::split(*o.slot_class, ',');
+    job.class_ = names.front();
+    job.also_classes.assign(names.begin() + 1, names.end());
+    job.resources.reset();
+  }
+  if (o.cores || o.gpus || o.memory || o.gpu_memory) {
+    auto& r = job.resources ? *job.resources : job.resources.emplace();
+    if (o.cores) r.cores = *o.cores;
+    if (o.gpus) r.gpus = *o.gpus;
+    if (o.memory) r.memory_mib = o.memory->mib;
+    if (o.gpu_memory) r.gpu_memory_mib = o.gpu_memory->mib;
+    if (!o.slot_class) {
+      job.class_.reset();
+      job.also_classes.clear();
+    }
+  }
+  if (job.class_ && job.resources)
+    return usage("a job has either a class or resources", "leave one of them out");
+  const auto& f = o.flags;
+  if (f.workers) job.workers = *f.workers;
+  if (f.limit) job.limit = f.limit;
+  if (f.budget) job.budget = *f.budget;
+  if (f.deadline) job.deadline = f.deadline;
+  if (f.priority) job.priority = *f.priority;
+  f.overlay(job.constraints);
+  if (job.budget == base::Credits()) SOUK_TRY(choose_budget(c, job));
+  return file;
+}
+
+// What will be trained, on what.
+std::string plan_text(const job::JobFile& file) {
+  const auto& t = file.train->train;
+  std::int64_t samples = 0;
+  for (const auto& shard : t.shards) samples += shard.samples;
+  const auto model = t.config.find("model");
+  return fmt::format("  trains    {} on {} samples in {} shards, up to {}{}\n",
+                     t.trainer == "python"     ? file.train->script
+                     : model == t.config.end() ? std::string("a model")
+                                               : model->second,
+                     samples, t.shards.size(), plural(t.epochs, "epoch"),
+                     t.target ? fmt::format(", until accuracy {}", t.target->accuracy) : "");
+}
+
+// Before anything is reserved: what it is, what it may cost, and how far that goes.
+Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
+                    const std::string& path) {
+  const auto& job = file.job;
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
+  SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  const auto* k = job::likely_class(job, page.items);
+  std::string out =
+      fmt::format("  job       {} ({})\n", job.name.empty() ? "(no name)" : job.name, job.kind);
+  if (k != nullptr)
+    out += fmt::format("  workers   {} x {}: {}, {}{}\n", to_string(job.workers), k->name,
+                       plural(k->cores, "core"), to_string(Memory{k->memory_mib}),
+                       k->gpus > 0 ? ", " + plural(k->gpus, "GPU") : "");
+  if (!job.also_classes.empty())
+    out += fmt::format("  or on     {}, where that is better\n",
+                       printable(base::join(job.also_classes, ", ")));
+  const auto limit = job::likely_limit(job, page.items);
+  out += fmt::format("  price     at most {} per slot-hour{}{}\n", brief(limit),
+                     job.limit ? "" : " (twice the suggested)",
+                     k != nullptr ? fmt::format("; suggested now {}", brief(k->suggested)) : "");
+  if (limit > base::Credits())
+    out += fmt::format("  pays for  {} for {} at that price\n", plural(job.workers.max, "worker"),
+                       rough(base::affordable(limit, job.workers.max, job.budget)));
+  if (job.deadline) out += fmt::format("  deadline  {}\n", to_string(*job.deadline));
+  out += fmt::format("  reserve   {} of your {} credits; what is not spent comes back\n",
+                     brief(job.budget), brief(me.available + me.bonus));
+  if (job.batch) {
+    SOUK_ASSIGN(const auto to_send, files.bytes_to_send(c));
+    if (file.train)
+      out += plan_text(file);
+    else
+      out += fmt::format("  runs      {}\n", printable(job.batch->run.substr(0, 100)));
+    out += fmt::format("  files     {}, of which {} must be sent{}\n", bytes_text(files.bytes()),
+                       bytes_text(to_send),
+                       to_send > kManyBytes ? ": .soukignore leaves out what is not needed" : "");
+  }
+  c.note("will submit:");
+  std::fputs(out.c_str(), stderr);
+  if (!file.train) return {};
+  SOUK_ASSIGN(const auto plan, ask_plan(c, job));
+  show_plan(c, plan);
+  if (!plan.profiled) c.note(fmt::format("`souk plan {} --measure` would tell", path));
+  return {};
+}
+
+Result<> submit(Context& c, const Submit& o, bool must_run) {
+  SOUK_ASSIGN(auto file, draft(c, o));
+  if (must_run && !file.job.batch)
+    return usage(fmt::format("'{}' does not say what to run", o.file), "add run: with the command");
+  SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
+  if (!o.yes && !c.json()) {
+    SOUK_TRY(show_terms(c, file, files, o.file));
+    if (!ask_yes("Proceed?", true)) return failed("nothing was submitted");
+  }
+  SOUK_TRY(files.send(c));
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(file.job)));
+  SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));
+  // A training is watched, unless a program asks or somebody says not to.
+  const bool watch = file.train && must_run && !o.detach && !c.json();
+  if (o.wait || watch) {
+    if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
+    SOUK_TRY(wait_for(c, made.id, {}));
+    const auto id = to_string(made.id);
+    if (file.train && !c.json())
+      c.print(file.train->script.empty()
+                  ? fmt::format("next: souk results {0}, souk predict {0} < input\n", id)
+                  : fmt::format("next: souk results {}\n", id));
+    return {};
+  }
+  if (c.json()) return c.print_json(body);
+  const auto id = to_string(made.id);
+  c.print(fmt::format("submitted {}: {} x {}, {} credits reserved\n", id, to_string(made.workers),
+                      printable(made.class_), brief(made.budget)));
+  c.print(made.batch || file.job.batch
+              ? fmt::format("next: souk logs {0} -f, souk job wait {0}, souk results {0}\n", id)
+              : fmt::format("next: souk job wait {0}, souk job show {0}, souk why {0}\n", id));
+  return {};
+}
+
+// In each of its classes.
+Result<> measure_everywhere(Context& c, wire::NewJob job) {
+  const auto others = std::exchange(job.also_classes, {});
+  SOUK_TRY(measure_job(c, job));
+  for (const auto& other : others) {
+    job.class_ = other;
+    job.resources.reset();
+    SOUK_TRY(measure_job(c, job));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<> plan_job(Context& c, const std::string& path, bool measure) {
+  SOUK_ASSIGN(auto file, draft(c, {.file = path}));
+  if (!file.train)
+    return failed(fmt::format("'{}' trains nothing, and only trainings can be forecast", path),
+                  "souk run shows what it may cost");
+  SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
+  if (measure) {
+    SOUK_TRY(files.send(c));
+    SOUK_TRY(measure_everywhere(c, file.job));
+  }
+  SOUK_ASSIGN(const auto plan, ask_plan(c, file.job));
+  if (c.json()) return c.print_json(wire::to_json(plan));
+  show_plan(c, plan);
+  if (!plan.profiled)
+    c.print(
+        fmt::format("next: souk plan {} --measure runs it for a minute at most, on one "
+                    "worker, and pays for that\n",
+                    path));
+  return {};
+}
+
+namespace {
+
+void add_flags(Command& out, Submit& o) {
+  std::vector<Option> mine{
+      flag("--name NAME", "what to call it", o.name),
+      flag("--kind KIND", "batch (default) or train", o.kind),
+      flag("--class CLASS", "a slot class; of a training several: c1,c4", o.slot_class),
+      flag("--cores N", "or what a worker needs: cores,", o.cores),
+      flag("--memory SIZE", "memory (8G),", o.memory),
+      flag("--gpus N", "GPUs", o.gpus),
+      flag("--gpu-memory SIZE", "with this much memory each", o.gpu_memory)};
+  for (auto& option : job_flags(o.flags)) mine.push_back(std::move(option));
+  mine.push_back(flag("--yes", "do not ask", o.yes));
+  mine.push_back(flag("--wait", "follow it to its end", o.wait));
+  mine.push_back(flag("--detach", "do not: a training is followed otherwise", o.detach));
+  out.options.insert(out.options.end(), mine.begin(), mine.end());
+}
+
+}  // namespace
+
+Command submit_command() {
+  auto o = std::make_shared<Submit>();
+  Command out{.name = "submit",
+              .summary = "ask for workers",
+              .examples = {"job submit job.yaml",
+                           "job submit --class c4 --workers 1..4 --limit 0.8 --budget 20",
+                           "job submit job.yaml --budget 5 --yes --wait"}};
+  out.options = {optional(argument("FILE", "a job file (YAML); flags go over it", o->file))};
+  add_flags(out, *o);
+  out.details =
+      "The budget is reserved at once and spent only for time that was worked; the rest comes "
+      "back. "
+      "On a terminal the plan is shown first and you are asked.";
+  out.run = [o](Context& c) { return submit(c, *o, false); };
+  return out;
+}
+
+Command run_command() {
+  auto o = std::make_shared<Submit>();
+  Command out{.name = "run",
+              .summary = "run a program on other people's machines",
+              .examples = {"run job.yaml", "run job.yaml --workers 4 --budget 2 --yes --wait",
+                           "run job.yaml --yes --json"}};
+  out.options = {argument("FILE", "a job file (YAML); flags go over it", o->file)};
+  add_flags(out, *o);
+  out.details =
+      "The file says what to run (run:), with which files (workdir:, inputs:), what to bring back "
+      "(outputs:) and what it may cost (price:); docs/borrowing.md lists every key. Files that the "
+      "server lacks are sent first. Without a budget, an hour of all workers at the limit price is "
+      "reserved, or what you have.";
+  out.run = [o](Context& c) { return submit(c, *o, true); };
+  return out;
+}
+
+}  // namespace souk::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "cli/shell/context.h"
+#include "wire/api.h"
+
+// Plans of jobs on the live market: asked of the server, shown, and made possible by measuring.
+
+namespace souk::cli {
+
+Result<wire::Plan> ask_plan(Context& c, const wire::NewJob& job);
+// A table of the candidates with one marked, and why; or why there is none.
+void show_plan(const Context& c, const wire::Plan& plan);
+
+// Runs the job on one worker for as long as it takes to know its pace, a minute at most, and
+// cancels it. Its files must be at the server.
+Result<> measure_job(Context& c, wire::NewJob job);
+
+// What was planned and forecast for the job, and where it has moved.
+void show_forecast(const Context& c, const wire::Job& job);
+// What a training came to beside its forecast, and where its workers' time went.
+void show_outcome(const Context& c, const wire::Job& job, const wire::Training& training);
+
+// `souk plan FILE`.
+Result<> plan_job(Context& c, const std::string& file, bool measure);
+
+}  // namespace souk::cli

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "agent/remote.h"
+#include "blob/folder.h"
+#include "blob/transfer.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/job_flags.h"
+#include "cli/commands/upload.h"
+#include "cli/shell/config.h"
+#include "cli/shell/human.h"
+#include "cli/shell/session.h"
+#include "cli/shell/table.h"
+
+// A trained model on this machine, and files to begin from.
+
+namespace souk::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Predict : OneJob {
+  std::optional<std::int32_t> length;
+};
+
+// The model's folder, fetched once.
+Result<std::string> model_folder(Context& c, const wire::Job& job) {
+  const auto folder = fs::path(cache_folder(c.env())) / "models" / *job.result;
+  std::error_code error;
+  if (fs::exists(folder / "model.safetensors", error)) return folder.string();
+  fs::remove_all(folder, error);
+  fs::create_directories(folder.parent_path(), error);
+  SOUK_ASSIGN(const auto store, user_store(c));
+  SOUK_ASSIGN(const auto root, blob::parse_digest(*job.result));
+  SOUK_ASSIGN(const auto* market, c.target());
+  SOUK_ASSIGN(const auto got, blob::download(root, *store, agent::blobs_at(link_to(*market))));
+  SOUK_TRY(blob::unpack(got.manifest, *store, folder.string()));
+  return folder.string();
+}
+
+Result<> predict(Context& c, const Predict& o) {
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o.path())));
+  if (!job.result)
+    return failed(fmt::format("job {} has no model yet: it is {}", to_string(o.id), job.state),
+                  fmt::format("souk job wait {}", to_string(o.id)));
+  if (job.batch && job.batch->train && job.batch->train->trainer != "torch")
+    return failed("only models of the native trainer run here",
+                  fmt::format("souk results {} brings the parameters: load them in your script",
+                              to_string(o.id)));
+  const auto trainer = torch_trainer(c.env());
+  if (trainer.empty())
+    return failed("souk-torch was not found beside this program", "set SOUK_TORCH to it");
+  SOUK_ASSIGN(const auto folder, model_folder(c, job));
+  const auto config = folder + "/trainer.json", model = folder + "/model.safetensors";
+  std::vector<std::string> words{trainer, "predict", "--config", config, "--model", model};
+  if (o.length) words.insert(words.end(), {"--length", std::to_string(*o.length)});
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(trainer.c_str(), argv.data());
+  return failed(fmt::format("cannot run {}: {}", trainer, std::strerror(errno)));
+}
+
+// "# Train LeNet on MNIST.": the first line of an example says what it is.
+std::string first_comment(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line.starts_with("# ") ? line.substr(2) : "";
+}
+
+}  // namespace
+
+Command predict_command() {
+  auto o = std::make_shared<Predict>();
+  Command out{.name = "predict",
+              .summary = "run a trained model here, on what comes in",
+              .examples = {"predict j1 < samples.jsonl", "predict j1 --length 200 < prompt.txt"}};
+  out.options = {argument("JOB", "its id", o->id),
+                 flag("--length N", "text: how much to write", o->length)};
+  out.details =
+      "Reads one sample a line, a JSON array of its numbers (an image's bytes, 0 to 255, or a "
+      "row's features), and writes one line for each: {\"label\":7,\"probabilities\":[...]}, with "
+      "the \"name\" of the label where the data had names.";
+  out.run = [o](Context& c) { return predict(c, *o); };
+  return out;
+}
+
+Command examples_command() {
+  auto name = std::make_shared<std::string>();
+  Command out{.name = "examples",
+              .summary = "job files to begin from",
+              .examples = {"examples", "examples mnist > mnist.yaml"},
+              .common = Common::local};
+  out.options = {optional(argument("NAME", "print this one", *name))};
+  out.run = [name](Context& c) -> Result<> {
+    const auto folder = examples_folder(c.env());
+    if (!folder) return failed(folder.error().message, folder.error().hint);
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(*folder))
+      if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    std::ranges::sort(files);
+    Table table({{"name"}, {"what"}});
+    std::string json;
+    for (const auto& file : files) {
+      if (file.stem() == *name) {
+        std::ifstream in(file);
+        c.print(std::string(std::istreambuf_iterator<char>(in), {}));
+        return {};
+      }
+      table.add({file.stem().string(), first_comment(file)});
+      json += fmt::format(R"({}{{"name":{},"file":{},"what":{}}})", json.empty() ? "" : ",",
+                          wire::to_json(file.stem().string()), wire::to_json(file.string()),
+                          wire::to_json(first_comment(file)));
+    }
+    if (!name->empty())
+      return failed(fmt::format("there is no example '{}'", *name), "`souk examples` lists them");
+    if (c.json()) return c.print_json("{\"items\":[" + json + "]}");
+    c.print(table);
+    c.note(fmt::format("in {}", *folder));
+    return {};
+  };
+  return out;
+}
+
+}  // namespace souk::cli

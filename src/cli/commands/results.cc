@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "agent/remote.h"
+#include "blob/folder.h"
+#include "blob/transfer.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/job_flags.h"
+#include "cli/commands/upload.h"
+#include "cli/shell/human.h"
+#include "cli/shell/progress.h"
+#include "cli/shell/session.h"
+
+// What a batch job gives back: its logs, its files, and a look at what it uses.
+
+namespace souk::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Prints the logs of a job's leases as they grow, each line with its worker when there are several.
+class LogReader {
+ public:
+  LogReader(Context& c, const OneJob& job, std::optional<std::int32_t> worker)
+      : c_(c), job_(job), worker_(worker) {}
+
+  // Prints what is new. True when nothing can follow.
+  Result<bool> step() {
+    SOUK_ASSIGN(auto* api, c_.api());
+    SOUK_ASSIGN(const auto state, parsed<wire::Job>(api->get(job_.path())));
+    SOUK_ASSIGN(auto leases, all_of<wire::Lease>(*api, job_.path("/leases")));
+    std::ranges::reverse(leases);  // Oldest first.
+    bool all_ended = state.ended.has_value();
+    for (const auto& lease : leases) {
+      if (worker_ && lease.part != worker_) continue;
+      auto& log = logs_[lease.id];
+      const bool prefix = state.workers.max > 1 && !worker_;
+      while (!log.ended) {
+        const auto path = path_of("/v1/leases", to_string(lease.id), "/log");
+        SOUK_ASSIGN(
+            const auto piece,
+            parsed<wire::Log>(api->get(
+                path + query_string({{"from", log.next > 0 ? std::to_string(log.next) : ""}}))));
+        log.next = piece.next;
+        log.ended = piece.ended;
+        print(piece.text, log, prefix ? fmt::format("[{}] ", lease.part.value_or(0)) : "");
+        if (piece.text.empty()) break;
+      }
+      all_ended = all_ended && log.ended;
+    }
+    return all_ended;
+  }
+
+ private:
+  struct Read {
+    std::int64_t next = 0;
+    bool ended = false;
+    std::string line;  // Its beginning, until the rest arrives.
+  };
+
+  void print(std::string_view text, Read& log, const std::string& prefix) {
+    if (prefix.empty()) return c_.print(text);
+    log.line += text;
+    std::string out;
+    for (std::size_t end; (end = log.line.find('\n')) != std::string::npos;) {
+      out += prefix + log.line.substr(0, end + 1);
+      log.line.erase(0, end + 1);
+    }
+    if (log.ended && !log.line.empty()) out += prefix + std::exchange(log.line, {}) + "\n";
+    c_.print(out);
+  }
+
+  Context& c_;
+  const OneJob job_;
+  const std::optional<std::int32_t> worker_;
+  std::map<base::LeaseId, Read> logs_;
+};
+
+Result<> fetch_result(Context& c, blob::Store& store, const std::string& name,
+                      const std::string& target) {
+  SOUK_ASSIGN(const auto root, blob::parse_digest(name));
+  SOUK_ASSIGN(const auto* market, c.target());
+  std::optional<Progress> bar;
+  const auto show = [&](const blob::Progress& p) {
+    if (!bar) bar.emplace("fetching " + target, "bytes", p.bytes_total, c.err());
+    bar->update(p.bytes_done);
+  };
+  SOUK_ASSIGN(const auto got, blob::download(root, store, agent::blobs_at(link_to(*market)),
+                                             {.on_progress = show}));
+  SOUK_TRY(blob::unpack(got.manifest, store, target));
+  bar.reset();
+  if (!c.json())
+    c.print(fmt::format("{}: {} in {}\n", target, bytes_text(got.manifest.total_bytes()),
+                        plural(std::ssize(got.manifest.entries), "file")));
+  return {};
+}
+
+struct Results : OneJob {
+  std::string folder;
+};
+
+Result<> results(Context& c, const Results& o) {
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o.path())));
+  SOUK_ASSIGN(const auto parts, all_of<wire::Part>(*api, o.path("/parts")));
+  const auto folder = o.folder.empty() ? to_string(o.id) : o.folder;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return failed(fmt::format("cannot make {}: {}", folder, error.message()));
+  SOUK_ASSIGN(const auto store, user_store(c));
+  std::int64_t found = 0;
+  if (job.result) {
+    ++found;
+    SOUK_TRY(fetch_result(c, *store, *job.result, folder));
+  }
+  for (const auto& part : parts) {
+    if (!part.result) continue;
+    ++found;
+    // Several workers may write the same names: each has a folder of its own.
+    const auto target = job.workers.max > 1 ? fmt::format("{}/{}", folder, part.index) : folder;
+    SOUK_TRY(fetch_result(c, *store, *part.result, target));
+  }
+  if (c.json())
+    return c.print_json(
+        fmt::format(R"({{"folder":{},"workers":{}}})", wire::to_json(folder), found));
+  if (found == 0)
+    return failed(fmt::format("job {} has no results{}", to_string(o.id),
+                              job.ended ? "" : " yet: it is " + job.state),
+                  "a job keeps what outputs: names in its file");
+  return {};
+}
+
+void show_usage(Context& c, const std::vector<wire::Part>& parts, const wire::JobUsage& usage) {
+  using enum Column::Align;
+  Table table({{"worker", right},
+               {"state"},
+               {"machine", left, 6},
+               {"cpu", right},
+               {"memory", right},
+               {"peak", right},
+               {"scratch", right},
+               {"received", right, 0, 2},
+               {"sent", right, 0, 2},
+               {"cpu time", right, 0, 1},
+               {"doing", left, 8, 3}});
+  for (const auto& part : parts) {
+    const wire::LeaseUsage* series = nullptr;
+    for (const auto& item : usage.items)
+      if (item.part == part.index) series = &item;  // The latest lease comes last.
+    std::vector<Cell> row{std::to_string(part.index), state_cell(part.state),
+                          part.machine.value_or("")};
+    if (series == nullptr) {
+      row.resize(10, Cell(""));
+    } else {
+      const auto& s = series->samples;
+      const auto& last = s.back().usage;
+      const auto& before = s.size() > 1 ? s[s.size() - 2] : s.back();
+      const auto seconds = (s.back().at - before.at).seconds();
+      row.emplace_back(
+          seconds > 0 ? percent((last.cpu_seconds - before.usage.cpu_seconds) / seconds) : "-");
+      for (const auto bytes : {last.memory_bytes, last.memory_peak_bytes, last.scratch_bytes,
+                               last.received_bytes, last.sent_bytes})
+        row.emplace_back(bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes))));
+      row.emplace_back(rough(base::Duration(static_cast<std::int64_t>(last.cpu_seconds * 1e6))));
+    }
+    row.emplace_back(part.doing.value_or(""));
+    table.add(std::move(row));
+  }
+  c.print(table);
+}
+
+}  // namespace
+
+Command logs_command() {
+  struct Options : OneJob {
+    std::optional<std::int32_t> worker;
+    bool follow = false;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "logs",
+              .summary = "what a job's programs printed",
+              .examples = {"logs j1", "logs j1 -f", "logs j1 --worker 2"}};
+  out.options = {argument("JOB", "its id", o->id),
+                 with_letter('f', flag("--follow", "go on until the job ends", o->follow)),
+                 flag("--worker N", "only this one, from 0", o->worker)};
+  out.run = [o](Context& c) -> Result<> {
+    LogReader reader(c, *o, o->worker);
+    for (;;) {
+      SOUK_ASSIGN(const auto ended, reader.step());
+      if (ended || !o->follow) return {};
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+  };
+  return out;
+}
+
+Command results_command() {
+  auto o = std::make_shared<Results>();
+  Command out{.name = "results",
+              .summary = "bring a job's outputs here",
+              .examples = {"results j1", "results j1 -o ./out"}};
+  out.options = {
+      argument("JOB", "its id", o->id),
+      with_letter('o', flag("--output FOLDER", "where to; default: the job's id", o->folder))};
+  out.details =
+      "The outputs of one worker go into the folder itself, those of several into folders 0, 1, 2 "
+      "and so on below it. The folders must be empty.";
+  out.run = [o](Context& c) { return results(c, *o); };
+  return out;
+}
+
+Command top_command() {
+  auto o = std::make_shared<OneJob>();
+  Command out{.name = "top",
+              .summary = "what a job's workers use now",
+              .examples = {"job top j1", "job top j1 --json   # the whole series"}};
+  out.options = {argument("JOB", "its id", o->id)};
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto body, api->get(o->path("/usage")));
+    if (c.json()) return c.print_json(body);
+    SOUK_ASSIGN(const auto usage, parse_body<wire::JobUsage>(body));
+    SOUK_ASSIGN(const auto parts, all_of<wire::Part>(*api, o->path("/parts")));
+    if (parts.empty())
+      return failed(fmt::format("job {} has no workers of its own", to_string(o->id)));
+    show_usage(c, parts, usage);
+    return {};
+  };
+  return out;
+}
+
+}  // namespace souk::cli

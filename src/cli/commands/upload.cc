@@ -1,0 +1,191 @@
+#include "cli/commands/upload.h"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "agent/remote.h"
+#include "blob/transfer.h"
+#include "cli/commands/datasets.h"
+#include "cli/shell/human.h"
+#include "cli/shell/progress.h"
+#include "job/job_files.h"
+#include "net/client.h"
+
+namespace souk::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kCacheBytes = 20ull << 30;
+constexpr auto kDownload = base::minutes(60);
+
+std::string sha256_hex(std::string_view data) {
+  std::string out(crypto_hash_sha256_BYTES, '\0');
+  crypto_hash_sha256(reinterpret_cast<unsigned char*>(out.data()),
+                     reinterpret_cast<const unsigned char*>(data.data()), data.size());
+  return base::to_hex(out);
+}
+
+// Fetched here, by the borrower, and checked: no lender's machine visits addresses for strangers.
+Result<std::string> fetch(Context& c, const job::LocalInput& input, const fs::path& folder) {
+  const auto slash = input.source.find('/', input.source.find("://") + 3);
+  const auto host = input.source.substr(0, slash);
+  const auto path = slash == std::string::npos ? "/" : input.source.substr(slash);
+  SOUK_ASSIGN(auto client, net::Client::make({.base_url = host, .total_timeout = kDownload}));
+  c.note(fmt::format("fetching {}", input.source));
+  SOUK_ASSIGN(const auto response, client.send("GET", path));
+  if (response.status != 200)
+    return failed(fmt::format("{} answered with status {}", input.source, response.status),
+                  "check the address; redirects are not followed");
+  const auto blake = base::to_string(base::blake2b(response.body));
+  if (input.hash != blake && input.hash != sha256_hex(response.body))
+    return failed(fmt::format("{} is not what its hash names", input.source),
+                  fmt::format("its BLAKE2b-256 is {}", blake));
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const auto file = (folder / fs::path(input.path).filename()).string();
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (!(out << response.body) || !out.flush())
+    return failed(fmt::format("cannot write {}", file), "check the disk");
+  return file;
+}
+
+// Shows how far `what` has come, while it lives.
+class Bar {
+ public:
+  Bar(Context& c, std::string what) : c_(c), what_(std::move(what)) {}
+  [[nodiscard]] blob::OnProgress on_progress() {
+    return [this](const blob::Progress& p) {
+      if (!bar_) bar_.emplace(what_, "bytes", p.bytes_total, c_.err());
+      bar_->update(p.bytes_done);
+    };
+  }
+
+ private:
+  Context& c_;
+  const std::string what_;
+  std::optional<Progress> bar_;
+};
+
+// The names and sizes of a folder's chunks, each once.
+std::map<blob::Digest, std::uint64_t> chunks_of(const blob::Manifest& manifest) {
+  std::map<blob::Digest, std::uint64_t> out;
+  for (const auto& entry : manifest.entries)
+    for (std::size_t i = 0; i < entry.chunks.size(); ++i)
+      out[entry.chunks[i]] =
+          std::min<std::uint64_t>(blob::kChunkBytes, entry.size - i * blob::kChunkBytes);
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<blob::Store>> user_store(const Context& c) {
+  const auto folder = cache_folder(c.env());
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return failed(fmt::format("cannot make {}: {}", folder, error.message()),
+                  "set XDG_CACHE_HOME to a folder that can be written to");
+  return blob::Store::open(folder + "/blobs", {.max_bytes = kCacheBytes});
+}
+
+agent::LinkOptions link_to(const Target& target) {
+  return {
+      .servers = {target.server}, .token = target.token, .ca_file = target.ca, .pin = target.pin};
+}
+
+// Shows what is read and cut, and keeps what was packed, to be sent.
+class JobFiles::Bars final : public job::Packing {
+ public:
+  Bars(Context& c, std::vector<Item>& items) : c_(c), items_(items) {}
+
+  blob::OnProgress reading(const std::string& path) override {
+    cutting_.reset();
+    return reading_.emplace(c_, "reading " + path).on_progress();
+  }
+  void cut(std::string_view what, std::size_t done, std::size_t total) override {
+    if (done == 0)
+      cutting_.emplace(fmt::format("splitting the {} data", what), "shards", total, c_.err());
+    else
+      cutting_->update(done);
+    if (done == total) cutting_.reset();
+  }
+  void packed(std::string what, blob::Packed packed) override {
+    reading_.reset();
+    for (const auto& warning : packed.warnings) c_.note(warning);
+    items_.push_back({std::move(what), std::move(packed)});
+  }
+
+ private:
+  Context& c_;
+  std::vector<Item>& items_;
+  std::optional<Bar> reading_;
+  std::optional<Progress> cutting_;
+};
+
+Result<JobFiles> JobFiles::pack(Context& c, job::JobFile& job) {
+  JobFiles out;
+  if (!job.job.batch) return out;
+  SOUK_ASSIGN(out.store_, user_store(c));
+  Bars bars(c, out.items_);
+  if (job.train) {
+    const auto added = [&]() -> base::Result<> {
+      SOUK_ASSIGN(const auto cut, job::cut_of(job));
+      SOUK_ASSIGN(const auto data, job::load_data(job.train->data, fetcher(c)));
+      SOUK_ASSIGN(const auto shards, job::cut_data(data, cut, *out.store_, bars));
+      job::add_shards(job, shards);
+      return job::add_script(job, [&] { return sdk_folder(c.env()); }, *out.store_, bars);
+    }();
+    if (!added) return failed(added.error().message, added.error().hint);
+  }
+  const auto fetched = fs::path(out.store_->path()).parent_path() / "fetched";
+  for (auto& input : job.inputs) {
+    if (input.hash.empty()) continue;
+    SOUK_ASSIGN(input.source, fetch(c, input, fetched / input.hash));
+  }
+  const auto added = job::add_folders(job, *out.store_, bars);
+  std::error_code ignored;
+  for (const auto& input : job.inputs)
+    if (!input.hash.empty()) fs::remove_all(fetched / input.hash, ignored);
+  SOUK_TRY(added);
+  return out;
+}
+
+std::uint64_t JobFiles::bytes() const {
+  std::uint64_t out = 0;
+  for (const auto& item : items_) out += item.packed.manifest.total_bytes();
+  return out;
+}
+
+Result<std::uint64_t> JobFiles::bytes_to_send(Context& c) const {
+  std::map<blob::Digest, std::uint64_t> chunks;
+  for (const auto& item : items_) chunks.merge(chunks_of(item.packed.manifest));
+  std::vector<blob::Digest> names;
+  for (const auto& [name, size] : chunks) names.push_back(name);
+  SOUK_ASSIGN(const auto* target, c.target());
+  SOUK_ASSIGN(const auto remote, agent::blobs_at(link_to(*target))());
+  std::uint64_t out = 0;
+  for (std::span rest(names); !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), blob::kMostNamesAsked));
+    SOUK_ASSIGN(const auto missing, remote->missing(some));
+    for (const auto& name : missing) out += chunks[name];
+    rest = rest.subspan(some.size());
+  }
+  return out;
+}
+
+Result<> JobFiles::send(Context& c) const {
+  SOUK_ASSIGN(const auto* target, c.target());
+  for (const auto& item : items_) {
+    Bar bar(c, "sending " + item.path);
+    SOUK_TRY(blob::upload(item.packed.root, *store_, agent::blobs_at(link_to(*target)),
+                          {.on_progress = bar.on_progress()}));
+  }
+  return {};
+}
+
+}  // namespace souk::cli

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands/commands.h"
+#include "cli/shell/human.h"
+#include "cli/shell/session.h"
+#include "server/http/version.h"
+
+// Questions and answers: faq, feedback; and what this program is: version.
+
+namespace souk::cli {
+namespace {
+
+Result<> list_feedback(Context& c, const Paging& paging) {
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(const auto body, api->get("/v1/feedback" + query_string(params(paging))));
+  return c.show<wire::Page<wire::Feedback>>(body, [&](const auto& page) {
+    if (page.items.empty()) return c.print("no feedback yet\n");
+    for (const auto& f : page.items)
+      c.print(fmt::format("{} {} from {}, {}\n  {}\n", to_string(f.id), f.category,
+                          printable(f.account), relative(f.at, c.now()),
+                          wrapped(printable(f.text), 2, text_width(c.out()))));
+    show_next(c, page.next);
+  });
+}
+
+}  // namespace
+
+Command feedback_command() {
+  struct Options {
+    std::string category;
+    std::string text;
+    Paging paging;
+  };
+  auto o = std::make_shared<Options>();
+  Command out{.name = "feedback",
+              .summary = "tell the operator something, or read what was told",
+              .examples = {"feedback idea 'show prices in the console'",
+                           "feedback problem 'lease l4 was lost twice'", "feedback list"}};
+  out.options = paging_flags(o->paging);
+  out.options.insert(
+      out.options.begin(),
+      {argument("CATEGORY", "question, problem, idea or praise; or `list`", o->category),
+       optional(argument("TEXT", "what you want to say, in quotes", o->text))});
+  out.run = [o](Context& c) -> Result<> {
+    if (o->category == "list") return list_feedback(c, o->paging);
+    if (o->text.empty())
+      return usage("`souk feedback` needs a text", "souk feedback idea 'what you want to say'");
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto body,
+                api->post("/v1/feedback", wire::to_json(wire::NewFeedback{o->category, o->text})));
+    return c.done(body, "thank you: the operator can read it now");
+  };
+  return out;
+}
+
+Command faq_command() {
+  Command out{.name = "faq",
+              .summary = "questions people ask, with answers",
+              .examples = {"faq", "faq --json"}};
+  out.run = [](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto body, api->get("/v1/faq"));
+    return c.show<wire::Faq>(body, [&](const auto& faq) {
+      for (const auto& entry : faq.items)
+        c.print(fmt::format("{}\n  {}\n\n", paint(printable(entry.question), Tone::strong, c.out()),
+                            wrapped(printable(entry.answer), 2, text_width(c.out()))));
+    });
+  };
+  return out;
+}
+
+Command version_command() {
+  Command out{.name = "version",
+              .summary = "the version of this program",
+              .examples = {"version", "version --json"}};
+  out.common = Common::local;
+  out.run = [](Context& c) -> Result<> {
+    return c.done(fmt::format(R"({{"version":"{}"}})", server::kVersion),
+                  fmt::format("souk {}", server::kVersion));
+  };
+  return out;
+}
+
+}  // namespace souk::cli

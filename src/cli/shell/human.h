@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/credits.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "cli/shell/table.h"
+
+// Values as tables show them.
+
+namespace souk::cli {
+
+// "3m ago", "in 2h", "now".
+std::string relative(base::Time t, base::Time now);
+std::string relative(const std::optional<base::Time>& t, base::Time now);
+// The two largest parts: "1d2h", "3m4s".
+std::string rough(base::Duration d);
+// At most four digits after the point, so that columns stay narrow: "0.1234".
+std::string brief(base::Credits c);
+std::string brief(const std::optional<base::Credits>& c, const char* absent = "-");
+std::string percent(double share, int places = 0);
+// Nothing when it is not known.
+std::string percent(const std::optional<double>& share, int places);
+using base::bytes_text;
+std::string plural(std::int64_t n, const std::string& noun);
+// The tone of a state's name, for jobs, leases and offers alike.
+Cell state_cell(const std::string& state);
+
+}  // namespace souk::cli

@@ -1,0 +1,235 @@
+#include "job/job_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace souk::job {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr base::Time kNow(1'000'000'000'000'000);
+
+TEST(JobFile, EveryKeyIsUnderstood) {
+  const auto job = read_job_file(R"(
+name: resnet
+kind: train
+model: {name: preresnet, depth: 8}
+data: {format: csv, train: a.csv, test: [b.csv, c.csv], label: price}
+rule: {name: fedbuff, buffer: 4}
+codec: int8
+epochs: 3
+target: {accuracy: 0.9}
+batch: 64
+lr: {start: 0.1, end: 0.01}
+local_steps: 7
+shards: 9
+validate: {per_epoch: 2, shards: 3}
+options: {augment: true}
+resources: {cores: 4, memory: 8G, gpus: 1, gpu_memory: 24G}
+workers: 1..4
+price: {limit: 0.8, budget: 20}
+deadline: 3h
+priority: 5
+constraints:
+  regions: [eu]
+  min_reliability: 0.9
+)",
+                                 "job.yaml", kNow);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->job.name, "resnet");
+  EXPECT_EQ(job->job.kind, "train");
+  ASSERT_TRUE(job->train);
+  const auto& train = job->train->train;
+  EXPECT_EQ(train.trainer, "torch");
+  EXPECT_EQ(train.config.at("model"), "\"preresnet\"");
+  EXPECT_EQ(train.config.at("depth"), "8");
+  EXPECT_EQ(train.config.at("augment"), "true");
+  EXPECT_EQ(train.rule, "fedbuff");
+  EXPECT_EQ(train.rule_params.at("buffer"), 4);
+  EXPECT_EQ(train.codec, "int8");
+  EXPECT_EQ(train.epochs, 3);
+  EXPECT_EQ(train.target->accuracy, 0.9);
+  EXPECT_EQ(train.batch, 64);
+  EXPECT_EQ(train.lr, 0.1);
+  EXPECT_EQ(train.lr_end, 0.01);
+  EXPECT_EQ(train.local_steps, 7);
+  EXPECT_EQ(train.validations, 2);
+  EXPECT_EQ(job->train->shards, 9);
+  EXPECT_EQ(job->train->validation_shards, 3);
+  EXPECT_THAT(job->train->data.test, ElementsAre("b.csv", "c.csv"));
+  EXPECT_EQ(job->train->data.label, "price");
+  EXPECT_EQ(job->job.resources->cores, 4);
+  EXPECT_EQ(job->job.resources->memory_mib, 8192);
+  EXPECT_EQ(job->job.resources->gpu_memory_mib, 24 * 1024);
+  EXPECT_EQ(job->job.workers.min, 1);
+  EXPECT_EQ(job->job.workers.max, 4);
+  EXPECT_EQ(job->job.limit, base::Credits(800'000));
+  EXPECT_EQ(job->job.budget, base::Credits(20'000'000));
+  EXPECT_EQ(job->job.deadline, kNow + base::hours(3));
+  EXPECT_EQ(job->job.priority, 5);
+  EXPECT_THAT(job->job.constraints.regions, ElementsAre("eu"));
+  EXPECT_EQ(job->job.constraints.min_reliability, 0.9);
+}
+
+TEST(JobFile, EveryKeyMayBeLeftOut) {
+  const auto job = read_job_file("class: c4\nworkers: 2\n", "job.yaml", kNow);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->job.class_, "c4");
+  EXPECT_EQ(job->job.workers.max, 2);
+  EXPECT_EQ(job->job.kind, "batch");
+  EXPECT_FALSE(job->job.limit);
+}
+
+TEST(JobFile, SeveralClassesAreTheFirstAndOthers) {
+  const auto job = read_job_file("class: [c1, c4, g1]\n", "job.yaml", kNow);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->job.class_, "c1");
+  EXPECT_THAT(job->job.also_classes, ElementsAre("c4", "g1"));
+  for (const auto* bad : {"class: []\n", "class: {name: c1}\n", "class: [1]\n"}) {
+    const auto refused = read_job_file(bad, "job.yaml", kNow);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_THAT(refused.error().message, HasSubstr("class: it is no slot class")) << bad;
+  }
+}
+
+TEST(JobFile, ABatchJobSaysWhatToRunAndWithWhat) {
+  const auto file = read_job_file(R"(
+run: true
+setup: pip install x
+workdir: .
+inputs:
+  - data/
+  - {path: model.bin, file: ../model.bin}
+  - {path: old, blob: 00aa}
+  - {url: "https://example.org/a/b.tar?x=1", hash: abcd}
+outputs: [out, "*.csv"]
+env: {LR: 0.1, NAME: x, FLAG: true}
+packages: [numpy]
+resources: {cores: 2.., memory: 4G.., gpus: 0}
+workers: 1..4
+checkpoint: {path: ckpt, every: 2m}
+network: internet
+retry: {on: [lost, failed], max: 3}
+)",
+                                  "job.yaml", kNow);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto& batch = file->job.batch.value();
+  EXPECT_EQ(batch.run, "true");
+  EXPECT_EQ(batch.setup, "pip install x");
+  EXPECT_EQ(file->workdir, ".");
+  ASSERT_EQ(file->inputs.size(), 4u);
+  EXPECT_EQ(file->inputs[0].path, "data");
+  EXPECT_EQ(file->inputs[1].source, "../model.bin");
+  EXPECT_EQ(file->inputs[2].blob, "00aa");
+  EXPECT_EQ(file->inputs[3].path, "b.tar");
+  EXPECT_THAT(batch.outputs, ElementsAre("out", "*.csv"));
+  EXPECT_EQ(batch.env.at("LR"), "0.1");
+  EXPECT_EQ(batch.env.at("FLAG"), "true");
+  EXPECT_THAT(file->job.constraints.packages, ElementsAre("numpy"));
+  EXPECT_EQ(file->job.resources->cores, 2);
+  EXPECT_EQ(file->job.resources->memory_mib, 4096);
+  EXPECT_EQ(batch.checkpoint->every, base::minutes(2));
+  EXPECT_EQ(batch.network, "internet");
+  EXPECT_THAT(batch.retry.on, ElementsAre("lost", "failed"));
+  EXPECT_EQ(batch.retry.max, 3);
+}
+
+TEST(JobFile, AnInputComesFromExactlyOnePlace) {
+  for (const auto* input :
+       {"{path: x}", "{folder: a, blob: b}", "{url: \"http://x/y\"}", "..", "/"}) {
+    const auto file =
+        read_job_file(std::string("run: x\ninputs: [") + input + "]\n", "job.yaml", kNow);
+    ASSERT_FALSE(file) << input;
+    EXPECT_THAT(file.error().message, StartsWith("job.yaml:2")) << input;
+  }
+}
+
+constexpr const char* kManyPaths = R"(
+kind: train
+script: a.py
+data:
+  format: csv
+  train: [b.csv, c.csv]
+  test: d.csv
+workdir: e
+inputs:
+  - f
+  - {path: x, blob: 00aa}
+  - {url: "http://g/h", hash: abcd}
+)";
+
+TEST(JobFile, EveryPathIsWhereTheRulesPutIt) {
+  const PathRules below{
+      .place = [](const std::string& path) -> base::Result<std::string> { return "/top/" + path; }};
+  const auto file = read_job_file(kManyPaths, "job.yaml", kNow, below);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->train->script, "/top/a.py");
+  EXPECT_THAT(file->train->data.train, ElementsAre("/top/b.csv", "/top/c.csv"));
+  EXPECT_THAT(file->train->data.test, ElementsAre("/top/d.csv"));
+  EXPECT_EQ(file->workdir, "/top/e");
+  ASSERT_EQ(file->inputs.size(), 3u);
+  EXPECT_EQ(file->inputs[0].source, "/top/f");
+  EXPECT_EQ(file->inputs[0].path, "f");
+  EXPECT_EQ(file->inputs[1].source, "");
+  EXPECT_EQ(file->inputs[2].source, "http://g/h");
+}
+
+TEST(JobFile, APathThatTheRulesRefuseIsNamedWithItsLine) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"a.py", "job.yaml:3: script: no a.py"},
+      {"c.csv", "job.yaml:6: data.train: no c.csv"},
+      {"d.csv", "job.yaml:7: data.test: no d.csv"},
+      {"e", "job.yaml:8: workdir: no e"},
+      {"f", "job.yaml:10: inputs[0]: no f"},
+      {"http://g/h", "job.yaml:12: inputs[2]: no http"},
+  };
+  for (const auto& [refused, message] : rows) {
+    const auto check = [&](const std::string& path) -> base::Result<> {
+      if (path != refused) return {};
+      return base::fail(base::Code::invalid, "no " + path);
+    };
+    const auto file = read_job_file(kManyPaths, "job.yaml", kNow,
+                                    {.place = [&](const auto& path) -> base::Result<std::string> {
+                                       SOUK_TRY(check(path));
+                                       return path;
+                                     },
+                                     .allow_url = check});
+    ASSERT_FALSE(file) << refused;
+    EXPECT_THAT(file.error().message, StartsWith(message));
+  }
+}
+
+TEST(JobFile, FilesWithoutACommandAreAMistake) {
+  const auto file = read_job_file("class: c1\noutputs: [x]\n", "job.yaml", kNow);
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().hint, HasSubstr("run:"));
+}
+
+TEST(JobFile, MistakesAreNamedWithTheirLineAndAnAnswer) {
+  struct Row {
+    const char* text;
+    const char* message;  // Begins with.
+    const char* hint;     // Contains.
+  };
+  const Row rows[] = {
+      {"name: x\nprice:\n  bugdet: 5\n", "job.yaml:3: ", "'budget'"},
+      {"name: x\nworkes: 2\n", "job.yaml:2: ", "'workers'"},
+      {"name: x\nworkers: 4..1\n", "job.yaml:2: workers: '4..1'", "1..4"},
+      {"resources:\n  cores: 1\n  memory: 4X\n", "job.yaml:3: resources.memory: '4X'", "4G"},
+      {"name: x\n\ndeadline: soon\n", "job.yaml:3: deadline: 'soon'", "3h"},
+      {"priority: high\n", "job.yaml:1: ", ""},
+      {"constraints: {region: [eu]}\n", "job.yaml:1: ", "'regions'"},
+  };
+  for (const auto& row : rows) {
+    const auto job = read_job_file(row.text, "job.yaml", kNow);
+    ASSERT_FALSE(job) << row.text;
+    EXPECT_THAT(job.error().message, StartsWith(row.message)) << row.text;
+    EXPECT_THAT(job.error().message + job.error().hint, HasSubstr(row.hint)) << row.text;
+  }
+}
+
+}  // namespace
+}  // namespace souk::job

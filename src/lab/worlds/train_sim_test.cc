@@ -1,0 +1,140 @@
+#include "lab/worlds/train_sim.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+#include "lab/testing/blobs.h"
+#include "wire/json.h"
+
+namespace souk::lab {
+namespace {
+
+using testing::Blobs;
+using testing::small;
+
+SimResult run(const SimConfig& config) {
+  Blobs learner;
+  const auto out = simulate(config, learner);
+  EXPECT_TRUE(out) << out.error().message;
+  return out.value_or(SimResult{});
+}
+
+TEST(TrainSim, SameSeedGivesTheSameResultBitForBit) {
+  auto config = small("delayed-nesterov");
+  config.fleet.preempt = 0.2;
+  config.fleet.kill_every = base::seconds(3);
+  config.codec = "int8";
+  const auto once = run(config);
+  EXPECT_EQ(wire::to_json(once), wire::to_json(run(config)));
+  EXPECT_EQ(once.hash.size(), 64U);
+  ++config.plan.seed;
+  EXPECT_NE(run(config).hash, once.hash);
+}
+
+TEST(TrainSim, EveryRuleLearnsInItsOwnWay) {
+  std::set<std::string> hashes;
+  for (const auto& rule : train::rules()) {
+    const auto out = run(small(std::string(rule.name)));
+    EXPECT_EQ(out.reason, "all epochs are done") << rule.name;
+    EXPECT_EQ(out.rows.size(), 3U) << rule.name;
+    EXPECT_GT(out.accuracy, 0.5) << rule.name;
+    hashes.insert(out.hash);
+  }
+  // Where nobody lies there may be nothing for norm-clip to clip: then it is downpour.
+  EXPECT_GE(hashes.size(), train::rules().size() - 1);
+}
+
+TEST(TrainSim, OneMachineLosesNothing) {
+  auto config = small("fedavg");
+  config.rule.workers = 1;
+  const auto out = run(config);
+  EXPECT_EQ(out.samples, 3 * 4 * Blobs::kSamples);
+  EXPECT_DOUBLE_EQ(out.goodput, 1);
+  EXPECT_EQ(out.lost + out.late + out.rejected_honest, 0);
+}
+
+TEST(TrainSim, MachinesThatDieWasteWhatTheyComputed) {
+  auto config = small("delayed-nesterov");
+  const auto calm = run(config);
+  config.fleet.kill_every = base::seconds(2);
+  config.fleet.away = base::seconds(4);
+  const auto killed = run(config);
+  EXPECT_EQ(killed.samples, calm.samples);
+  EXPECT_GT(killed.lost, 0);
+  EXPECT_LT(killed.goodput, calm.goodput);
+  EXPECT_GT(killed.seconds, calm.seconds);
+}
+
+TEST(TrainSim, SlowLinksTakeTimeByTheBytesOfTheCodec) {
+  auto config = small("downpour");
+  const auto free = run(config);
+  config.fleet.up_mbit = config.fleet.down_mbit = 0.001;
+  const auto slow = run(config);
+  config.codec = "fp16";
+  const auto half = run(config);
+  EXPECT_GT(slow.seconds, free.seconds);
+  EXPECT_LT(half.bytes_up, slow.bytes_up);
+  EXPECT_LT(half.seconds, slow.seconds);
+}
+
+TEST(TrainSim, NumbersThatAreNoneAreRejectedFromAdversariesAlone) {
+  auto config = small("delayed-nesterov");
+  config.fleet.adversaries = 0.2;
+  config.fleet.attack = Attack::nan;
+  const auto out = run(config);
+  EXPECT_GT(out.rejected_adversary, 0);
+  EXPECT_EQ(out.accepted_adversary, 0);
+  EXPECT_EQ(out.rejected_honest, 0);
+  EXPECT_GT(out.accuracy, 0.6);
+}
+
+TEST(TrainSim, AFreeRiderCannotKeepTheLastUnitFromOthers) {
+  auto config = small("delayed-nesterov");
+  config.rule.workers = 10;
+  config.fleet.adversaries = 0.2;
+  config.fleet.attack = Attack::free_rider;
+  const auto out = run(config);
+  EXPECT_EQ(out.reason, "all epochs are done");
+  EXPECT_GT(out.rejected_adversary, 0);
+}
+
+TEST(TrainSim, TheTargetIsNotedWhenItIsFirstReached) {
+  auto config = small("delayed-nesterov");
+  config.target = 0.5;
+  const auto out = run(config);
+  ASSERT_TRUE(out.seconds_to_target);
+  EXPECT_LT(*out.seconds_to_target, out.seconds);
+  config.target = 1.1;
+  EXPECT_FALSE(run(config).seconds_to_target);
+}
+
+TEST(TrainSim, WhatGetsNowhereEnds) {
+  auto config = small("delayed-nesterov");
+  config.fleet.adversaries = 0.99;
+  config.fleet.attack = Attack::nan;
+  config.rule.workers = 100;
+  config.fleet.preempt = 0.9;
+  EXPECT_EQ(run(config).reason, "it got nowhere");
+}
+
+TEST(TrainSim, WhatCannotBeSimulatedIsRefusedByName) {
+  Blobs learner;
+  const auto field = [&](const auto& edit) {
+    auto config = small("delayed-nesterov");
+    edit(config);
+    const auto out = simulate(config, learner);
+    return out ? "" : out.error().field;
+  };
+  EXPECT_EQ(field([](auto& c) { c.fleet.speeds = {1, 0}; }), "speeds");
+  EXPECT_EQ(field([](auto& c) { c.fleet.preempt = 1; }), "preempt");
+  EXPECT_EQ(field([](auto& c) { c.fleet.adversaries = -0.1; }), "adversaries");
+  EXPECT_EQ(field([](auto& c) { c.rule.workers = 0; }), "workers");
+  EXPECT_EQ(field([](auto& c) { c.rule.name = "best"; }), "rule");
+  EXPECT_EQ(field([](auto& c) { c.rule.name = "vc-asgd", c.codec = "top-k"; }), "codec");
+}
+
+}  // namespace
+}  // namespace souk::lab

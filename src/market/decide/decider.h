@@ -1,0 +1,135 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "market/decide/decide.h"
+#include "market/limits.h"
+
+namespace souk::market {
+
+// The mechanism that a class names, if a market can run it. For kExternal: its fallback.
+[[nodiscard]] Result<std::unique_ptr<mechanism::Mechanism>> rule_of(
+    const std::string& name, const std::map<std::string, std::string>& params);
+
+// One decision in the making: the inside of decide(). Handlers append to `out`; a handler that
+// returns an error has no effect. Spread over decide_*.cc by subject.
+class Decider {
+ public:
+  Decider(const State& state, Time at, const Actor& actor) : s(state), now(at), actor_(actor) {}
+
+  // decide_accounts.cc
+  Result<> operator()(const ChangeSettings& c);
+  Result<> operator()(const SetClass& c);
+  Result<> operator()(const CreateAccount& c);
+  Result<> operator()(const ChangePassword& c);
+  Result<> operator()(const FreezeAccount& c);
+  Result<> operator()(const IssueToken& c);
+  Result<> operator()(const RevokeToken& c);
+  Result<> operator()(const RevokeTokens& c);
+  Result<> operator()(const GrantCredits& c);
+  Result<> operator()(const GiveFeedback& c);
+  // decide_offers.cc
+  Result<> operator()(const AddMachine& c);
+  Result<> operator()(const ChangeMachine& c);
+  Result<> operator()(const RemoveMachine& c);
+  Result<> operator()(const JudgeMachine& c);
+  Result<> operator()(const PostOffer& c);
+  Result<> operator()(const ChangeOffer& c);
+  Result<> operator()(const PauseOffer& c);
+  Result<> operator()(const DrainOffer& c);
+  Result<> operator()(const RemoveOffer& c);
+  // decide_jobs.cc
+  Result<> operator()(const SubmitJob& c);
+  Result<> operator()(const ChangeJob& c);
+  Result<> operator()(const PauseJob& c);
+  Result<> operator()(const ResumeJob& c);
+  Result<> operator()(const CancelJob& c);
+  Result<> operator()(const MoveJob& c);
+  // decide_leases.cc
+  Result<> operator()(const StartLease& c);
+  Result<> operator()(const Heartbeat& c);
+  Result<> operator()(const FinishLease& c);
+  Result<> operator()(const CheckpointLease& c);
+  Result<> operator()(const AcceptWork& c);
+  Result<> operator()(const ReportResult& c);
+  Result<> operator()(const LearnProfile& c);
+  Result<> operator()(const ResizeJob& c);
+  Result<> operator()(const ExpireLease& c);
+  Result<> operator()(const Tick& c);
+  // decide_round.cc
+  Result<> operator()(const Clear& c);
+
+  Events out;
+
+ private:
+  [[nodiscard]] bool is_operator() const { return actor_.scope == Scope::operator_; }
+  [[nodiscard]] bool is_system() const { return actor_.system; }
+  Result<> need_operator(std::string_view what) const;
+  // The actor is `owner`, an operator, or the system. A machine's token is refused.
+  Result<> need_owner(AccountId owner, std::string_view what) const;
+  template <class Tag>
+  Result<> need_owner(AccountId owner, base::Id<Tag> id) const {
+    if (acts_for(owner)) return {};  // No words needed.
+    return need_owner(owner, std::string(Tag::noun) + " " + to_string(id));
+  }
+  [[nodiscard]] bool acts_for(AccountId owner) const {
+    return is_system() || is_operator() ||
+           (actor_.account == owner && actor_.scope != Scope::machine);
+  }
+  // As need_owner, or the actor is the agent of this machine.
+  Result<> need_agent(const Machine& machine) const;
+  Result<> need_active(AccountId account) const;  // Not frozen.
+  // The actor is a person with an account that is not frozen, not a machine, not the market.
+  Result<> need_person(std::string_view what) const;
+  void audit(std::string action, std::string subject, std::string detail = {});
+  // The same, if the thing belongs to somebody other than the actor.
+  void audit_other(AccountId owner, std::string action, std::string subject,
+                   std::string detail = {});
+
+  template <class I, class T>
+  Result<const T*> find(const Table<I, T>& table, I id) const;
+  Result<const SlotClass*> find_class(ClassId id) const;
+
+  Result<> check_spec(const MachineSpec& spec) const;
+  Result<> check_machine_name(AccountId owner, std::string_view name, MachineId except) const;
+  Result<> check_terms(const OfferTerms& terms) const;
+  Result<> check_fits(const Machine& m, ClassId slot_class, std::int32_t slots,
+                      OfferId except) const;
+  Result<> check_terms(const JobTerms& terms) const;
+  Result<> check_constraints(const Constraints& c) const;
+
+  // The open lease that a report with this epoch is about.
+  Result<const Lease*> reported(LeaseId id, std::int32_t epoch) const;
+  void settle(const Lease& l, Time until);
+  void close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
+  // Closes a lease that came to nothing, and its job when it is not to be tried again.
+  void give_up(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
+  void drain(const Lease& l, std::string reason);
+  void end_job(const Job& j, JobState state, std::string reason);
+  void pause_job(const Job& j, std::string reason);
+  void warn_if_low(const Job& j, Credits about_to_pay);
+  bool still_wanted(const Job& job, const Lease& lease) const;
+  Credits price_in_force(const Lease& l) const;
+  void renew_or_drain(const Lease& l);
+  void attend(const Lease& l);
+
+  const State& s;
+  const Time now;
+  const Actor actor_;
+  std::map<JobId, Credits> promised_;  // Of jobs' budgets, by renewals in this decision.
+  std::set<JobId> touched_, ended_;    // Jobs, by ends of leases in this decision.
+};
+
+template <class I, class T>
+Result<const T*> Decider::find(const Table<I, T>& table, I id) const {
+  if (const T* found = table.find(id)) return found;
+  return base::fail(
+      base::Code::not_found,
+      std::string("there is no ") + std::string(base::IdTraits<I>::noun) + " " + to_string(id));
+}
+
+}  // namespace souk::market

@@ -1,0 +1,324 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "market/decide/decider.h"
+
+namespace souk::market {
+namespace {
+
+using base::Code;
+using base::fail;
+
+constexpr std::string_view kAllFinished = "all workers finished";
+
+}  // namespace
+
+Result<const Lease*> Decider::reported(LeaseId id, std::int32_t epoch) const {
+  SOUK_ASSIGN(const auto* lease, find(s.leases, id));
+  const auto* machine = s.machines.find(lease->machine);
+  if (machine == nullptr) return fail(Code::not_found, "its machine was removed");
+  SOUK_TRY(need_agent(*machine));
+  if (lease->epoch != epoch)
+    return fail(Code::conflict,
+                fmt::format("lease {} has epoch {}, not {}", to_string(id), lease->epoch, epoch),
+                "stop this work: it was given to somebody else", "epoch");
+  if (lease->state == LeaseState::closed)
+    return fail(Code::conflict,
+                fmt::format("lease {} is closed: {}", to_string(id), to_string(lease->outcome)),
+                "stop this work: it is no longer paid");
+  return lease;
+}
+
+// Bills [begin of term, until) less what the term has been billed, so that roundings never add up.
+// The lender's share follows the same rule; a micro-credit that rounding would take from the
+// platform waits for the next interval.
+void Decider::settle(const Lease& l, Time until) {
+  if (l.state == LeaseState::granted) return;
+  const bool by_work = paid_by_work(s.jobs.at(l.job));
+  const auto bill = [&](const Term& term, Time begin, Time end, Credits paid, Credits earned) {
+    auto time = end - begin;
+    if (by_work) time = term.from == l.term.from ? std::min(time, l.worked) : Duration();
+    const auto pays = base::cost(term.pays, l.slots, time) - paid;
+    const auto gross = base::cost(term.gets, l.slots, time);
+    const auto net = gross - base::share(gross, term.fee_ppm) - earned;
+    out.push_back(LeaseSettled{l.id, end, pays, pays - std::clamp(net, Credits(), pays)});
+  };
+  const auto end = std::min(until, l.term.until);
+  // Work may have been accepted since, in no time.
+  const bool owed = by_work && l.worked > Duration();
+  if (end > l.settled_until || owed || (l.next && end == l.term.until))
+    bill(l.term, std::max(l.term.from, l.started), std::max(end, l.settled_until), l.term_paid,
+         l.term_earned);
+  if (l.next && until > l.next->from)
+    bill(*l.next, l.next->from, std::min(until, l.next->until), {}, {});
+}
+
+void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result) {
+  // Silence is not work: what was not reported is not paid. Work that was accepted is.
+  if (outcome != LeaseOutcome::lost || paid_by_work(s.jobs.at(l.job))) settle(l, now);
+  out.push_back(LeaseClosed{l.id, outcome, std::move(detail), std::move(result)});
+}
+
+void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail,
+                      std::string result) {
+  const auto& job = s.jobs.at(l.job);
+  close(l, outcome, detail, std::move(result));
+  touched_.insert(job.id);
+  const bool failed = outcome == LeaseOutcome::failed;
+  if (job.work.empty()) {
+    if (!failed) return;  // The next round finds another machine.
+  } else {
+    if (paid_by_work(job) && !failed) return;
+    const auto* part = job.part(l.part);
+    const auto tries = part == nullptr ? 0 : part->tries;
+    if ((failed ? job.retry.failed : job.retry.lost) && tries < job.retry.max) return;
+    detail = fmt::format("worker {}: {}{}", l.part, detail,
+                         tries > 0 ? fmt::format(" ({} tries)", tries + 1) : "");
+  }
+  for (const auto id : job.leases)
+    if (id != l.id) close(s.leases.at(id), LeaseOutcome::job, "another worker failed");
+  out.push_back(JobEnded{job.id, JobState::failed, std::move(detail)});
+  ended_.insert(job.id);
+}
+
+void Decider::drain(const Lease& l, std::string reason) {
+  if (l.state == LeaseState::closed || l.state == LeaseState::draining) return;
+  if (l.state == LeaseState::granted) {
+    close(l, LeaseOutcome::released, std::move(reason));
+    return;
+  }
+  settle(l, now);  // Rolls into the next term first, if that has begun.
+  out.push_back(LeaseDraining{l.id, now + s.settings.drain, std::move(reason)});
+}
+
+void Decider::warn_if_low(const Job& j, Credits about_to_pay) {
+  if (j.warned || is_final(j.state)) return;
+  __int128 burn = 0;  // Per hour. Wide, because nothing bounds what a long runway would cost.
+  for (const auto id : j.leases) {
+    const auto& l = s.leases.at(id);
+    burn += static_cast<__int128>(l.term.pays.micro) * l.slots;
+  }
+  const auto left = s.ledger.hold(hold_of(j.id))->left - about_to_pay;
+  if (static_cast<__int128>(left.micro) * base::hours(1).us < burn * s.settings.low_escrow.us)
+    out.push_back(JobWarned{j.id});
+}
+
+Result<> Decider::operator()(const StartLease& c) {
+  SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
+  if (lease->state != LeaseState::granted) return {};
+  if (now >= lease->term.until)
+    return fail(Code::conflict, fmt::format("the term of lease {} is over", to_string(c.lease)),
+                "stop this work: it would not be paid");
+  out.push_back(LeaseStarted{c.lease});
+  audit_other(lease->lender, "start lease", to_string(c.lease));
+  return {};
+}
+
+Result<> Decider::operator()(const Heartbeat& c) {
+  SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
+  SOUK_TRY(need_agent(*machine));
+  if (!machine->online) out.push_back(MachineOnline{c.machine});
+  std::set<LeaseId> seen;  // A lease named twice is paid once.
+  std::map<JobId, Credits> paid;
+  for (const auto& held : c.leases) {
+    const auto* l = s.leases.find(held.lease);
+    // The answer tells the agent which of its leases still stand; a stale one is not an error.
+    if (l == nullptr || l->machine != c.machine || l->epoch != held.epoch) continue;
+    if (l->state != LeaseState::running && l->state != LeaseState::draining) continue;
+    if (!seen.insert(l->id).second) continue;
+    const bool term_over = now >= l->term.until && l->settled_until < l->term.until;
+    if (now - l->settled_until < s.settings.settle_every && !term_over) continue;
+    const auto before = out.size();
+    settle(*l, now);
+    for (auto i = before; i < out.size(); ++i)
+      paid[l->job] += std::get<LeaseSettled>(out[i]).amount;
+  }
+  for (const auto& [job, amount] : paid) warn_if_low(s.jobs.at(job), amount);
+  if (!out.empty()) audit_other(machine->owner, "heartbeat", to_string(c.machine));
+  return {};
+}
+
+Result<> Decider::operator()(const FinishLease& c) {
+  SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
+  const bool unstarted = lease->state == LeaseState::granted;
+  const auto known = {LeaseOutcome::completed, LeaseOutcome::failed, LeaseOutcome::released,
+                      LeaseOutcome::unstarted};
+  if (std::ranges::find(known, c.outcome) == known.end())
+    return fail(Code::invalid,
+                fmt::format("a lease cannot be finished as '{}'", to_string(c.outcome)),
+                "use completed, failed, released or unstarted", "outcome");
+  if (c.detail.size() > kTextMax || c.result.size() > kNameOfBlobMax)
+    return fail(Code::too_large, "the detail or the result is too long",
+                fmt::format("{} and {} characters at most", kTextMax, kNameOfBlobMax), "detail");
+  if (unstarted && c.outcome == LeaseOutcome::completed)
+    return fail(Code::conflict, fmt::format("lease {} has not started", to_string(c.lease)),
+                "report that it runs first", "outcome");
+  if (!unstarted && c.outcome == LeaseOutcome::unstarted)
+    return fail(Code::conflict, fmt::format("lease {} has started", to_string(c.lease)),
+                "report it as failed or released", "outcome");
+  const auto& job = s.jobs.at(lease->job);
+  if (came_to_nothing(c.outcome)) {
+    give_up(*lease, c.outcome, c.detail, c.result);
+  } else {
+    close(*lease, c.outcome, c.detail, c.result);
+    // Of a job with work every part counts; else those who came.
+    const auto needed = job.work.empty() ? job.terms.workers.min : job.terms.workers.max;
+    if (c.outcome == LeaseOutcome::completed && job.leases.size() == 1 &&
+        job.done + lease->slots >= needed)
+      out.push_back(JobEnded{job.id, JobState::succeeded, std::string(kAllFinished)});
+  }
+  audit_other(lease->lender, "finish lease", to_string(c.lease), c.detail);
+  return {};
+}
+
+Result<> Decider::operator()(const CheckpointLease& c) {
+  SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
+  const auto& job = s.jobs.at(lease->job);
+  if (job.work.empty())
+    return fail(Code::conflict, fmt::format("job {} has no parts to save", to_string(job.id)));
+  if (c.checkpoint.size() > kNameOfBlobMax)
+    return fail(Code::too_large, "the name of the checkpoint is too long",
+                fmt::format("{} characters at most", kNameOfBlobMax), "checkpoint");
+  const auto* part = job.part(lease->part);
+  if (part != nullptr && part->checkpoint == c.checkpoint) return {};
+  out.push_back(LeaseCheckpointed{c.lease, c.checkpoint});
+  return {};
+}
+
+Result<> Decider::operator()(const AcceptWork& c) {
+  SOUK_TRY(need_operator("accept work"));
+  SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
+  if (!paid_by_work(s.jobs.at(lease->job)))
+    return fail(Code::conflict, fmt::format("lease {} is paid for its time", to_string(c.lease)));
+  if (lease->state == LeaseState::granted)
+    return fail(Code::conflict, fmt::format("lease {} has not started", to_string(c.lease)));
+  // Whoever measured it, nobody works longer than the lease has run.
+  const auto most = now - std::max(lease->term.from, lease->started) - lease->worked;
+  const auto worked = std::clamp(c.worked, Duration(), std::max(most, Duration()));
+  if (worked > Duration()) out.push_back(LeaseWorked{c.lease, worked});
+  return {};
+}
+
+Result<> Decider::operator()(const ReportResult& c) {
+  SOUK_TRY(need_operator("report results"));
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  if (c.result.size() > kNameOfBlobMax || c.reason.size() > kTextMax)
+    return fail(Code::too_large, "the name of the result or the reason is too long");
+  if (job->result != c.result) out.push_back(JobResult{c.job, c.result});
+  if (c.complete && !is_final(job->state)) end_job(*job, JobState::succeeded, c.reason);
+  return {};
+}
+
+Result<> Decider::operator()(const ExpireLease& c) {
+  SOUK_ASSIGN(const auto* lease, find(s.leases, c.lease));
+  SOUK_TRY(need_operator("expire leases"));
+  if (lease->state == LeaseState::closed) return {};
+  give_up(*lease, LeaseOutcome::lost, "the machine fell silent");
+  if (!is_system()) audit("expire lease", to_string(c.lease));
+  return {};
+}
+
+// Is the lease among the workers that the job wants, its oldest first?
+bool Decider::still_wanted(const Job& job, const Lease& lease) const {
+  auto room = aimed_workers(job) - job.done;
+  for (const auto id : job.leases) {
+    const auto& l = s.leases.at(id);
+    if (l.state != LeaseState::draining) room -= l.slots;
+    if (id == lease.id) break;
+  }
+  return room >= 0;
+}
+
+// What a new term of this lease costs now.
+Credits Decider::price_in_force(const Lease& l) const {
+  const auto& slot_class = s.slot_class(l.slot_class);
+  if (slot_class.mechanism_at(now) != "posted")
+    return s.prices[l.slot_class.value - 1].last().value_or(l.term.pays);
+  const auto& params = slot_class.params_at(now);
+  const auto fixed = params.find("price");
+  if (fixed == params.end()) return s.suggested(l.slot_class, now, now);
+  return base::parse_credits(fixed->second).value_or(l.term.pays);
+}
+
+// The next term begins when this one ends, at the price then in force, if both sides still agree.
+void Decider::renew_or_drain(const Lease& l) {
+  const auto& job = s.jobs.at(l.job);
+  const auto& offer = s.offers.at(l.offer);
+  const auto leave = [&](std::string reason) {
+    out.push_back(LeaseDraining{l.id, l.term.until, std::move(reason)});
+  };
+  if (offer.draining || offer.paused_until > now || !s.accounts.at(offer.owner).frozen.empty())
+    return leave("the offer ends");
+  if (!still_wanted(job, l)) return leave("the job wants fewer workers");
+  const auto price = price_in_force(l);
+  if (price > job.terms.limit) return leave(fmt::format("the price is {} now", to_string(price)));
+  if (price < offer.terms.reserve.value_or(Credits()))
+    return leave(fmt::format("the price is {} now", to_string(price)));
+  const auto window = opening(offer.terms.availability, l.term.until - Duration(1));
+  if (!window) return leave("the offer's window ends");
+  const auto begin = l.term.until;
+  auto& promised = promised_[l.job];
+  const auto budget = begin + base::affordable(price, l.slots, s.free_budget(job) - promised);
+  const auto until = std::min({begin + s.settings.term, window->until, job.terms.deadline,
+                               l.granted + offer.terms.longest_lease, budget});
+  if (until - begin < s.settings.shortest_term)
+    return leave(until == budget ? "the budget runs out" : "the offer's window ends");
+  promised += base::cost(price, l.slots, until - begin);
+  out.push_back(LeaseRenewed{l.id, {price, price, begin, until, s.settings.fee_ppm}});
+}
+
+// A lease has come to a point where it needs attention (index.cc: due).
+void Decider::attend(const Lease& l) {
+  switch (l.state) {
+    case LeaseState::granted:
+      return give_up(l, LeaseOutcome::unstarted, "it did not start in time");
+    case LeaseState::running:
+      if (l.next) {  // Nobody settled past the end of the term: no reports.
+        give_up(l, LeaseOutcome::lost, "no report since its term ended");
+      } else if (now >=
+                 l.term.until) {  // The clock came too late to renew: not the lender's fault.
+        out.push_back(LeaseDraining{l.id, l.term.until, "its term ended"});
+      } else {
+        renew_or_drain(l);
+      }
+      return;
+    case LeaseState::draining:
+      if (paid_by_work(s.jobs.at(l.job))) settle(l, now);
+      out.push_back(LeaseClosed{l.id, LeaseOutcome::term, l.detail});
+      return;
+    case LeaseState::closed:
+      out.push_back(LeaseForgotten{l.id});
+  }
+}
+
+Result<> Decider::operator()(const Tick&) {
+  SOUK_TRY(need_operator("run the market's clock"));
+  std::size_t budget = kDuePerTick;
+  for (const auto& [when, id] : s.index.job_due.order()) {
+    if (when > now || budget-- == 0) break;
+    const auto& job = s.jobs.at(id);
+    if (is_final(job.state)) {
+      out.push_back(JobForgotten{id});
+    } else if (now >= job.terms.deadline) {
+      end_job(job, JobState::expired, "its deadline passed");
+    } else {
+      end_job(job, JobState::succeeded, std::string(kAllFinished));
+    }
+  }
+  const bool jobs_changed = !out.empty();
+  if (jobs_changed) return {};  // Their leases are closed now; the rest waits for the next tick.
+  for (const auto& [when, id] : s.index.lease_due.order()) {
+    if (when > now || budget-- == 0) break;
+    const auto& lease = s.leases.at(id);
+    // Giving up may end the job, and with it leases that this tick has touched: then the next tick.
+    const bool may_end = lease.state == LeaseState::granted || lease.next;
+    if (ended_.contains(lease.job) || (may_end && touched_.contains(lease.job))) continue;
+    attend(lease);
+    touched_.insert(lease.job);
+  }
+  return {};
+}
+
+}  // namespace souk::market

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "codec/events.h"
+#include "journal/journal.h"
+#include "market/decide/decide.h"
+#include "market/liveness.h"
+
+namespace souk::server {
+
+// One committed event, as observers see it.
+struct Committed {
+  std::uint64_t number = 0;
+  base::Time at;
+  market::Event event;
+};
+
+struct CoreCounters {
+  std::uint64_t commands = 0, refused = 0;
+  std::uint64_t events = 0;  // Committed, in the whole history.
+  std::uint64_t commits = 0;
+  std::uint64_t commit_us = 0;  // Spent in the journal, in all.
+  std::uint64_t queue_full = 0;
+};
+
+struct CoreOptions {
+  base::Duration round = base::seconds(5);
+  base::Duration tick = base::seconds(1);
+  std::size_t most_queued = 65'536;  // Tasks waiting for the core thread; more are turned away.
+  // Waiting for the journal; with more the core waits. A batch is at most this and one task's more.
+  std::size_t most_pending = 65'536;
+  std::size_t most_pending_bytes = 8 << 20;
+};
+
+// The one owner of the market state, and the only way to it.
+//
+// A core thread takes tasks from a queue, one after the other. A task reads the state, may execute
+// commands on it, and says what to do once everything it saw is durable (its `after`). A commit
+// thread appends whatever has gathered meanwhile to the journal in one batch, then runs the afters
+// in order: so no answer leaves before what it tells of is on disk, and one fsync serves many. A
+// failed append ends the process: memory is then ahead of the disk, and recovery replays the disk.
+class Core {
+ public:
+  // Inside a task, on the core thread.
+  class Turn {
+   public:
+    [[nodiscard]] const market::State& state() const { return core_.state_; }
+    // Never before the state's own time, whatever the clock says.
+    [[nodiscard]] base::Time now() const { return now_; }
+    [[nodiscard]] market::Liveness& liveness() { return core_.liveness_; }
+    // Decides, and if it is not refused applies and queues for the journal.
+    base::Result<market::Events> execute(const market::Actor& actor, market::Command command);
+    // Applies an event that is no decision: the answer to an idempotency key.
+    void record(market::Event event);
+    // Runs on the commit thread (or here and now, when nothing is waiting to become durable).
+    void after(std::move_only_function<void()> fn) { afters_.push_back(std::move(fn)); }
+
+   private:
+    friend class Core;
+    Turn(Core& core, base::Time now) : core_(core), now_(std::max(now, core.state_.now)) {}
+    void end_task() { ends_.push_back(events_.size()); }
+    Core& core_;
+    base::Time now_;
+    std::vector<Committed> events_;
+    std::vector<std::size_t>
+        ends_;  // Of each task in `events_`: its events are committed together.
+    std::vector<std::move_only_function<void()>> afters_;
+  };
+  using Task = std::move_only_function<void(Turn&)>;
+  // Sees committed batches in order, on the commit thread, before their afters run.
+  using Observer = std::function<void(std::span<const Committed>)>;
+
+  // Takes over a state that holds all of the journal's events. An empty journal gets the founding
+  // events first. Nothing runs before start().
+  Core(market::State state, journal::Journal& journal, const base::Clock& clock,
+       CoreOptions options);
+  ~Core();  // stop()
+
+  void observe(Observer observer);  // Before start().
+  // Sees each event on the core thread, right after the decision it is part of was applied.
+  void on_applied(std::function<void(const market::State&, const Committed&)> fn);  // Likewise.
+  // Called about once a second on the core thread, with its turn. Before start().
+  void every_tick(std::function<void(Turn&)> fn);
+  // Called before each round of a class: adds what a round may know of the world, which machines
+  // hold what its jobs need and the program that clears it. Before start().
+  void before_round(std::function<void(const market::State&, base::Time, market::Clear&)> fn);
+  void start();
+  // Finishes what is queued, commits it, runs the afters, joins the threads.
+  void stop();
+
+  // From any thread. False when the queue is full or the core has stopped; the task is dropped.
+  bool post(Task task);
+  [[nodiscard]] CoreCounters counters() const;
+  // For use after stop() or before start().
+  [[nodiscard]] const market::State& state() const { return state_; }
+
+ private:
+  struct Group {
+    codec::EventWriter writer;
+    std::uint64_t first = 0;
+    std::vector<Committed> events;
+    std::vector<std::move_only_function<void()>> afters;
+  };
+
+  void run();
+  void run_timers(base::Time now);
+  void finish(Turn& turn);
+  void commit_loop();
+  void commit(Group& group);
+
+  market::State state_;
+  market::Liveness liveness_;
+  journal::Journal& journal_;
+  const base::Clock& clock_;
+  const CoreOptions options_;
+  Observer observer_;
+  std::function<void(const market::State&, const Committed&)> on_applied_;
+  std::function<void(Turn&)> every_tick_;
+  std::function<void(const market::State&, base::Time, market::Clear&)> before_round_;
+  base::Time next_tick_, next_round_;
+  std::uint64_t seed_;  // Of the next round's draws.
+
+  std::mutex queue_mutex_;
+  std::condition_variable queue_ready_;
+  std::deque<Task> queue_;
+  bool stopping_ = false;
+
+  std::mutex pending_mutex_;
+  std::condition_variable pending_ready_, pending_taken_;
+  Group pending_;
+  bool committing_ = false;  // A group is out of `pending_` and not yet done.
+  bool commit_stopping_ = false;
+
+  std::atomic<std::uint64_t> commands_ = 0, refused_ = 0, committed_ = 0, commits_ = 0,
+                             commit_us_ = 0, queue_full_ = 0;
+  std::thread core_thread_, commit_thread_;
+};
+
+}  // namespace souk::server

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace souk::job {
+struct BuiltInData;  // job/training_data.h
+}
+
+namespace souk::server {
+
+struct Options {
+  std::string data;                      // Folder of the journal; made if absent.
+  std::string address = "127.0.0.1";     // To listen on.
+  std::uint16_t port = 7070;             // 0: any free one.
+  bool memory = false;                   // No journal: nothing survives. For benchmarks and tests.
+  std::string tls_certificate, tls_key;  // PEM files.
+  bool self_signed = false;  // Make a certificate in the data folder. The default off loopback.
+  bool plain_http = false;   // Off loopback, without TLS, for those behind a proxy of their own.
+  int threads = 2;           // For I/O.
+  base::Duration round = base::seconds(5);
+  base::Duration snapshot_every = base::minutes(10);
+  std::string log_level = "info";
+  bool metrics_public = false;      // Else /metrics answers loopback and operators only.
+  int requests_per_second = 1'000;  // Of one account, and of one address; 0: no limit.
+  // Idle machines prove what they claim, at random times, this often on the average; 0: never.
+  base::Duration challenge_every = base::hours(6);
+  // Of files on disk. When it is full, what nobody used for longest goes.
+  std::uint64_t blob_bytes = 50ull << 30;
+  std::string parameters = "memory";  // Of trainings: a URL of hub/stores.h.
+  std::string mechanisms = {};        // A folder with programs that may clear classes.
+  // Addresses of hubs (hub/remote.h) on the same parameters, which workers use instead of this
+  // server, and the file with the secret that they were started with.
+  std::vector<std::string> hubs = {};
+  std::string hub_secret_file = {};
+  // For jobs that are prepared here (server/files/prepare.h): where built-in data and the Python
+  // package lie. Absent: there is none.
+  std::function<base::Result<std::string>(const job::BuiltInData& data)> built_in_data = {};
+  std::function<base::Result<std::string>()> python_package = {};
+  // Of one experiment that is computed here for somebody (server/lab/lab_runs.h); 0: none are.
+  base::Duration lab_limit = base::minutes(2);
+};
+
+// A whole market server in this process: journal, core, HTTP. start() returns when it listens.
+class Server {
+ public:
+  static base::Result<std::unique_ptr<Server>> start(const Options& options);
+  ~Server();  // stop()
+
+  [[nodiscard]] std::string url() const;
+  // Where a browser on this computer finds the console; empty when it was built without one.
+  [[nodiscard]] std::string console_url() const;
+  [[nodiscard]] std::uint16_t port() const;
+  // The certificate's fingerprint, for clients to pin; empty without TLS.
+  [[nodiscard]] const std::string& fingerprint() const;
+  // What makes the first account from elsewhere; empty when there is an account already.
+  [[nodiscard]] const std::string& bootstrap() const;
+  // Answers what is in flight, commits it, and closes the journal.
+  void stop();
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// `souk serve`: runs a server until SIGTERM or SIGINT. Prints a line with its address when ready.
+base::Result<> serve(const Options& options);
+
+}  // namespace souk::server

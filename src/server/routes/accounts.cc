@@ -1,0 +1,127 @@
+#include "server/http/router.h"
+#include "server/http/secrets.h"
+#include "server/routes/views.h"
+
+// Accounts and tokens. Signing up, logging in and changing a password hash for a while, so App
+// serves those (app.cc).
+
+namespace souk::server {
+namespace {
+
+using base::Code;
+using base::fail;
+using market::State;
+
+Result<const market::Account*> named(const State& s, const std::string& name) {
+  if (const auto* a = s.find_account(name)) return a;
+  return Context::no_such("account", name);
+}
+
+Result<wire::Account> freeze(Context& c, std::string reason) {
+  SOUK_ASSIGN(const auto* account, named(c.state(), c.param()));
+  SOUK_TRY(c.execute(market::FreezeAccount{account->id, std::move(reason)}));
+  return view(c.state(), *account);
+}
+
+Result<wire::IssuedToken> issue(Context& c, const wire::NewToken& body) {
+  const auto scope = base::from_string<market::Scope>(body.scope);
+  if (!scope)
+    return fail(Code::invalid, "'" + body.scope.substr(0, 40) + "' is not a scope of tokens",
+                "use user, machine or operator", "scope");
+  if ((*scope == market::Scope::machine) != body.machine.has_value())
+    return fail(Code::invalid, "a machine's token needs its machine, and only that one does",
+                "name the machine with scope machine", "machine");
+  const auto secret = new_token();
+  market::IssueToken command{.account = c.actor.account,
+                             .scope = *scope,
+                             .machine = body.machine.value_or(base::MachineId{}),
+                             .digest = token_digest(secret),
+                             .label = body.label};
+  if (body.expires_in) command.expires = c.now() + *body.expires_in;
+  SOUK_ASSIGN(const auto events, c.execute(command));
+  const auto& token = std::get<market::TokenIssued>(events.back()).token;
+  const auto shown = view(token);
+  return wire::IssuedToken{token.id, secret, shown.scope, shown.machine, shown.expires};
+}
+
+}  // namespace
+
+void add_account_routes(Routes& routes) {
+  routes.special<wire::NewAccount, wire::Session>("POST", "/v1/accounts", "createAccount",
+                                                  "Sign up", Access::everybody, 201);
+  routes.special<wire::Login, wire::Session>(
+      "POST", "/v1/login", "login", "Exchange a password for a token", Access::everybody, 201);
+  routes
+      .special<void, wire::Done>("POST", "/v1/logout", "logout",
+                                 "End the session that this request belongs to", Access::user, 200)
+      .doc.idempotency_key = true;
+  routes.special<wire::NewPassword, wire::Done>(
+      "POST", "/v1/me/password", "changePassword",
+      "Change my password; all my other sessions end, those of machines go on", Access::user, 200);
+  routes.get("/v1/me", "getMe", "My account", Access::user,
+             [](Context& c) -> Result<wire::Account> {
+               return view(c.state(), c.state().accounts.at(c.actor.account));
+             });
+  paged(routes.get("/v1/accounts", "listAccounts", "All accounts", Access::operator_,
+                   [](Context& c) -> Result<wire::Page<wire::Account>> {
+                     return page<wire::Account>(
+                         c, c.state().accounts, [](const auto&) { return true; },
+                         [&](const auto& a) { return view(c.state(), a); });
+                   }));
+  routes.get("/v1/accounts/{name}", "getAccount", "One account: one's own, or an operator any",
+             Access::user, [](Context& c) -> Result<wire::Account> {
+               const auto* account = c.state().find_account(c.param());
+               const bool mine = account != nullptr && account->id == c.actor.account;
+               if (account == nullptr || !(mine || c.is_operator()))
+                 return Context::no_such("account", c.param());
+               return view(c.state(), *account);
+             });
+  routes.change<wire::Grant>(
+      "POST", "/v1/accounts/{name}/grant", "grantCredits",
+      "Create credits for an account, or for the platform, which pays sign-up bonuses",
+      Access::operator_, 200, [](Context& c, const wire::Grant& body) -> Result<wire::Balance> {
+        base::AccountId to = ledger::kPlatform;
+        if (c.param() != "platform") {
+          SOUK_ASSIGN(const auto* account, named(c.state(), c.param()));
+          to = account->id;
+        }
+        SOUK_TRY(c.execute(market::GrantCredits{to, body.amount, body.memo}));
+        return balance_view(c.state(), to);
+      });
+  routes.change<wire::Freeze>(
+      "POST", "/v1/accounts/{name}/freeze", "freezeAccount",
+      "Stop an account: its jobs pause, its offers trade no more", Access::operator_, 200,
+      [](Context& c, const wire::Freeze& body) -> Result<wire::Account> {
+        if (body.reason.empty())
+          return fail(Code::invalid, "a freeze needs a reason", "say why", "reason");
+        return freeze(c, body.reason);
+      });
+  routes.change("POST", "/v1/accounts/{name}/thaw", "thawAccount", "Let a frozen account go on",
+                Access::operator_, [](Context& c) { return freeze(c, ""); });
+
+  paged(routes.get("/v1/tokens", "listTokens", "My tokens", Access::user,
+                   [](Context& c) -> Result<wire::Page<wire::Token>> {
+                     return page<wire::Token>(
+                         c, c.state().tokens,
+                         [&](const auto& t) {
+                           return t.account == c.actor.account && t.expires > c.now();
+                         },
+                         [](const auto& t) { return view(t); });
+                   }));
+  routes.change<wire::NewToken>("POST", "/v1/tokens", "createToken",
+                                "A new token: for myself, or for one of my machines", Access::user,
+                                201, &issue);
+  routes.change("DELETE", "/v1/tokens/{id}", "revokeToken", "End a token", Access::user,
+                [](Context& c) -> Result<wire::Done> {
+                  SOUK_ASSIGN(const auto id, c.id<base::TokenId>());
+                  SOUK_TRY(c.execute(market::RevokeToken{id}));
+                  return wire::Done{};
+                });
+  routes.change("DELETE", "/v1/tokens", "revokeTokens", "End all my tokens: log out everywhere",
+                Access::user, [](Context& c) -> Result<wire::Done> {
+                  SOUK_TRY(c.execute(market::RevokeTokens{c.actor.account}));
+                  return wire::Done{};
+                });
+}
+
+}  // namespace souk::server

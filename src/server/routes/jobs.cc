@@ -1,0 +1,474 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "job/batch.h"
+#include "job/job_terms.h"
+#include "market/classes.h"
+#include "market/limits.h"
+#include "server/advice/advice.h"
+#include "server/http/router.h"
+#include "server/routes/views.h"
+
+// Jobs, leases, and what a machine's agent needs.
+
+namespace souk::server {
+namespace {
+
+using base::Code;
+using base::Credits;
+using base::fail;
+using market::State;
+
+// The smallest class that has the resources: fewest GPUs, then cores, then memory.
+Result<market::ClassId> smallest_class(const State& s, const wire::Resources& r) {
+  const market::SlotClass* best = nullptr;
+  for (const auto& c : s.classes) {
+    const bool fits = !c.retired && c.cores >= r.cores && c.memory_mib >= r.memory_mib &&
+                      c.gpus >= r.gpus && c.gpu_memory_mib >= r.gpu_memory_mib;
+    if (fits && (best == nullptr || job::size_of(c) < job::size_of(*best))) best = &c;
+  }
+  if (best != nullptr) return best->id;
+  return fail(Code::invalid, "no slot class has that much",
+              "ask for less per worker and for more workers; `souk class list` shows the classes",
+              "resources");
+}
+
+Result<market::ClassId> class_of(const State& s, const wire::NewJob& body) {
+  if (body.class_ && body.resources)
+    return fail(Code::invalid, "a job names a class or resources, not both", "drop one of them",
+                "resources");
+  if (!body.class_) return smallest_class(s, body.resources.value_or(wire::Resources{}));
+  return class_named(s, *body.class_);
+}
+
+// The class it begins in, unless another turns out to be better, and the others.
+Result<> add_classes(const State& s, const wire::NewJob& body, market::SubmitJob& command) {
+  SOUK_ASSIGN(command.slot_class, class_of(s, body));
+  std::vector classes{&s.slot_class(command.slot_class)};
+  for (const auto& name : body.also_classes) {
+    auto other = class_named(s, name);
+    if (!other) {
+      other.error().field = "also_classes";
+      return std::unexpected(std::move(other).error());
+    }
+    command.also.push_back(*other);
+    classes.push_back(&s.slot_class(*other));
+  }
+  return market::check_classes(body.kind, classes);
+}
+
+// Unless it says so: twice what is suggested, where that is most.
+Credits limit_of(const State& s, const wire::NewJob& body, const market::SubmitJob& command,
+                 base::Time now) {
+  if (body.limit) return *body.limit;
+  auto suggested = s.suggested(command.slot_class, now, now);
+  for (const auto other : command.also)
+    suggested = std::max(suggested, s.suggested(other, now, now));
+  return Credits(suggested.micro * 2);
+}
+
+Result<std::vector<base::AccountId>> accounts(const State& s, const std::vector<std::string>& names,
+                                              std::string_view field) {
+  std::vector<base::AccountId> out;
+  for (const auto& name : names) {
+    const auto* a = s.find_account(name);
+    if (a == nullptr)
+      return fail(Code::invalid, fmt::format("there is no account '{}'", name.substr(0, 80)), "",
+                  fmt::format("constraints.{}", field));
+    out.push_back(a->id);
+  }
+  return out;
+}
+
+Result<market::Constraints> constraints_from(const State& s, const wire::Constraints& v) {
+  market::Constraints out{.packages = v.packages,
+                          .regions = v.regions,
+                          .max_rtt_ms = v.max_rtt_ms.value_or(0),
+                          .providers_allowed = v.providers_allowed,
+                          .providers_refused = v.providers_refused};
+  if (const auto r = v.min_reliability) {
+    if (!(*r >= 0 && *r <= 1))
+      return fail(Code::invalid, fmt::format("a reliability of {}", *r), "use 0 to 1",
+                  "constraints.min_reliability");
+    out.min_reliability_ppm = static_cast<std::int32_t>(std::lround(*r * 1e6));
+  }
+  SOUK_ASSIGN(out.lenders_allowed, accounts(s, v.lenders_allowed, "lenders_allowed"));
+  SOUK_ASSIGN(out.lenders_refused, accounts(s, v.lenders_refused, "lenders_refused"));
+  return out;
+}
+
+Result<> need_blob(Context& c, const std::string& name, std::string_view field) {
+  if (c.services().has_blob(name)) return {};
+  return fail(Code::invalid, fmt::format("the server does not have '{}'", name.substr(0, 80)),
+              "upload it first", std::string(field));
+}
+
+// What is journaled must be there to be found.
+Result<> need_blobs(Context& c, const wire::Batch& batch) {
+  std::vector<std::string> blobs;
+  if (batch.workdir) blobs.push_back(*batch.workdir);
+  for (const auto& input : batch.inputs) blobs.push_back(input.blob);
+  if (batch.train) {
+    for (const auto& shard : batch.train->shards) blobs.push_back(shard.blob);
+    for (const auto& shard : batch.train->validation) blobs.push_back(shard.blob);
+  }
+  for (const auto& name : blobs) SOUK_TRY(need_blob(c, name, "batch"));
+  return {};
+}
+
+// The batch as the market keeps it, and what it demands of machines.
+Result<> add_batch(const wire::Batch& batch, market::SubmitJob& command) {
+  if ((command.kind == "train") != batch.train.has_value())
+    return fail(Code::invalid,
+                fmt::format("a job of kind '{}' {} training", command.kind,
+                            batch.train ? "with" : "without"),
+                "kind train and batch.train come together", "batch");
+  SOUK_TRY(job::check_batch(batch));
+  if (batch.train) SOUK_TRY(job::check_train(*batch.train, command.terms.workers.max));
+  const auto on = [&](std::string_view what) {
+    return std::ranges::find(batch.retry.on, what) != batch.retry.on.end();
+  };
+  command.retry = {.lost = on("lost"), .failed = on("failed"), .max = batch.retry.max};
+  auto& packages = command.terms.constraints.packages;
+  if (batch.network == "internet") packages.emplace_back(job::kInternet);
+  if (batch.image) packages.emplace_back(job::kContainers);
+  if (batch.train && batch.train->trainer == "torch") packages.emplace_back(job::kTorch);
+  command.work = wire::to_json(batch);
+  return {};
+}
+
+// The job as the market takes it, but for its files.
+Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
+  const auto& s = c.state();
+  market::SubmitJob command{.name = body.name, .kind = body.kind};
+  SOUK_TRY(add_classes(s, body, command));
+  command.terms = {.workers = {body.workers.min, body.workers.max},
+                   .limit = limit_of(s, body, command, c.now()),
+                   .budget = body.budget,
+                   .deadline = body.deadline.value_or(base::kNever),
+                   .priority = body.priority};
+  SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
+  if (body.batch) {
+    SOUK_TRY(add_batch(*body.batch, command));
+  } else if (command.kind == "train") {
+    return fail(Code::invalid, "a training job without a description of its training",
+                "give batch.train", "batch");
+  }
+  return command;
+}
+
+Result<wire::Plan> plan(Context& c, const wire::NewJob& body) {
+  SOUK_ASSIGN(const auto command, as_command(c, body));
+  return plan_of(c.state(), body, command, c.now());
+}
+
+Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
+  const auto& s = c.state();
+  SOUK_ASSIGN(auto command, as_command(c, body));
+  if (body.batch) SOUK_TRY(need_blobs(c, *body.batch));
+  foretell(s, body, command, c.now());
+  SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
+  return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));
+}
+
+Result<const market::Job*> my_job(const Context& c) {
+  SOUK_ASSIGN(const auto id, c.id<base::JobId>());
+  const auto* job = c.state().jobs.find(id);
+  if (job == nullptr || !(job->owner == c.actor.account || c.is_operator()))
+    return Context::no_such("job", c.param());
+  return job;
+}
+
+Result<wire::Job> edit_job(Context& c, const wire::JobEdit& body) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  auto terms = job->terms;
+  if (body.workers) terms.workers = {body.workers->min, body.workers->max};
+  if (body.limit) terms.limit = *body.limit;
+  if (body.budget) terms.budget = *body.budget;
+  if (body.deadline) terms.deadline = *body.deadline;
+  if (body.priority) terms.priority = *body.priority;
+  if (body.constraints) {
+    SOUK_ASSIGN(terms.constraints, constraints_from(c.state(), *body.constraints));
+  }
+  SOUK_TRY(c.execute(market::ChangeJob{job->id, std::move(terms)}));
+  // More money is what a job that ran out of it was waiting for.
+  if (job->state == market::JobState::paused && job->reason == market::kBudgetUsedUp)
+    SOUK_TRY(c.execute(market::ResumeJob{job->id}));
+  return view(c.state(), *job);
+}
+
+template <class Make>
+Result<wire::Job> on_job(Context& c, Make make) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_TRY(c.execute(make(job->id)));
+  return view(c.state(), *job);
+}
+
+Result<wire::Page<wire::Job>> list_jobs(Context& c) {
+  const auto text = c.query("state");
+  const auto wanted = base::from_string<market::JobState>(text);
+  if (!text.empty() && !wanted)
+    return fail(Code::invalid, fmt::format("'{}' is not a state of jobs", text.substr(0, 40)),
+                base::suggest(text, names_of(market::JobState{})), "state");
+  const bool all = c.flag("all") && c.is_operator();
+  return page<wire::Job>(
+      c, c.state().jobs,
+      [&](const auto& j) {
+        return (all || j.owner == c.actor.account) && (!wanted || j.state == *wanted);
+      },
+      [&](const auto& j) { return view(c.state(), j); });
+}
+
+// The part as its owner sees it: the open lease, if there is one, says more than the record.
+wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
+  const auto& s = c.state();
+  wire::Part out{.index = index, .state = "waiting"};
+  if (const auto* known = job.part(index)) {
+    if (known->done) out.state = "done";
+    out.tries = known->tries;
+    if (!known->checkpoint.empty()) out.checkpoint = known->checkpoint;
+    if (!known->result.empty()) out.result = known->result;
+  }
+  for (const auto id : job.leases) {
+    const auto& l = s.leases.at(id);
+    if (l.part != index) continue;
+    out.state = l.state == market::LeaseState::granted ? "preparing" : to_string(l.state);
+    out.lease = id;
+    out.machine = s.machines.at(l.machine).name;
+    out.doing = c.services().telemetry.doing(id);
+  }
+  return out;
+}
+
+Result<wire::Page<wire::Part>> list_parts(Context& c) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_ASSIGN(const auto limit, c.number("limit", 50, 1, 500));
+  SOUK_ASSIGN(const auto after, c.number("after", -1, -1, market::kPartsMax));
+  wire::Page<wire::Part> out;
+  if (job->work.empty()) return out;
+  for (auto i = static_cast<std::int32_t>(after) + 1; i < job->terms.workers.max; ++i) {
+    if (std::ssize(out.items) == limit) {
+      out.next = std::to_string(i - 1);
+      break;
+    }
+    out.items.push_back(part_view(c, *job, i));
+  }
+  return out;
+}
+
+Result<wire::JobUsage> job_usage(Context& c) {
+  SOUK_ASSIGN(const auto* job, my_job(c));
+  wire::JobUsage out;
+  c.state().leases.for_each([&](const market::Lease& l) {
+    if (l.job != job->id) return;
+    auto samples = c.services().telemetry.series(l.id);
+    if (samples.empty()) return;
+    wire::LeaseUsage row{.lease = l.id, .samples = std::move(samples)};
+    if (!job->work.empty()) row.part = l.part;
+    out.items.push_back(std::move(row));
+  });
+  return out;
+}
+
+void add_job_list_routes(Routes& routes) {
+  auto& list =
+      paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
+  list.doc.query.push_back({"state", "string", "Only jobs in this state.", false});
+  list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
+  auto& planned = routes.change<wire::NewJob>(
+      "POST", "/v1/plan", "planJob",
+      "What a job would take and cost on the machines on offer; changes nothing and needs none of "
+      "its files",
+      Access::user, 200, &plan);
+  planned.doc.idempotency_key = false;  // It may be asked again.
+  routes.change<wire::NewJob>("POST", "/v1/jobs", "submitJob",
+                              "Submit a job: its budget goes into escrow", Access::user, 201,
+                              &submit);
+  routes.get("/v1/jobs/{id}", "getJob", "One of my jobs", Access::user,
+             [](Context& c) -> Result<wire::Job> {
+               SOUK_ASSIGN(const auto* job, my_job(c));
+               auto out = view(c.state(), *job);
+               if (!job->work.empty()) {
+                 SOUK_ASSIGN(out.batch, wire::from_json<wire::Batch>(job->work));
+               }
+               for (auto& lease : out.leases) lease.doing = c.services().telemetry.doing(lease.id);
+               return out;
+             });
+  paged(routes.get("/v1/jobs/{id}/parts", "listParts", "The workers of a batch job", Access::user,
+                   &list_parts));
+  routes.get("/v1/jobs/{id}/usage", "getUsage", "What its workers use, over time", Access::user,
+             &job_usage);
+  routes.change<wire::JobEdit>("PATCH", "/v1/jobs/{id}", "editJob",
+                               "Change limits, workers or constraints of a live job", Access::user,
+                               200, &edit_job);
+  routes.change("POST", "/v1/jobs/{id}/pause", "pauseJob", "Give all workers back for now",
+                Access::user,
+                [](Context& c) { return on_job(c, [](auto id) { return market::PauseJob{id}; }); });
+  routes.change(
+      "POST", "/v1/jobs/{id}/resume", "resumeJob", "Bid again", Access::user,
+      [](Context& c) { return on_job(c, [](auto id) { return market::ResumeJob{id}; }); });
+  routes.change<wire::Cancel>(
+      "POST", "/v1/jobs/{id}/cancel", "cancelJob", "End a job; what is left of its budget returns",
+      Access::user, 200, [](Context& c, const wire::Cancel& body) {
+        return on_job(c, [&](auto id) { return market::CancelJob{id, body.reason}; });
+      });
+  routes.get("/v1/jobs/{id}/why", "whyJob", "Why it does not run, and the cheapest ways out",
+             Access::user, [](Context& c) -> Result<wire::Why> {
+               SOUK_ASSIGN(const auto* job, my_job(c));
+               return why_view(c.state(), *job, c.now());
+             });
+  paged(routes.get("/v1/jobs/{id}/leases", "listJobLeases", "All leases of a job", Access::user,
+                   [](Context& c) -> Result<wire::Page<wire::Lease>> {
+                     SOUK_ASSIGN(const auto* job, my_job(c));
+                     return page<wire::Lease>(
+                         c, c.state().leases, [&](const auto& l) { return l.job == job->id; },
+                         [&](const auto& l) { return view(c.state(), l); });
+                   }));
+}
+
+// The agent was heard, whatever comes of its report. Nobody speaks for another's machine.
+void hear(Context& c, base::MachineId machine, base::LeaseId lease, std::int32_t epoch) {
+  const auto* l = c.state().leases.find(lease);
+  if (l != nullptr && l->machine == machine && l->epoch == epoch)
+    c.turn().liveness().heard(lease, c.now());
+}
+
+// What the machine says of its lease goes beside the journal.
+void note_use(Context& c, base::MachineId machine, const wire::Held& held) {
+  const auto* l = c.state().leases.find(held.lease);
+  if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
+      l->state == market::LeaseState::closed)
+    return;
+  if (held.doing) c.services().telemetry.set_doing(held.lease, held.doing->substr(0, 80));
+  if (held.usage) c.services().telemetry.add(held.lease, {c.now(), *held.usage});
+}
+
+wire::Order order_for(const State& s, base::MachineId machine, const wire::Held& held) {
+  const auto* l = s.leases.find(held.lease);
+  wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = "stop"};
+  if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
+      l->state == market::LeaseState::closed)
+    return out;
+  out.action = l->state == market::LeaseState::draining ? "drain" : "run";
+  out.until = l->next ? l->next->until : l->term.until;
+  return out;
+}
+
+std::optional<wire::Challenge> challenge(Context& c, base::MachineId id) {
+  auto& challenges = c.services().challenges;
+  if (challenges.overdue(id, c.now()))
+    (void)c.turn().execute(market::kSystem,
+                           market::JudgeMachine{id, "it did not answer a challenge in time"});
+  const auto asked = challenges.ask(c.state().machines.at(id), c.now());
+  if (!asked) return std::nullopt;
+  return wire::Challenge{std::to_string(asked->seed), asked->size, asked->rounds};
+}
+
+Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
+  constexpr std::size_t most = 10'000;
+  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+  if (body.leases.size() > most)
+    return fail(Code::too_large, fmt::format("{} leases in one heartbeat", body.leases.size()),
+                fmt::format("send at most {}", most), "leases");
+  market::Heartbeat command{.machine = id};
+  for (const auto& held : body.leases) command.leases.push_back({held.lease, held.epoch});
+  SOUK_TRY(c.execute(std::move(command)));
+  wire::Orders out{.heartbeat_every = c.state().settings.silence / 4};
+  for (const auto& held : body.leases) {
+    hear(c, id, held.lease, held.epoch);
+    note_use(c, id, held);
+    out.orders.push_back(order_for(c.state(), id, held));
+  }
+  if (body.holds) {
+    if (body.holds->size() > Holdings::kMost)
+      return fail(Code::too_large, fmt::format("{} blobs held", body.holds->size()),
+                  fmt::format("send at most {}, those used last", Holdings::kMost), "holds");
+    c.services().holdings.set(id, *body.holds);
+  }
+  // A machine that works proves itself by its work.
+  if (c.state().index.leases_of[id.value].empty()) out.challenge = challenge(c, id);
+  return out;
+}
+
+Result<wire::Lease> start(Context& c, const wire::LeaseStart& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  SOUK_TRY(c.execute(market::StartLease{id, body.epoch}));
+  const auto& lease = c.state().leases.at(id);
+  hear(c, lease.machine, id, body.epoch);
+  return view(c.state(), lease);
+}
+
+Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  const auto outcome = base::from_string<market::LeaseOutcome>(body.outcome);
+  if (!outcome)
+    return fail(Code::invalid, fmt::format("'{}' is not an outcome", body.outcome.substr(0, 40)),
+                "use completed, failed, released or unstarted", "outcome");
+  if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
+  SOUK_TRY(c.execute(
+      market::FinishLease{id, body.epoch, *outcome, body.detail, body.result.value_or("")}));
+  if (body.usage) c.services().telemetry.add(id, {c.now(), *body.usage});
+  return view(c.state(), c.state().leases.at(id));
+}
+
+Result<wire::Done> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  SOUK_TRY(need_blob(c, body.checkpoint, "checkpoint"));
+  SOUK_TRY(c.execute(market::CheckpointLease{id, body.epoch, body.checkpoint}));
+  return wire::Done{};
+}
+
+Result<wire::Page<wire::Lease>> list_leases(Context& c) {
+  std::optional<base::MachineId> machine;
+  if (const auto text = c.query("machine"); !text.empty()) {
+    machine = base::IdTraits<base::MachineId>::parse(text);
+    if (!machine)
+      return fail(Code::invalid, fmt::format("'{}' is not a machine", text.substr(0, 40)),
+                  "use its id: m1", "machine");
+  }
+  const auto& me = c.actor;
+  return page<wire::Lease>(
+      c, c.state().leases,
+      [&](const market::Lease& l) {
+        if (machine && l.machine != *machine) return false;
+        if (me.scope == market::Scope::machine) return l.machine == me.machine;
+        return l.lender == me.account || l.borrower == me.account;
+      },
+      [&](const market::Lease& l) {
+        auto out = view(c.state(), l);
+        if (l.state != market::LeaseState::closed) out.doing = c.services().telemetry.doing(l.id);
+        return out;
+      });
+}
+
+}  // namespace
+
+void add_job_routes(Routes& routes) {
+  add_job_list_routes(routes);
+  auto& leases =
+      paged(routes.get("/v1/leases", "listLeases",
+                       "My leases, as lender and as borrower; for a machine's token that machine's",
+                       Access::agent, &list_leases));
+  leases.doc.query.push_back({"machine", "string", "Only those of this machine: m1.", false});
+  routes.change<wire::LeaseStart>("POST", "/v1/leases/{id}/start", "startLease",
+                                  "The work runs: billing begins", Access::agent, 200, &start);
+  routes.change<wire::LeaseFinish>("POST", "/v1/leases/{id}/finish", "finishLease",
+                                   "The work ended, or the lender takes the slots back",
+                                   Access::agent, 200, &finish);
+  routes.change<wire::LeaseCheckpoint>("POST", "/v1/leases/{id}/checkpoint", "checkpointLease",
+                                       "Whoever continues this work begins here", Access::agent,
+                                       200, &checkpoint);
+  routes.change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
+                                 "The machine is alive and holds these leases", Access::agent, 200,
+                                 &heartbeat);
+  auto& work = routes.special<void, wire::Work>("GET", "/v1/machines/{id}/work", "getWork",
+                                                "The machine's open leases; waits for a change",
+                                                Access::agent, 200);
+  work.doc.query = {{"seen", "string", "The version seen last: wait while it is the same.", false},
+                    {"wait", "string", "How long to wait at most: 30s.", false}};
+}
+
+}  // namespace souk::server

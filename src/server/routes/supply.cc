@@ -1,0 +1,276 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "mechanism/mechanism.h"
+#include "server/http/router.h"
+#include "server/routes/views.h"
+#include "wire/query.h"
+
+// Slot classes, machines and offers.
+
+namespace souk::server {
+namespace {
+
+using base::Code;
+using base::fail;
+using market::State;
+
+Result<wire::SlotClass> set_class(Context& c, const wire::SlotClassEdit& v) {
+  SOUK_TRY(c.execute(
+      market::SetClass{{.name = c.param(),
+                        .cores = v.cores,
+                        .memory_mib = v.memory_mib,
+                        .gpus = v.gpus,
+                        .gpu_memory_mib = v.gpu_memory_mib,
+                        .price = v.price,
+                        .mechanism = v.mechanism,
+                        .params = v.params,
+                        .retired = v.retired,
+                        .trial = v.trial ? std::optional(market::Trial{
+                                               v.trial->mechanism, v.trial->params, v.trial->slice})
+                                         : std::nullopt}}));
+  return view(c.state(), *c.state().find_class(c.param()), c.now());
+}
+
+Result<wire::Machine> machine_of(const Context& c, base::MachineId id) {
+  const auto* m = c.state().machines.find(id);
+  const bool mine = m != nullptr && m->owner == c.actor.account &&
+                    (c.actor.scope != market::Scope::machine || c.actor.machine == id);
+  if (m == nullptr || !(mine || c.is_operator())) return Context::no_such("machine", to_string(id));
+  return view(c.state(), *m);
+}
+
+// A machine's token sees that machine alone.
+Result<wire::Page<wire::Machine>> list_machines(Context& c) {
+  const bool all = c.flag("all") && c.is_operator();
+  const auto shown = [&](const market::Machine& m) {
+    if (c.actor.scope == market::Scope::machine) return m.id == c.actor.machine;
+    return all || m.owner == c.actor.account;
+  };
+  return page<wire::Machine>(c, c.state().machines, shown,
+                             [&](const auto& m) { return view(c.state(), m); });
+}
+
+Result<wire::Machine> edit_machine(Context& c, const wire::MachineEdit& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+  const auto* m = c.state().machines.find(id);
+  if (m == nullptr) return Context::no_such("machine", c.param());
+  SOUK_TRY(c.execute(market::ChangeMachine{id, body.name.value_or(m->name),
+                                           body.spec ? spec_from(*body.spec) : m->spec}));
+  return view(c.state(), c.state().machines.at(id));
+}
+
+// Of the newest leases that said anything, oldest first. Bounded, as a machine may serve thousands.
+Result<wire::JobUsage> machine_usage(Context& c) {
+  constexpr std::size_t most = 50;
+  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+  SOUK_TRY(machine_of(c, id));
+  const auto& leases = c.state().leases;
+  wire::JobUsage out;
+  for (auto at = leases.before(leases.next()); at && out.items.size() < most;
+       at = leases.before(at)) {
+    const auto& l = leases.at(at);
+    if (l.machine != id) continue;
+    if (auto samples = c.services().telemetry.series(at); !samples.empty())
+      out.items.push_back({at, view(c.state(), l).part, std::move(samples)});
+  }
+  std::ranges::reverse(out.items);
+  return out;
+}
+
+Result<std::vector<market::WeeklyWindow>> windows(const std::vector<std::string>& texts) {
+  std::vector<market::WeeklyWindow> out;
+  for (const auto& text : texts) {
+    SOUK_ASSIGN(auto w, market::parse_weekly(text));
+    out.push_back(std::move(w));
+  }
+  return out;
+}
+
+std::optional<market::Interval> interval(std::optional<base::Time> from,
+                                         std::optional<base::Time> until) {
+  if (!from && !until) return std::nullopt;
+  return market::Interval{from.value_or(base::Time()), until.value_or(base::kNever)};
+}
+
+Result<wire::Offer> post_offer(Context& c, const wire::NewOffer& body) {
+  SOUK_ASSIGN(const auto slot_class, class_named(c.state(), body.class_));
+  market::OfferTerms terms{.slots = body.slots, .reserve = body.price};
+  SOUK_ASSIGN(terms.availability.weekly, windows(body.weekly));
+  terms.availability.once = interval(body.from, body.until);
+  if (body.longest_lease) terms.longest_lease = *body.longest_lease;
+  SOUK_ASSIGN(const auto events,
+              c.execute(market::PostOffer{body.machine, slot_class, std::move(terms)}));
+  return view(c.state(), std::get<market::OfferPosted>(events.front()).offer, c.now());
+}
+
+Result<wire::Offer> show_offer(const Context& c, base::OfferId id) {
+  const auto* o = c.state().offers.find(id);
+  const bool others =
+      c.actor.scope == market::Scope::machine && o != nullptr && o->machine != c.actor.machine;
+  if (o == nullptr || others) return Context::no_such("offer", to_string(id));
+  return view(c.state(), *o, c.now());
+}
+
+Result<wire::Offer> edit_offer(Context& c, const wire::OfferEdit& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
+  const auto* o = c.state().offers.find(id);
+  if (o == nullptr) return Context::no_such("offer", c.param());
+  auto terms = o->terms;
+  if (body.market && body.price)
+    return fail(Code::invalid, "an offer has a price or takes the market's, not both",
+                "send price or market", "market");
+  if (body.slots) terms.slots = *body.slots;
+  if (body.price) terms.reserve = body.price;
+  if (body.market) terms.reserve.reset();
+  if (body.always) terms.availability = {};
+  if (body.weekly) {
+    SOUK_ASSIGN(terms.availability.weekly, windows(*body.weekly));
+  }
+  if (body.from || body.until) {
+    const auto old = terms.availability.once.value_or(market::Interval{});
+    terms.availability.once =
+        market::Interval{body.from.value_or(old.from), body.until.value_or(old.until)};
+  }
+  if (body.longest_lease) terms.longest_lease = *body.longest_lease;
+  SOUK_TRY(c.execute(market::ChangeOffer{id, std::move(terms)}));
+  return show_offer(c, id);
+}
+
+// Runs one command about the offer of the path and shows the offer.
+template <class Make>
+Result<wire::Offer> on_offer(Context& c, Make make) {
+  SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
+  SOUK_TRY(c.execute(make(id)));
+  return show_offer(c, id);
+}
+
+Result<wire::OfferPage> list_offers(Context& c) {
+  const auto& s = c.state();
+  std::optional<wire::Query> query;
+  if (const auto where = c.query("where"); !where.empty()) {
+    const auto fields = wire::query_fields<wire::Offer>();
+    SOUK_ASSIGN(query, wire::parse_query(where, fields));
+  }
+  const bool mine = c.flag("mine");
+  std::optional<wire::Offer> last;
+  // A query looks at the offer as it is shown, so each is shown once and kept for show().
+  const auto keep = [&](const market::Offer& o) {
+    if (mine && o.owner != c.actor.account) return false;
+    last = view(s, o, c.now());
+    return !query || wire::matches(*query, *last);
+  };
+  SOUK_ASSIGN(auto found, page<wire::Offer>(c, s.offers, keep, [&](const market::Offer&) {
+                return *std::move(last);
+              }));
+  wire::OfferPage out{.items = std::move(found.items), .next = std::move(found.next)};
+  if (query) out.query = to_string(*query);
+  return out;
+}
+
+void add_machine_routes(Routes& routes) {
+  auto& list = paged(routes.get(
+      "/v1/machines", "listMachines",
+      "My machines; for a machine's token that machine; for an operator who asks all of them",
+      Access::agent, &list_machines));
+  list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
+  routes.change<wire::NewMachine>(
+      "POST", "/v1/machines", "addMachine", "Add a machine to lend", Access::user, 201,
+      [](Context& c, const wire::NewMachine& body) -> Result<wire::Machine> {
+        SOUK_ASSIGN(const auto events,
+                    c.execute(market::AddMachine{body.name, spec_from(body.spec)}));
+        return machine_of(c, std::get<market::MachineAdded>(events.front()).machine.id);
+      });
+  routes.get("/v1/machines/{id}", "getMachine", "One of my machines", Access::agent,
+             [](Context& c) -> Result<wire::Machine> {
+               SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+               return machine_of(c, id);
+             });
+  routes.get("/v1/machines/{id}/usage", "getMachineUsage",
+             "What the programs of its latest leases use, over time", Access::agent,
+             &machine_usage);
+  routes.change<wire::MachineEdit>("PATCH", "/v1/machines/{id}", "editMachine",
+                                   "Rename a machine, or tell what it has now", Access::agent, 200,
+                                   &edit_machine);
+  routes.change("DELETE", "/v1/machines/{id}", "removeMachine",
+                "Remove a machine that has no offers", Access::user,
+                [](Context& c) -> Result<wire::Done> {
+                  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+                  SOUK_TRY(c.execute(market::RemoveMachine{id}));
+                  return wire::Done{};
+                });
+}
+
+void add_offer_routes(Routes& routes) {
+  auto& list =
+      paged(routes.get("/v1/offers", "listOffers", "What is on offer", Access::user, &list_offers));
+  list.doc.query.push_back(
+      {"where", "string", "A filter: class=c4 and price<=0.5 and reliability>0.9", false});
+  list.doc.query.push_back({"mine", "boolean", "Only my own offers.", false});
+  routes.change<wire::NewOffer>("POST", "/v1/offers", "postOffer", "Offer slots of a machine",
+                                Access::agent, 201, &post_offer);
+  routes.get("/v1/offers/{id}", "getOffer", "One offer", Access::agent,
+             [](Context& c) -> Result<wire::Offer> {
+               SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
+               return show_offer(c, id);
+             });
+  routes.change<wire::OfferEdit>("PATCH", "/v1/offers/{id}", "editOffer",
+                                 "Change price, slots or windows", Access::agent, 200, &edit_offer);
+  routes.change<wire::Pause>("POST", "/v1/offers/{id}/pause", "pauseOffer",
+                             "Take no leases for a while; who is on it gets notice", Access::agent,
+                             200, [](Context& c, const wire::Pause& body) {
+                               const auto until = body.for_ ? c.now() + *body.for_ : base::kNever;
+                               return on_offer(
+                                   c, [&](auto id) { return market::PauseOffer{id, until}; });
+                             });
+  routes.change("POST", "/v1/offers/{id}/resume", "resumeOffer", "End a pause", Access::agent,
+                [](Context& c) {
+                  return on_offer(c, [](auto id) { return market::PauseOffer{id, base::Time()}; });
+                });
+  routes.change(
+      "POST", "/v1/offers/{id}/drain", "drainOffer",
+      "Take no new leases; the present ones run to the end of their terms", Access::agent,
+      [](Context& c) { return on_offer(c, [](auto id) { return market::DrainOffer{id}; }); });
+  routes.change("DELETE", "/v1/offers/{id}", "removeOffer", "Remove an offer without leases",
+                Access::agent, [](Context& c) -> Result<wire::Done> {
+                  SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
+                  SOUK_TRY(c.execute(market::RemoveOffer{id}));
+                  return wire::Done{};
+                });
+}
+
+}  // namespace
+
+void add_supply_routes(Routes& routes) {
+  routes.get("/v1/classes", "listClasses", "The slot classes: what is traded", Access::agent,
+             [](Context& c) -> Result<wire::Page<wire::SlotClass>> {
+               wire::Page<wire::SlotClass> out;
+               for (const auto& k : c.state().classes)
+                 out.items.push_back(view(c.state(), k, c.now()));
+               return out;
+             });
+  routes.change<wire::SlotClassEdit>("PUT", "/v1/classes/{name}", "setClass",
+                                     "Add or edit a slot class, and how it is cleared",
+                                     Access::operator_, 200, &set_class);
+  routes.get("/v1/classes/{name}/mechanisms", "compareMechanisms",
+             "What each mechanism did for a class while it was in force", Access::user,
+             [](Context& c) -> Result<wire::MechanismRecords> {
+               const auto* slot_class = c.state().find_class(c.param());
+               if (slot_class == nullptr) return Context::no_such("slot class", c.param());
+               return records_view(c.state(), *slot_class, c.now());
+             });
+  routes.get("/v1/mechanisms", "listMechanisms", "The rules by which a class can be cleared",
+             Access::user, [](Context&) -> Result<wire::Mechanisms> {
+               wire::Mechanisms out;
+               for (const auto& m : mechanism::all())
+                 out.items.push_back(
+                     {std::string(m.name), std::string(m.summary), std::string(m.properties)});
+               return out;
+             });
+  add_machine_routes(routes);
+  add_offer_routes(routes);
+}
+
+}  // namespace souk::server

@@ -1,0 +1,394 @@
+#include "server/routes/views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "job/batch.h"
+#include "server/routes/treatment.h"
+#include "wire/api_json.h"
+
+namespace souk::server {
+namespace {
+
+using base::Credits;
+using base::Duration;
+using market::State;
+
+std::optional<Time> unless_zero(Time t) { return t == Time() ? std::nullopt : std::optional(t); }
+std::optional<Time> unless_never(Time t) {
+  return t == base::kNever ? std::nullopt : std::optional(t);
+}
+std::optional<std::string> unless_empty(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+template <class I>
+std::optional<I> unless_none(I id) {
+  return id ? std::optional(id) : std::nullopt;
+}
+double share(std::int64_t ppm) { return static_cast<double>(ppm) / 1e6; }
+
+std::vector<std::string> names(const State& s, const std::vector<base::AccountId>& ids) {
+  std::vector<std::string> out;
+  for (const auto id : ids) out.push_back(account_name(s, id));
+  return out;
+}
+
+wire::Constraints view(const State& s, const market::Constraints& c) {
+  wire::Constraints out{.packages = c.packages,
+                        .regions = c.regions,
+                        .lenders_allowed = names(s, c.lenders_allowed),
+                        .lenders_refused = names(s, c.lenders_refused),
+                        .providers_allowed = c.providers_allowed,
+                        .providers_refused = c.providers_refused};
+  if (c.max_rtt_ms > 0) out.max_rtt_ms = c.max_rtt_ms;
+  if (c.min_reliability_ppm > 0) out.min_reliability = share(c.min_reliability_ppm);
+  return out;
+}
+
+// The two specs have the same fields; this goes either way.
+template <class To, class From>
+To spec_as(const From& v) {
+  return {.cores = v.cores,
+          .memory_mib = v.memory_mib,
+          .disk_mib = v.disk_mib,
+          .gpus = v.gpus,
+          .gpu_memory_mib = v.gpu_memory_mib,
+          .gpu = v.gpu,
+          .cpu = v.cpu,
+          .os = v.os,
+          .region = v.region,
+          .provider = v.provider,
+          .packages = v.packages,
+          .rtt_ms = v.rtt_ms};
+}
+
+wire::PriceSummary view(const market::PriceSummary& p) {
+  return {p.volume, p.average, p.low, p.quartile1, p.median, p.quartile3, p.high};
+}
+
+}  // namespace
+
+std::string account_name(const State& s, base::AccountId id) {
+  if (id == ledger::kPlatform) return "platform";
+  const auto* account = s.accounts.find(id);
+  return account == nullptr ? to_string(id) : account->name;
+}
+
+base::Result<market::ClassId> class_named(const State& s, std::string_view name) {
+  if (const auto* c = s.find_class(name)) return c->id;
+  std::vector<std::string_view> names;
+  for (const auto& c : s.classes) names.push_back(c.name);
+  return base::fail(base::Code::invalid,
+                    fmt::format("'{}' is not a slot class", name.substr(0, 40)),
+                    base::suggest(name, names), "class");
+}
+
+wire::Account view(const State& s, const market::Account& a) {
+  const auto& b = s.ledger.balance(a.id);
+  return {.id = a.id,
+          .name = a.name,
+          .operator_ = a.is_operator,
+          .frozen = unless_empty(a.frozen),
+          .available = b.available,
+          .bonus = b.bonus,
+          .escrow = b.escrow,
+          .created = a.created};
+}
+
+wire::Balance balance_view(const State& s, base::AccountId id) {
+  const auto& b = s.ledger.balance(id);
+  return {unless_none(id), account_name(s, id), b.available, b.bonus, b.escrow};
+}
+
+wire::Token view(const market::Token& t) {
+  return {.id = t.id,
+          .scope = std::string(to_string(t.scope)),
+          .machine = unless_none(t.machine),
+          .label = t.label,
+          .created = t.created,
+          .expires = unless_never(t.expires)};
+}
+
+wire::SlotClass view(const State& s, const market::SlotClass& c, Time now) {
+  const auto& index = s.index.classes[c.id.value - 1];
+  return {.name = c.name,
+          .cores = c.cores,
+          .memory_mib = c.memory_mib,
+          .gpus = c.gpus,
+          .gpu_memory_mib = c.gpu_memory_mib,
+          .price = c.price,
+          .suggested = s.suggested(c.id, now, now),
+          .mechanism = c.mechanism,
+          .params = c.params,
+          .retired = c.retired,
+          .leased = index.leased,
+          .wanted = index.wanted,
+          .trial = c.trial ? std::optional(
+                                 wire::Trial{c.trial->mechanism, c.trial->params, c.trial->slice})
+                           : std::nullopt,
+          .in_force = c.mechanism_at(now)};
+}
+
+wire::MechanismRecords records_view(const State& s, const market::SlotClass& c, Time now) {
+  const auto part = [](std::int64_t n, std::int64_t of) {
+    return of > 0 ? std::optional(static_cast<double>(n) / static_cast<double>(of)) : std::nullopt;
+  };
+  wire::MechanismRecords out{.class_ = c.name};
+  for (const auto& [name, t] : s.tallies[c.id.value - 1].of)
+    out.items.push_back(
+        {.mechanism = name,
+         .in_force = name == c.mechanism_at(now),
+         .rounds = t.rounds,
+         .traded = t.traded,
+         .efficiency = part(t.gain, t.best),
+         .price = t.traded > 0 ? std::optional(Credits(t.pays / t.traded)) : std::nullopt,
+         .borrowers_pay = Credits(t.pays),
+         .lenders_get = Credits(t.gets),
+         .platform = Credits(t.pays - t.gets),
+         .served = part(t.traded, t.demand),
+         .utilisation = part(t.leased + t.traded, t.leased + t.supply),
+         .wait_p50 = t.wait(0.5),
+         .wait_p95 = t.wait(0.95),
+         .borrowers_share = part(t.limits - t.measured_pays, t.gain),
+         .lenders_share = part(t.gain - t.limits + t.measured_gets, t.gain),
+         .platform_share = part(t.measured_pays - t.measured_gets, t.gain),
+         .alpha = t.alpha(),
+         .volatility = t.volatility()});
+  out.treatment = treatment_of(s, c.id, now);
+  return out;
+}
+
+wire::Machine view(const State& s, const market::Machine& m) {
+  return {.id = m.id,
+          .name = m.name,
+          .owner = account_name(s, m.owner),
+          .spec = spec_as<wire::MachineSpec>(m.spec),
+          .reliability = share(m.reliability_ppm),
+          .online = m.online,
+          .offers = s.index.offers_of[m.id.value],
+          .created = m.created,
+          .doubted = unless_empty(m.doubted)};
+}
+
+wire::Offer view(const State& s, const market::Offer& o, Time now) {
+  const auto& machine = s.machines.at(o.machine);
+  const auto open = market::opening(o.terms.availability, now);
+  const bool is_open = open && open->contains(now);
+  wire::Offer out{.id = o.id,
+                  .machine = o.machine,
+                  .machine_name = machine.name,
+                  .lender = account_name(s, o.owner),
+                  .class_ = s.slot_class(o.slot_class).name,
+                  .slots = o.terms.slots,
+                  .free = std::max(0, o.terms.slots - o.leased),
+                  .price = o.terms.reserve,
+                  .longest_lease = o.terms.longest_lease,
+                  .reliability = share(machine.reliability_ppm),
+                  .region = machine.spec.region,
+                  .provider = machine.spec.provider,
+                  .rtt_ms = machine.spec.rtt_ms,
+                  .created = o.created,
+                  .sandboxed = std::ranges::find(machine.spec.packages, job::kUnsandboxed) ==
+                               machine.spec.packages.end()};
+  for (const auto& w : o.terms.availability.weekly) out.weekly.push_back(to_string(w));
+  if (const auto& once = o.terms.availability.once) {
+    out.from = unless_zero(once->from);
+    out.until = unless_never(once->until);
+  }
+  if (is_open) out.closes = unless_never(open->until);
+  if (open && !is_open) out.opens = open->from;
+  if (o.paused_until > now) out.paused_until = unless_never(o.paused_until);
+  out.state = !s.accounts.at(o.owner).frozen.empty() ? "frozen"
+              : o.draining                           ? "draining"
+              : o.paused_until > now                 ? "paused"
+              : !machine.online                      ? "offline"
+              : !machine.doubted.empty()             ? "doubted"
+              : !is_open                             ? "closed"
+              : out.free == 0                        ? "full"
+                                                     : "open";
+  return out;
+}
+
+wire::Lease view(const State& s, const market::Lease& l) {
+  wire::Lease out{.id = l.id,
+                  .job = l.job,
+                  .offer = l.offer,
+                  .machine = l.machine,
+                  .borrower = account_name(s, l.borrower),
+                  .lender = account_name(s, l.lender),
+                  .class_ = s.slot_class(l.slot_class).name,
+                  .slots = l.slots,
+                  .epoch = l.epoch,
+                  .state = std::string(to_string(l.state)),
+                  .detail = unless_empty(l.detail),
+                  .price = l.term.pays,
+                  .from = l.term.from,
+                  .until = l.term.until,
+                  .granted = l.granted,
+                  .started = unless_zero(l.started),
+                  .settled_until = unless_zero(l.settled_until),
+                  .paid = l.paid,
+                  .earned = l.earned,
+                  .ended = unless_zero(l.ended)};
+  if (l.outcome != market::LeaseOutcome::none) out.outcome = std::string(to_string(l.outcome));
+  if (l.next) {
+    out.next_price = l.next->pays;
+    out.next_until = l.next->until;
+  }
+  if (const auto* job = s.jobs.find(l.job); job != nullptr && !job->work.empty()) out.part = l.part;
+  return out;
+}
+
+wire::Job view(const State& s, const market::Job& j) {
+  const auto* hold = s.ledger.hold(market::hold_of(j.id));
+  wire::Job out{.id = j.id,
+                .name = j.name,
+                .kind = j.kind,
+                .owner = account_name(s, j.owner),
+                .class_ = s.slot_class(j.slot_class).name,
+                .workers = {j.terms.workers.min, j.terms.workers.max},
+                .limit = j.terms.limit,
+                .budget = j.terms.budget,
+                .spent = j.spent,
+                .escrow = hold == nullptr ? Credits() : hold->left,
+                .deadline = unless_never(j.terms.deadline),
+                .priority = j.terms.priority,
+                .constraints = view(s, j.terms.constraints),
+                .state = std::string(to_string(j.state)),
+                .reason = j.reason,
+                .held = j.held,
+                .done = j.done,
+                .low = j.warned,
+                .created = j.created,
+                .started = unless_zero(j.started),
+                .ended = unless_zero(j.ended)};
+  if (!j.result.empty()) out.result = j.result;
+  if (j.planned > 0) {
+    out.planned = market::aimed_workers(j);
+    out.planned_why = j.planned_why;
+  }
+  if (!j.also.empty()) {
+    out.classes.emplace({out.class_});
+    for (const auto other : j.also) out.classes->push_back(s.slot_class(other).name);
+  }
+  if (!j.moves.empty()) {
+    out.moves.emplace();
+    for (const auto& m : j.moves)
+      out.moves->push_back({m.at, s.slot_class(m.from).name, s.slot_class(m.to).name, m.why});
+  }
+  if (!j.forecast.empty())
+    if (const auto forecast = wire::from_json<wire::JobForecast>(j.forecast))
+      out.forecast = *forecast;
+  Credits per_hour;
+  for (const auto id : j.leases) {
+    const auto& l = s.leases.at(id);
+    out.leases.push_back(view(s, l));
+    per_hour += base::cost(l.term.pays, l.slots, base::hours(1));
+  }
+  if (per_hour > Credits()) out.runway = base::affordable(per_hour, 1, out.escrow);
+  return out;
+}
+
+wire::Settings view(const market::Settings& v) {
+  return {.fee = share(v.fee_ppm),
+          .signup_bonus = v.signup_bonus,
+          .signup_open = v.signup_open,
+          .term = v.term,
+          .shortest_term = v.shortest_term,
+          .drain = v.drain,
+          .settle_every = v.settle_every,
+          .silence = v.silence,
+          .setup = v.setup,
+          .low_escrow = v.low_escrow,
+          .history = v.history,
+          .retention = v.retention};
+}
+
+wire::AuditEntry view(const State& s, const market::AuditEntry& e) {
+  return {e.at, account_name(s, e.who), e.action, e.subject, e.detail};
+}
+
+wire::Feedback view(const State& s, const market::Feedback& f) {
+  return {f.id, account_name(s, f.account), std::string(to_string(f.category)), f.text, f.at};
+}
+
+wire::StatementLine view(const market::StatementLine& l) {
+  return {l.at,  std::string(to_string(l.kind)), l.amount, unless_none(l.job), unless_none(l.lease),
+          l.memo};
+}
+
+wire::Why why_view(const State& s, const market::Job& j, Time now) {
+  const auto why = market::why(s, j, now);
+  wire::Why out{.job = j.id,
+                .state = std::string(to_string(j.state)),
+                .summary = why.summary,
+                .needed = why.needed,
+                .matching = why.matching};
+  for (const auto& g : why.groups) {
+    wire::WhyGroup group{.offers = g.offers, .slots = g.slots, .example = g.example};
+    for (const auto o : g.obstacles) group.obstacles.emplace_back(to_string(o));
+    out.groups.push_back(std::move(group));
+  }
+  for (const auto& r : why.relaxations)
+    out.relaxations.push_back({std::string(to_string(r.kind)), r.change, r.slots, r.extra, r.flag});
+  return out;
+}
+
+wire::Ledger ledger_view(const State& s, base::AccountId who, bool all) {
+  wire::Ledger out;
+  wire::Balance others{.name = "everyone else"};
+  s.accounts.for_each([&](const market::Account& a) {
+    auto row = balance_view(s, a.id);
+    if (all || a.id == who) {
+      out.accounts.push_back(std::move(row));
+    } else {
+      others.available += row.available;
+      others.bonus += row.bonus;
+      others.escrow += row.escrow;
+    }
+  });
+  if (!all) out.accounts.push_back(others);
+  out.accounts.push_back(balance_view(s, ledger::kPlatform));
+  out.accounts.push_back({.name = "mint", .available = -s.ledger.minted()});
+  for (const auto& b : out.accounts) out.sum += b.available + b.bonus + b.escrow;
+  return out;
+}
+
+wire::Prices prices_view(const State& s, const market::SlotClass& c, Time now, Duration history,
+                         Duration bucket) {
+  const auto& prices = s.prices[c.id.value - 1];
+  const auto floor = [](Time t, Duration d) { return Time(t.us - t.us % d.us); };
+  wire::Prices out{.class_ = c.name,
+                   .mechanism = c.mechanism,
+                   .suggested = s.suggested(c.id, now, now),
+                   .last = prices.last(),
+                   .summary = view(prices.summary(now - history, now + Duration(1)))};
+  std::int64_t leased = 0, all = 0;
+  const auto& hours = prices.hours();
+  for (std::size_t i = 0; i < hours.size(); ++i) {
+    const Time at(hours[i].hour * base::hours(1).us);
+    if (at + base::hours(1) <= now - history) continue;
+    const auto from = floor(at, bucket);
+    if (out.buckets.empty() || out.buckets.back().from != from) {
+      out.buckets.push_back({.from = from, .prices = view(prices.summary(from, from + bucket))});
+      leased = all = 0;
+    }
+    leased += hours[i].leased;
+    all += hours[i].leased + hours[i].supply;
+    if (all > 0)
+      out.buckets.back().utilisation = static_cast<double>(leased) / static_cast<double>(all);
+  }
+  for (int h = 0; h < 24; ++h) {
+    const auto from = floor(now, base::hours(1)) + base::hours(h);
+    out.ahead.push_back({from, s.suggested(c.id, now, from)});
+  }
+  return out;
+}
+
+market::MachineSpec spec_from(const wire::MachineSpec& v) {
+  return spec_as<market::MachineSpec>(v);
+}
+
+}  // namespace souk::server

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "market/state.h"
+#include "market/why.h"
+#include "wire/api.h"
+
+// The state as the API shows it. Pure.
+
+namespace souk::server {
+
+using base::Time;
+
+[[nodiscard]] std::string account_name(const market::State& s, base::AccountId id);
+
+[[nodiscard]] wire::Account view(const market::State& s, const market::Account& a);
+[[nodiscard]] wire::Balance balance_view(const market::State& s, base::AccountId id);
+[[nodiscard]] wire::Token view(const market::Token& t);
+[[nodiscard]] wire::SlotClass view(const market::State& s, const market::SlotClass& c, Time now);
+[[nodiscard]] wire::Machine view(const market::State& s, const market::Machine& m);
+[[nodiscard]] wire::Offer view(const market::State& s, const market::Offer& o, Time now);
+[[nodiscard]] wire::Job view(const market::State& s, const market::Job& j);
+[[nodiscard]] wire::Lease view(const market::State& s, const market::Lease& l);
+[[nodiscard]] wire::Settings view(const market::Settings& v);
+[[nodiscard]] wire::AuditEntry view(const market::State& s, const market::AuditEntry& e);
+[[nodiscard]] wire::Feedback view(const market::State& s, const market::Feedback& f);
+[[nodiscard]] wire::StatementLine view(const market::StatementLine& l);
+[[nodiscard]] wire::Why why_view(const market::State& s, const market::Job& j, Time now);
+[[nodiscard]] wire::Ledger ledger_view(const market::State& s, base::AccountId who, bool all);
+[[nodiscard]] wire::MechanismRecords records_view(const market::State& s,
+                                                  const market::SlotClass& c, Time now);
+// `bucket`: an hour or a day.
+[[nodiscard]] wire::Prices prices_view(const market::State& s, const market::SlotClass& c, Time now,
+                                       base::Duration history, base::Duration bucket);
+
+// The class of this name, or an error that suggests the nearest.
+[[nodiscard]] base::Result<market::ClassId> class_named(const market::State& s,
+                                                        std::string_view name);
+[[nodiscard]] market::MachineSpec spec_from(const wire::MachineSpec& v);
+
+}  // namespace souk::server

@@ -1,0 +1,71 @@
+#include <cmath>
+
+#include "train/aggregators/fold.h"
+#include "train/aggregators/rules.h"
+
+namespace souk::train {
+namespace {
+
+constexpr float kRemember = 0.95F;  // Of the mean square, per fold, as in the paper.
+constexpr float kTiny = 1e-30F;
+
+// DC-ASGD (Zheng et al., 2017): W <- W - lr (g + lambda g*g*(W - Wb)), with Wb the base of the
+// worker; the second term approximates how the gradient changed from Wb to W. Workers send the
+// change D of several steps; taking D = -lr g, that is
+//   plain:     W <- W + D - c,  c = (lambda / lr) D*D*(W - Wb)
+//   adaptive:  c = lambda D*D*(W - Wb) / sqrt(m),  m <- 0.95 m + 0.05 D*D
+// where lr drops out of the second, so it needs no knowledge of the workers. It was derived for
+// single gradients; so that it stays sound for long changes, c is kept within -|D| and |D|: the
+// correction at most stops a step or doubles it.
+// Params: adaptive, 0 or 1 (unless given); lambda in [0, 100], 2 if adaptive, else 0.04, unless
+// given; lr, that of the workers, in [1e-6, 100], 0.1 unless given.
+class DcAsgd final : public Aggregator {
+ public:
+  DcAsgd(bool adaptive, double lambda) : adaptive_(adaptive), by_(static_cast<float>(lambda)) {}
+  std::string_view name() const override { return "dc-asgd"; }
+  Needs needs() const override { return {.planes = adaptive_ ? 1UL : 0UL, .base = true}; }
+
+  void fold(Parameters& p, std::span<const Update> updates) const override {
+    for (const auto& u : updates) CHECK(u.base.size() == p.count());
+    fold_each(p, updates, [&](std::size_t k, const Chunk& chunk, const float* change) {
+      const auto* base = updates[k].base[chunk.block]->data() + chunk.from;
+      adaptive_ ? adaptive(chunk, change, base) : plain(chunk, change, base);
+    });
+  }
+
+ private:
+  static float corrected(float d, float c) {
+    const auto most = std::abs(d);
+    return d - std::min(std::max(c, -most), most);
+  }
+
+  void plain(const Chunk& chunk, const float* __restrict d, const float* __restrict base) const {
+    float* __restrict w = chunk.w;
+    for (std::size_t i = 0; i < chunk.size; ++i)
+      w[i] += corrected(d[i], by_ * d[i] * d[i] * (w[i] - base[i]));
+  }
+
+  void adaptive(const Chunk& chunk, const float* __restrict d, const float* __restrict base) const {
+    float* __restrict w = chunk.w;
+    float* __restrict m = chunk.plane[0];
+    for (std::size_t i = 0; i < chunk.size; ++i) {
+      const auto square = d[i] * d[i];
+      m[i] = kRemember * m[i] + (1 - kRemember) * square;
+      w[i] += corrected(d[i], by_ * square * (w[i] - base[i]) / root(m[i] + kTiny));
+    }
+  }
+
+  bool adaptive_;
+  float by_;  // lambda / lr, or lambda.
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Aggregator>> make_dc_asgd(const RuleSpec& spec) {
+  SOUK_ASSIGN(const auto adaptive, whole_param(spec, "adaptive", 1, 0, 1));
+  SOUK_ASSIGN(const auto lambda, number_param(spec, "lambda", adaptive == 1 ? 2 : 0.04, 0, 100));
+  SOUK_ASSIGN(const auto lr, number_param(spec, "lr", 0.1, 1e-6, 100));
+  return std::make_unique<DcAsgd>(adaptive == 1, adaptive == 1 ? lambda : lambda / lr);
+}
+
+}  // namespace souk::train
