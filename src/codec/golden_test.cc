@@ -1,65 +1,26 @@
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "codec/events.h"
-#include "codec/snapshot.h"
-#include "market/testing/history.h"
+#include "codec/testing/filled.h"
+#include "codec/testing/first_version.h"
+#include "market/invariants.h"
 
-// A journal written once, by an early version of this program. It must be readable for ever.
-//
-// When the hash changes: if a field was appended to something, the journal still reads and the new
-// hash is right; write it down below. If anything else changed, the format broke: add an upcast
-// (events.h) instead of changing this test. The file itself is never written again.
+// Journals written once, by the first version of the format. They must be readable for ever, and
+// tell what they told then. Neither the files nor the hashes are ever written again: they do not
+// change when a field is appended (first_version.h). When one of these tests fails, the format
+// broke: add an upcast (events.h) instead of changing the test.
 
 namespace souk::codec {
 namespace {
 
-constexpr std::string_view kStateHash =
-    "508d7eb627f560cea60e926580170ea9968a93dac01e4407472aa6c41f55cbd8";
+using TimedEvents = std::vector<std::pair<Time, Event>>;
 
-std::filesystem::path golden() {
-  return std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/journal-v1.hex";
-}
-
-// The journal of a random history's first commands, with the kinds of events in it.
-std::pair<base::Bytes, std::size_t> journal_of(std::uint64_t seed, int commands) {
-  market::testing::HistoryMaker maker(seed);
-  market::testing::CheckedRun run;
-  EventWriter writer;
-  for (const auto& event : market::founding_events()) writer.add(Time(), event);
-  run.on_event = [&](Time at, const Event& e) {
-    maker.observe(e, at);
-    writer.add(at, e);
-  };
-  for (int i = 0; i < commands; ++i)
-    if (!run.step(maker.next(run.state)).empty()) return {};
-  writer.add(run.state.now,
-             market::Answered{{base::AccountId(1), "key", 7, 201, "{}", run.state.now}});
-  return {writer.bytes(), run.kinds.size() + 1};
-}
-
-// Of many short histories, the one with the most kinds of events. SOUK_WRITE_GOLDEN=1 runs it.
-void write_golden() {
-  base::Bytes best;
-  std::size_t kinds = 0;
-  for (std::uint64_t seed = 1; seed < 400; ++seed) {
-    auto [bytes, n] = journal_of(seed, 1'100);
-    if (n > kinds && bytes.size() < 19'500) best = std::move(bytes), kinds = n;
-  }
-  std::filesystem::create_directories(golden().parent_path());
-  std::ofstream out(golden());
-  const auto hex = base::to_hex(best);
-  for (std::size_t i = 0; i < hex.size(); i += 100) out << hex.substr(i, 100) << '\n';
-  fmt::print("{} kinds of events, {} bytes\n", kinds, best.size());
-}
-
-base::Bytes read_golden() {
-  std::ifstream in(golden());
+base::Bytes golden(std::string_view name) {
+  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../tests/golden" / name);
   base::Bytes bytes;
   for (std::string line; std::getline(in, line);)
     for (std::size_t i = 0; i + 1 < line.size(); i += 2)
@@ -67,16 +28,51 @@ base::Bytes read_golden() {
   return bytes;
 }
 
-TEST(Golden, AJournalOfTheFirstVersionStillTellsTheSameStory) {
-  if (std::getenv("SOUK_WRITE_GOLDEN") != nullptr) write_golden();
-  const auto bytes = read_golden();
-  ASSERT_FALSE(bytes.empty()) << golden();
-  market::State state;
+TimedEvents read_golden(std::string_view name) {
+  TimedEvents out;
+  const auto bytes = golden(name);
+  EXPECT_FALSE(bytes.empty()) << name;
   const auto read =
-      read_events(bytes, 1, [&](Time at, const Event& event) { market::apply(state, at, event); });
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(market::broken_invariants(state), std::vector<std::string>{});
-  EXPECT_EQ(to_string(state_hash(state)), kStateHash);
+      read_events(bytes, 1, [&](Time at, const Event& event) { out.emplace_back(at, event); });
+  EXPECT_TRUE(read) << name << ": " << read.error().message;
+  return out;
+}
+
+struct GoldenJournal {
+  std::string_view file;
+  std::string_view state_hash;  // Of the state after its last event, in the format of then.
+};
+
+constexpr GoldenJournal kGoldenJournals[] = {
+    // A random history.
+    {"journal-v1.hex", "508d7eb627f560cea60e926580170ea9968a93dac01e4407472aa6c41f55cbd8"},
+    // Every kind of event at least once (testing/busy_market.h, as it was then).
+    {"market-v1.hex", "7127fd5ac4a4823f4c4af9e41aaca5b682472794843fe24629113f6317e0f8e8"},
+};
+
+TEST(Golden, AJournalOfTheFirstVersionStillTellsTheSameStory) {
+  for (const auto& journal : kGoldenJournals) {
+    market::State state;
+    for (const auto& [at, event] : read_golden(journal.file)) market::apply(state, at, event);
+    EXPECT_EQ(market::broken_invariants(state), std::vector<std::string>{}) << journal.file;
+    EXPECT_EQ(to_string(testing::first_hash(state)), journal.state_hash) << journal.file;
+  }
+}
+
+// The file holds testing::filled_events() as they were then: all kinds, no field at its default.
+TEST(Golden, EveryFieldOfEveryEventOfTheFirstVersionIsReadAsItWasWritten) {
+  const auto events = read_golden("events-v1.hex");
+  std::set<std::size_t> kinds;
+  for (const auto& [at, event] : events) kinds.insert(event.index());
+  EXPECT_EQ(kinds.size(), 42u);
+  EXPECT_EQ(*kinds.rbegin(), 41u);
+  EXPECT_EQ(base::to_hex(testing::first_version(events)), base::to_hex(golden("events-v1.hex")));
+}
+
+TEST(Golden, TheJournalOfAMarketHasEveryKindOfTheFirstVersion) {
+  std::set<std::size_t> kinds;
+  for (const auto& [at, event] : read_golden("market-v1.hex")) kinds.insert(event.index());
+  EXPECT_EQ(kinds.size(), 42u);
 }
 
 }  // namespace
