@@ -46,16 +46,38 @@ Result<> decode(std::uint8_t kind, std::uint8_t version, std::string_view fields
     const auto it =
         std::ranges::find_if(known, [&](const Upcast& u) { return u.kind == kind && u.from == v; });
     CHECK(it != known.end());
-    converted = it->convert(fields);
+    Reader reader(fields);
+    converted = it->convert(reader);
+    if (!reader.ok() || !reader.at_end()) return damaged(number, "its fields cannot be read");
     fields = converted;
   }
   if (!kReaders[kind](fields, out)) return damaged(number, "its fields cannot be read");
   return {};
 }
 
+template <class E>
+std::uint8_t kind_of_event() {
+  return static_cast<std::uint8_t>(Event(std::in_place_type<E>).index());
+}
+
+// Version 1 had no field for what a job's workers are paid for: it followed from the job's kind.
+base::Bytes pay_of_kind(Reader& fields) {
+  market::JobSubmitted e;
+  fields.get(e);
+  e.job.pay = e.job.kind == "train" ? market::Pay::work : market::Pay::time;
+  base::Bytes out;
+  Writer(out).put(e);
+  return out;
+}
+
 }  // namespace
 
-std::span<const Upcast> upcasts() { return {}; }  // No kind has changed incompatibly yet.
+std::span<const Upcast> upcasts() {
+  static const std::array rows{
+      Upcast{kind_of_event<market::JobSubmitted>(), 1, pay_of_kind},
+  };
+  return rows;
+}
 
 void EventWriter::add(Time at, const Event& event) {
   fields_.clear();

@@ -16,8 +16,8 @@
 //            the same batch (the first: since 1970);  length: of the fields, in bytes
 //
 // Old events are never rewritten. A field appended to the end of an event needs nothing: where it
-// is missing it keeps its default. Any other change gives the event's kind a new version, and a
-// function here that makes the new fields' bytes from the old ones.
+// is missing it keeps its default. Any other change gives the event's kind a new version, and a row
+// in upcasts() that makes the new fields' bytes from the old ones.
 
 namespace souk::codec {
 
@@ -25,11 +25,14 @@ using base::Result;
 using base::Time;
 using market::Event;
 
-// Turns the fields of version `from` of one kind into those of version `from` + 1.
+class Reader;
+
+// Turns the fields of version `from` of one kind into those of version `from` + 1. It reads them
+// all; where they make no sense, what it returns is not looked at.
 struct Upcast {
   std::uint8_t kind = 0;
   std::uint8_t from = 1;
-  std::function<base::Bytes(std::string_view fields)> convert;
+  std::function<base::Bytes(Reader& fields)> convert;
 };
 
 // All upcasts there are. The current version of a kind is one more than its upcasts.

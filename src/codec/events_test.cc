@@ -93,13 +93,14 @@ TEST(Events, AnOldVersionIsBroughtUpStepByStep) {
   // Version 1 wrote the job as text, version 2 as a number one too high.
   const std::vector<Upcast> known{
       {kind<JobWarned>(), 2,
-       [](std::string_view fields) {
+       [](Reader& fields) {
          JobWarned e;
-         Reader(fields).get(e);
+         fields.get(e);
          return fields_of_event(JobWarned{JobId(e.job.value - 1)});
        }},
-      {kind<JobWarned>(), 1, [](std::string_view fields) {
-         return fields_of_event(JobWarned{JobId(std::stoull(std::string(fields)) + 1)});
+      {kind<JobWarned>(), 1, [](Reader& fields) {
+         const std::string text(fields.raw(fields.left()));
+         return fields_of_event(JobWarned{JobId(std::stoull(text) + 1)});
        }}};
   EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 1, "17"), known)).job, JobId(17));
   EXPECT_EQ(std::get<JobWarned>(only_event(raw(kind<JobWarned>(), 2, "\x12"), known)).job,
@@ -108,6 +109,24 @@ TEST(Events, AnOldVersionIsBroughtUpStepByStep) {
             JobId(17));
   EXPECT_EQ(error_of(raw(kind<JobWarned>(), 4, "\x11"), known),
             "event 42: kind 19 version 4 is unknown");
+}
+
+// A job of version 1, which had no `pay`.
+Bytes job_of_version_1(const std::string& kind_of_job) {
+  auto fields = fields_of_event(JobSubmitted{{.id = JobId(7), .kind = kind_of_job}});
+  fields.pop_back();
+  return fields;
+}
+
+TEST(Events, AnOldTrainingIsPaidByWorkAndAnyOtherOldJobByTime) {
+  const auto pay_of = [](const std::string& kind_of_job) {
+    const auto fields = job_of_version_1(kind_of_job);
+    return std::get<JobSubmitted>(only_event(raw(kind<JobSubmitted>(), 1, fields))).job.pay;
+  };
+  EXPECT_EQ(pay_of("train"), Pay::work);
+  EXPECT_EQ(pay_of("batch"), Pay::time);
+  const auto damaged = job_of_version_1("train").substr(0, 3) + "\xff";
+  EXPECT_EQ(error_of(raw(kind<JobSubmitted>(), 1, damaged)), "event 42: its fields cannot be read");
 }
 
 TEST(Events, WhatThisProgramCannotReadIsAnErrorThatNamesTheEvent) {

@@ -102,6 +102,7 @@ struct SubmitJob {
   std::int32_t planned = 0;
   std::string planned_why = {};
   std::vector<ClassId> also = {};  // Classes it may move to.
+  Pay pay = Pay::time;
 };
 struct ChangeJob {
   JobId job;

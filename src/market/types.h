@@ -244,6 +244,10 @@ struct Part {
   SOUK_FIELDS(Part, index, done, tries, checkpoint, result)
 };
 
+// What a job's workers are paid for: the time that they run, or the part of it that led to accepted
+// work (AcceptWork).
+SOUK_ENUM(Pay, time, work)
+
 // A job left one class for another.
 struct Move {
   Time at;
@@ -284,6 +288,7 @@ struct Job {
   std::string planned_why;
   std::vector<ClassId> also;  // Classes it may move to, beside the one it is in.
   std::vector<Move> moves;    // The latest, oldest first.
+  Pay pay = Pay::time;
 
   [[nodiscard]] const Part* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
@@ -291,7 +296,7 @@ struct Job {
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
               held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
-              forecast, planned, planned_why, also, moves)
+              forecast, planned, planned_why, also, moves, pay)
 };
 
 // How many workers the job is to have now: its maximum, or what was planned within its bounds.
@@ -300,9 +305,8 @@ struct Job {
   return j.planned > 0 ? std::clamp(j.planned, min, max) : max;
 }
 
-// Its workers are paid for work that was accepted (AcceptWork), not for time. They may come and go:
-// losing one costs the job nothing.
-[[nodiscard]] inline bool paid_by_work(const Job& j) { return j.kind == "train"; }
+// The workers of such a job may come and go: losing one costs the job nothing.
+[[nodiscard]] inline bool paid_by_work(const Job& j) { return j.pay == Pay::work; }
 
 // granted: the machine prepares, unbilled. running: billed. draining: billed, told to finish before
 // `term_end`. closed: see outcome.

@@ -235,6 +235,7 @@ class BusyMarket {
     auto job = batch(1, 3, 9'000);
     job.name = "fit";
     job.kind = "train";
+    job.pay = market::Pay::work;
     job.planned = 2;
     job.also = {market::ClassId(2)};
     run(person(kBob), std::move(job));
@@ -275,6 +276,7 @@ class BusyMarket {
     tick(base::days(3));
     auto job = batch(1, 1, 4'000);
     job.kind = "train";
+    job.pay = market::Pay::work;
     run(person(kBob), std::move(job));
     clear(1);
     start(base::JobId(6));

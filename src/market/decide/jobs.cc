@@ -119,7 +119,8 @@ Result<> Decider::operator()(const SubmitJob& c) {
                               .forecast = c.forecast,
                               .planned = c.planned,
                               .planned_why = c.planned_why,
-                              .also = c.also}});
+                              .also = c.also,
+                              .pay = c.pay}});
   return {};
 }
 

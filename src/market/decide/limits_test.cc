@@ -194,6 +194,7 @@ TEST(Limits, AJobMayMoveBetweenAFewClassesAndRemembersItsLatestMoves) {
   const auto bob = w.account("bob", 5_cr);
   auto other = w.s.slot_class(w.slot_class());
   SubmitJob job{"job", "train", w.slot_class(), wants(1, 1, 1_cr, 1_cr)};
+  job.pay = Pay::work;
   for (std::size_t i = 0; i <= kOtherClassesPerJob; ++i) {
     other.name = "other" + std::to_string(i);
     w.run(kBoss, SetClass{other});

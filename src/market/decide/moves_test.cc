@@ -33,7 +33,8 @@ struct TwoClasses : World {
             .slot_class = c1,
             .terms = std::move(terms),
             .work = "fit",
-            .also = {c4}};
+            .also = {c4},
+            .pay = Pay::work};
   }
   Events move(ClassId to, std::int32_t workers = 0) {
     return run(kSystem, MoveJob{job, to, workers, "it would be late"});

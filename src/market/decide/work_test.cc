@@ -17,8 +17,13 @@ struct Training : World {
 
   Training() {
     offer(tower, {.slots = 2, .reserve = 0.5_cr});
-    run(user(bob), SubmitJob{"job", "train", slot_class(), wants(1, 2, 0.5_cr, 5_cr), "fit",
-                             Retry{.lost = true, .failed = true, .max = 1}});
+    run(user(bob), SubmitJob{.name = "job",
+                             .kind = "train",
+                             .slot_class = slot_class(),
+                             .terms = wants(1, 2, 0.5_cr, 5_cr),
+                             .work = "fit",
+                             .retry = {.lost = true, .failed = true, .max = 1},
+                             .pay = Pay::work});
     job = s.jobs.before(s.jobs.next());
     clear();
     start_all(job);

@@ -248,6 +248,7 @@ class HistoryMaker {
                   : random_.chance(4) ? "train"
                                       : "batch",
                   any_class(s), any_job_terms(s)};
+      if (c.kind == "train") c.pay = Pay::work;
       if (random_.chance(3)) c.work = "sort";
       if (random_.chance(c.kind == "train" ? 2 : 50))
         c.also.assign(random_.chance(20) ? 9 : 1, any_class(s));

@@ -91,6 +91,7 @@ struct LessonTest : ProfilesTest {
     command.terms = market::testing::wants(1, 1, 1_cr, 9_cr);
     wire::Batch batch{.train = train};
     command.work = wire::to_json(batch);
+    command.pay = market::Pay::work;
     w.run(market::testing::user(bob), command);
     const auto id = w.s.jobs.before(w.s.jobs.next());
     w.clear();

@@ -58,7 +58,8 @@ struct ReplanTest : ::testing::Test {
                               .kind = "train",
                               .slot_class = c1,
                               .terms = terms,
-                              .work = wire::to_json(batch())};
+                              .work = wire::to_json(batch()),
+                              .pay = market::Pay::work};
     if (moves) command.also = {c4};
     w.run(market::testing::user(bob), command);
     job = w.s.jobs.before(w.s.jobs.next());

@@ -37,6 +37,7 @@ struct SpeedsTest : ::testing::Test {
         .name = model, .kind = "train", .slot_class = w.slot_class(), .work = wire::to_json(batch)};
     command.terms = market::testing::wants(1, 1, 1_cr, 9_cr);
     command.terms.deadline = w.now + base::minutes(30);
+    command.pay = market::Pay::work;
     w.run(market::testing::user(bob), command);
     return w.s.jobs.before(w.s.jobs.next());
   }

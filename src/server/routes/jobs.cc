@@ -153,6 +153,7 @@ Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
   SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
   if (body.batch) {
     SOUK_TRY(add_batch(*body.batch, command));
+    if (body.batch->train) command.pay = market::Pay::work;
   } else if (command.kind == "train") {
     return fail(Code::invalid, "a training job without a description of its training",
                 "give batch.train", "batch");
