@@ -274,10 +274,12 @@ struct Applier {
     l.term_earned += e.amount - e.fee;
     l.settled_until = e.until;
     if (l.next && e.until >= l.term.until) {
+      const auto billed = std::min(l.worked, term_length(l));
+      l.worked_before = l.worked_before + billed;
+      l.worked = l.worked - billed;
       l.term = *l.next;
       l.next.reset();
       l.term_paid = l.term_earned = Credits();
-      l.worked = Duration();
     }
     s.jobs.at(l.job).spent += e.amount;
     s.index.lease_changed(s, l);
@@ -348,6 +350,8 @@ struct Applier {
   void operator()(const LeaseWorked& e) {
     auto& l = s.leases.at(e.lease);
     l.worked = l.worked + e.worked;
+    auto& job = s.jobs.at(l.job);
+    job.paid_through = std::max(job.paid_through, e.number);
   }
   void operator()(const JobResized& e) {
     auto& job = s.jobs.at(e.job);

@@ -155,10 +155,13 @@ struct Near {
   auto operator<=>(const Near&) const = default;
 };
 // Of a job that is paid by work: `worked` more of the lease's time led to something useful.
+// `number` counts the wages of one job, from 1: a wage up to Job::paid_through was paid before, and
+// is not paid again. 0: not numbered.
 struct AcceptWork {
   LeaseId lease;
   std::int32_t epoch = 0;
   Duration worked;
+  std::int64_t number = 0;
 };
 // What a job as a whole has come to; if it is complete, the job succeeds and its leases end.
 struct ReportResult {

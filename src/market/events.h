@@ -211,7 +211,8 @@ struct MachineJudged {  // By a challenge; passed when `failure` is empty.
 struct LeaseWorked {  // This much of its time led to accepted work.
   LeaseId lease;
   Duration worked;
-  SOUK_FIELDS(LeaseWorked, lease, worked)
+  std::int64_t number = 0;  // Of the wage, among those of its job.
+  SOUK_FIELDS(LeaseWorked, lease, worked, number)
 };
 
 struct JobResult {  // What the job has come to so far.

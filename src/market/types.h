@@ -289,6 +289,7 @@ struct Job {
   std::vector<ClassId> also;  // Classes it may move to, beside the one it is in.
   std::vector<Move> moves;    // The latest, oldest first.
   Pay pay = Pay::time;
+  std::int64_t paid_through = 0;  // Wages up to this number are paid (AcceptWork).
 
   [[nodiscard]] const Part* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
@@ -296,7 +297,7 @@ struct Job {
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
               held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
-              forecast, planned, planned_why, also, moves, pay)
+              forecast, planned, planned_why, also, moves, pay, paid_through)
 };
 
 // How many workers the job is to have now: its maximum, or what was planned within its bounds.
@@ -357,13 +358,19 @@ struct Lease {
   Credits term_paid;   // By the borrower in the term in force.
   Credits term_earned;
   Time ended;
-  std::int32_t part = 0;  // Of a job with work: which.
-  Duration worked;        // In the term in force, for accepted work, where that is what is paid.
+  std::int32_t part = 0;   // Of a job with work: which.
+  Duration worked;         // Accepted work that the term in force pays, where work is what is paid,
+  Duration worked_before;  // and what earlier terms paid.
 
   SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, slot_class, slots, epoch, term,
               next, state, outcome, detail, granted, started, settled_until, paid, earned,
-              term_paid, term_earned, ended, part, worked)
+              term_paid, term_earned, ended, part, worked, worked_before)
 };
+
+// How long the term in force runs for the lease.
+[[nodiscard]] inline Duration term_length(const Lease& l) {
+  return l.term.until - std::max(l.term.from, l.started);
+}
 
 // What was learnt of a kind of work, in the words of whoever learnt it; the market only keeps it.
 struct Profile {

@@ -105,6 +105,9 @@ class Decider {
   // The open lease that a report with this epoch is about.
   Result<const Lease*> reported(LeaseId id, std::int32_t epoch) const;
   void settle(const Lease& l, Time until);
+  void settle_overtime(const Lease& l);
+  // Of the term in force, for `time` in all.
+  void bill(const Lease& l, Duration time, Time until);
   void close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
   // Closes a lease that came to nothing, and its job when it is not to be tried again.
   void give_up(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});

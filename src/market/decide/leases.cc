@@ -33,31 +33,56 @@ Result<const Lease*> Decider::reported(LeaseId id, std::int32_t epoch) const {
 
 // Bills [begin of term, until) less what the term has been billed, so that roundings never add up.
 // The lender's share follows the same rule; a micro-credit that rounding would take from the
-// platform waits for the next interval.
+// platform waits for the next interval. Accepted work is billed up to the length of the term, which
+// is what the job has promised; what is more goes to the next term.
 void Decider::settle(const Lease& l, Time until) {
   if (l.state == LeaseState::granted) return;
   const bool by_work = paid_by_work(s.jobs.at(l.job));
-  const auto bill = [&](const Term& term, Time begin, Time end, Credits paid, Credits earned) {
-    auto time = end - begin;
-    if (by_work) time = term.from == l.term.from ? std::min(time, l.worked) : Duration();
-    const auto pays = base::cost(term.pays, l.slots, time) - paid;
-    const auto gross = base::cost(term.gets, l.slots, time);
-    const auto net = gross - base::share(gross, term.fee_ppm) - earned;
-    out.push_back(LeaseSettled{l.id, end, pays, pays - std::clamp(net, Credits(), pays)});
-  };
   const auto end = std::min(until, l.term.until);
   // Work may have been accepted since, in no time.
   const bool owed = by_work && l.worked > Duration();
-  if (end > l.settled_until || owed || (l.next && end == l.term.until))
-    bill(l.term, std::max(l.term.from, l.started), std::max(end, l.settled_until), l.term_paid,
-         l.term_earned);
-  if (l.next && until > l.next->from)
-    bill(*l.next, l.next->from, std::min(until, l.next->until), {}, {});
+  if (end > l.settled_until || owed || (l.next && end == l.term.until)) {
+    const auto stop = std::max(end, l.settled_until);
+    const auto time = stop - std::max(l.term.from, l.started);
+    bill(l, by_work ? std::min(l.worked, term_length(l)) : time, stop);
+  }
+  if (!l.next || until <= l.next->from) return;
+  auto renewed = l;
+  renewed.term = *l.next;
+  renewed.term_paid = renewed.term_earned = Credits();
+  const auto stop = std::min(until, l.next->until);
+  const auto carried = std::max(l.worked - term_length(l), Duration());
+  bill(renewed, by_work ? std::min(carried, term_length(renewed)) : stop - l.next->from, stop);
+}
+
+void Decider::bill(const Lease& l, Duration time, Time until) {
+  const auto pays = base::cost(l.term.pays, l.slots, time) - l.term_paid;
+  const auto gross = base::cost(l.term.gets, l.slots, time);
+  const auto net = gross - base::share(gross, l.term.fee_ppm) - l.term_earned;
+  out.push_back(LeaseSettled{l.id, until, pays, pays - std::clamp(net, Credits(), pays)});
+}
+
+// A unit that began in one term and was accepted in the next may leave more work than the last term
+// is long. The rest is paid out of what the job has not promised to others.
+void Decider::settle_overtime(const Lease& l) {
+  auto& promised = promised_[l.job];
+  const auto in_term = base::cost(l.term.pays, l.slots, term_length(l));
+  const auto free = s.free_budget(s.jobs.at(l.job)) - promised;
+  auto settled = l;
+  settled.term_paid = in_term;
+  const auto gross = base::cost(l.term.gets, l.slots, term_length(l));
+  settled.term_earned = gross - base::share(gross, l.term.fee_ppm);
+  const auto most = base::affordable(l.term.pays, l.slots, in_term + free);
+  const auto time = std::min(l.worked, most);
+  bill(settled, time, std::max(l.settled_until, std::min(now, l.term.until)));
+  promised += base::cost(l.term.pays, l.slots, time) - in_term;
 }
 
 void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result) {
+  const bool by_work = paid_by_work(s.jobs.at(l.job));
   // Silence is not work: what was not reported is not paid. Work that was accepted is.
-  if (outcome != LeaseOutcome::lost || paid_by_work(s.jobs.at(l.job))) settle(l, now);
+  if (outcome != LeaseOutcome::lost || by_work) settle(l, now);
+  if (by_work && !l.next && l.worked > term_length(l)) settle_overtime(l);
   out.push_back(LeaseClosed{l.id, outcome, std::move(detail), std::move(result)});
 }
 
@@ -189,15 +214,18 @@ Result<> Decider::operator()(const CheckpointLease& c) {
 
 Result<> Decider::operator()(const AcceptWork& c) {
   SOUK_TRY(need_operator("accept work"));
-  SOUK_ASSIGN(const auto* lease, reported(c.lease, c.epoch));
-  if (!paid_by_work(s.jobs.at(lease->job)))
+  SOUK_ASSIGN(const auto* lease, find(s.leases, c.lease));
+  const auto* job = s.jobs.find(lease->job);  // It may be forgotten before its leases are.
+  if (job != nullptr && c.number > 0 && c.number <= job->paid_through) return {};
+  SOUK_TRY(reported(c.lease, c.epoch));
+  if (!paid_by_work(*job))
     return fail(Code::conflict, fmt::format("lease {} is paid for its time", to_string(c.lease)));
   if (lease->state == LeaseState::granted)
     return fail(Code::conflict, fmt::format("lease {} has not started", to_string(c.lease)));
   // Whoever measured it, nobody works longer than the lease has run.
-  const auto most = now - std::max(lease->term.from, lease->started) - lease->worked;
+  const auto most = now - lease->started - lease->worked_before - lease->worked;
   const auto worked = std::clamp(c.worked, Duration(), std::max(most, Duration()));
-  if (worked > Duration()) out.push_back(LeaseWorked{c.lease, worked});
+  if (worked > Duration()) out.push_back(LeaseWorked{c.lease, worked, c.number});
   return {};
 }
 
@@ -285,7 +313,7 @@ void Decider::attend(const Lease& l) {
       }
       return;
     case LeaseState::draining:
-      if (paid_by_work(s.jobs.at(l.job))) settle(l, now);
+      if (paid_by_work(s.jobs.at(l.job))) return close(l, LeaseOutcome::term, l.detail);
       out.push_back(LeaseClosed{l.id, LeaseOutcome::term, l.detail});
       return;
     case LeaseState::closed:

@@ -29,8 +29,8 @@ struct Training : World {
     start_all(job);
   }
   LeaseId lease(std::size_t i = 0) const { return at(job).leases[i]; }
-  void accept(LeaseId id, base::Duration worked) {
-    run(kSystem, AcceptWork{id, at(id).epoch, worked});
+  void accept(LeaseId id, base::Duration worked, std::int64_t number = 0) {
+    run(kSystem, AcceptWork{id, at(id).epoch, worked, number});
   }
 };
 
@@ -109,6 +109,50 @@ TEST(PaidByWork, AProgramThatFailsAgainAndAgainEndsTheJob) {
       break;
     }
   EXPECT_EQ(w.at(w.job).state, JobState::failed);
+}
+
+TEST(PaidByWork, AWageIsPaidOnceHoweverOftenItIsClaimed) {
+  Training w;
+  const auto first = w.lease(0), second = w.lease(1);
+  w.pass(minutes(6));
+  w.accept(first, minutes(1), 1);
+  w.accept(second, minutes(2), 2);
+  w.accept(first, minutes(1), 1);  // As after a crash, when the claimant does not know any more.
+  w.accept(second, minutes(2), 2);
+  w.accept(first, minutes(1), 3);
+  w.finish(first, LeaseOutcome::released);
+  w.finish(second, LeaseOutcome::released);
+  w.accept(first, minutes(1), 1);  // Nor is it an error when the lease is closed.
+  EXPECT_EQ(w.at(first).paid, base::cost(0.5_cr, 1, minutes(2)));
+  EXPECT_EQ(w.at(second).paid, base::cost(0.5_cr, 1, minutes(2)));
+  EXPECT_EQ(w.at(w.job).paid_through, 3);
+}
+
+TEST(PaidByWork, AUnitThatBeganInOneTermAndEndsInTheNextIsPaidInFull) {
+  Training w;
+  const auto id = w.lease();
+  w.pass(w.at(id).term.until - w.now + minutes(1));
+  ASSERT_EQ(w.at(id).state, LeaseState::running);
+  ASSERT_EQ(w.now - w.at(id).term.from, minutes(1));
+  const auto ran = w.now - w.at(id).started;  // Longer than any term.
+  w.accept(id, ran, 1);
+  w.finish(id, LeaseOutcome::released);
+  EXPECT_EQ(w.at(id).paid, base::cost(0.5_cr, 1, ran));
+}
+
+TEST(PaidByWork, WorkThatOneTermDoesNotPayIsPaidByTheNext) {
+  Training w;
+  const auto id = w.lease();
+  w.pass(w.at(id).term.until - w.now - minutes(1));
+  ASSERT_TRUE(w.at(id).next);
+  w.now = w.at(id).term.until + minutes(1);  // No report has rolled the term over yet.
+  const auto ran = w.now - w.at(id).started;
+  w.accept(id, ran, 1);
+  w.pass(minutes(10));
+  EXPECT_EQ(w.at(id).paid, base::cost(0.5_cr, 1, ran));
+  w.accept(id, minutes(10), 2);
+  w.finish(id, LeaseOutcome::released);
+  EXPECT_EQ(w.at(id).paid, base::cost(0.5_cr, 1, ran + minutes(10)));
 }
 
 }  // namespace
