@@ -1,5 +1,7 @@
 #include "server/core/pool.h"
 
+#include <utility>
+
 namespace souk::server {
 
 Pool::Pool(int threads, std::size_t most_queued) : most_queued_(most_queued) {
@@ -7,11 +9,13 @@ Pool::Pool(int threads, std::size_t most_queued) : most_queued_(most_queued) {
 }
 
 Pool::~Pool() {
+  decltype(queue_) dropped;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    queue_.clear();
+    std::swap(dropped, queue_);
   }
+  dropped.clear();  // What is dropped may answer somebody: without the lock, and at once.
   ready_.notify_all();
   for (auto& t : threads_) t.join();
 }

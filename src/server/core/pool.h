@@ -16,7 +16,7 @@ class Pool {
  public:
   explicit Pool(int threads = 1, std::size_t most_queued = 256);
   ~Pool();
-  // False when too many are waiting.
+  // False when too many are waiting; the work is dropped.
   bool post(std::move_only_function<void()> work);
 
  private:

@@ -28,9 +28,9 @@
 #include "server/core/feed.h"
 #include "server/core/pool.h"
 #include "server/core/programs.h"
-#include "server/http/app.h"
 #include "server/http/console.h"
-#include "server/http/problem.h"
+#include "server/http/front_door.h"
+#include "server/http/responses.h"
 #include "server/http/secrets.h"
 
 namespace souk::server {
@@ -176,7 +176,8 @@ struct Server::Impl {
   std::unique_ptr<Services> services;
   // The writer saves snapshots; the pinner keeps files of live jobs, in the order of events.
   std::unique_ptr<Pool> hashers, files, writer, pinner;
-  std::unique_ptr<App> app;
+  std::unique_ptr<ServerContext> context;
+  std::unique_ptr<FrontDoor> door;
   std::unique_ptr<net::Server> http;
   std::string fingerprint, bootstrap;
   std::string scratch;  // Of a market in memory.
@@ -301,34 +302,40 @@ struct Server::Impl {
     core->start();
   }
 
+  void open_door(bool tls) {
+    context = std::make_unique<ServerContext>(
+        *core, *feed, *services, *hashers, *files, clock,
+        HttpOptions{.bootstrap = bootstrap,
+                    .metrics_public = options.metrics_public,
+                    .tls = tls,
+                    .requests_per_second = options.requests_per_second,
+                    .prepare = {.built_in_data = options.built_in_data,
+                                .python_package = options.python_package,
+                                .keep_bytes = options.blob_bytes / 4},
+                    .net_counters = [this] {
+                      const auto* s = listening.load();
+                      return s == nullptr ? net::ServerCounters() : s->counters();
+                    }});
+    door = std::make_unique<FrontDoor>(*context);
+  }
+
   Result<> start_http() {
     SOUK_ASSIGN(const auto tls, tls_for(options));
     if (tls) {
       SOUK_ASSIGN(fingerprint, net::fingerprint(tls->certificate_pem));
     }
-    app = std::make_unique<App>(*core, *feed, *services, *hashers, *files, clock,
-                                AppOptions{.bootstrap = bootstrap,
-                                           .metrics_public = options.metrics_public,
-                                           .tls = tls.has_value(),
-                                           .requests_per_second = options.requests_per_second,
-                                           .prepare = {.built_in_data = options.built_in_data,
-                                                       .python_package = options.python_package,
-                                                       .keep_bytes = options.blob_bytes / 4}});
+    open_door(tls.has_value());
     net::ServerOptions net_options{.address = options.address,
                                    .port = options.port,
                                    .threads = options.threads,
                                    .tls = tls,
                                    .max_body_bytes = blob::kMostEncodedBytes};
-    app->set_counters([this] {
-      const auto* s = listening.load();
-      return s == nullptr ? net::ServerCounters() : s->counters();
-    });
     net_options.error_body = [](int status, std::string_view message) {
       return problem(status, message);
     };
     SOUK_ASSIGN(http, net::Server::start(std::move(net_options),
                                          [this](net::Request request, net::Reply reply) {
-                                           app->handle(std::move(request), std::move(reply));
+                                           door->handle(std::move(request), std::move(reply));
                                          }));
     listening = http.get();
     return {};
@@ -354,7 +361,8 @@ struct Server::Impl {
     if (core && journal && !options.memory && core->state().events != snapshot_events)
       save_snapshot(core->state().events, codec::encode_state(core->state()));
     http.reset();
-    app.reset();
+    door.reset();
+    context.reset();
     core.reset();
     journal.reset();
     services.reset();

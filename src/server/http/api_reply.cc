@@ -1,13 +1,32 @@
 #include "server/http/api_reply.h"
 
+#include "base/check.h"
+#include "server/http/responses.h"
 #include "server/http/session_cookie.h"
 
 namespace souk::server {
 
-void ApiReply::send(net::Response response) { reply_.send(complete(std::move(response))); }
+ApiReply::ApiReply(ApiReply&& other) noexcept
+    : reply_(std::move(other.reply_)), secure_(other.secure_), drop_cookie_(other.drop_cookie_) {
+  other.reply_.reset();
+}
+
+ApiReply::~ApiReply() {
+  if (reply_)
+    send(refusal(base::Error{base::Code::unavailable, "the market is too busy", "try again"}));
+}
+
+net::Reply ApiReply::take() {
+  CHECK(reply_.has_value());
+  auto out = *std::move(reply_);
+  reply_.reset();
+  return out;
+}
+
+void ApiReply::send(net::Response response) { take().send(complete(std::move(response))); }
 
 net::Stream ApiReply::stream(net::Response head) {
-  return reply_.stream(complete(std::move(head)));
+  return take().stream(complete(std::move(head)));
 }
 
 net::Response ApiReply::complete(net::Response response) const {

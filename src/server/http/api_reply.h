@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "net/server.h"
@@ -9,10 +10,17 @@ namespace souk::server {
 // A net::Reply that adds what all answers of the API carry: they are kept by no cache, are of the
 // type they say, and end the browser's session where that was asked for. Belongs to whoever works
 // on the request.
+//
+// A reply that is destroyed unanswered sends 503 with Retry-After. So a queue that is full or a
+// thread that has stopped simply drops what it was given, and nobody has to look at what it said.
 class ApiReply {
  public:
   ApiReply(net::Reply reply, bool secure) : reply_(std::move(reply)), secure_(secure) {}
+  ApiReply(ApiReply&& other) noexcept;
+  ApiReply& operator=(ApiReply&&) = delete;
+  ~ApiReply();
 
+  // One of these, once.
   void send(net::Response response);
   net::Stream stream(net::Response head);
 
@@ -22,9 +30,10 @@ class ApiReply {
   [[nodiscard]] bool secure() const { return secure_; }
 
  private:
+  net::Reply take();
   net::Response complete(net::Response response) const;
 
-  net::Reply reply_;
+  std::optional<net::Reply> reply_;  // Until it was answered.
   const bool secure_;
   bool drop_cookie_ = false;
 };

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "server/http/problem.h"
+#include "server/http/responses.h"
 
 namespace souk::server {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <optional>
 
 #include "base/text.h"
 
@@ -11,23 +11,8 @@ namespace souk::server {
 using base::Code;
 using base::fail;
 
-base::Failure Context::no_such(std::string_view noun, std::string_view name) {
-  return fail(Code::not_found, fmt::format("there is no {} '{}'", noun, name.substr(0, 80)));
-}
-
-Result<std::int64_t> Context::number(std::string_view name, std::int64_t otherwise,
-                                     std::int64_t least, std::int64_t most) const {
-  const auto text = query(name);
-  if (text.empty()) return otherwise;
-  std::int64_t v = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error == std::errc{} && end == text.data() + text.size() && v >= least && v <= most) return v;
-  return fail(Code::invalid, fmt::format("'{}' is '{}'", name, text.substr(0, 40)),
-              fmt::format("use a whole number from {} to {}", least, most), std::string(name));
-}
-
 Route& Routes::add(std::string method, std::string path, std::string id, std::string summary,
-                   Access access, int status) {
+                   Access access) {
   static constexpr std::string_view scopes[] = {"public", "machine", "user", "operator"};
   auto& route = routes_.emplace_back();
   route.access = access;
@@ -35,11 +20,10 @@ Route& Routes::add(std::string method, std::string path, std::string id, std::st
                .path = std::move(path),
                .id = std::move(id),
                .summary = std::move(summary),
-               .scope = std::string(scopes[static_cast<int>(access)]),
-               .status = status};
+               .scope = std::string(scopes[static_cast<int>(access)])};
+  for (const auto segment : base::split(route.doc.path, '/')) route.segments.emplace_back(segment);
   // "/v1/jobs/{id}" belongs to jobs.
-  const auto parts = base::split(route.doc.path, '/');
-  route.doc.tags = {std::string(parts.size() > 2 ? parts[2] : "system")};
+  route.doc.tags = {route.segments.size() > 2 ? route.segments[2] : "system"};
   return route;
 }
 
@@ -49,25 +33,34 @@ Result<> Routes::no_body(const net::Request& http) {
   return fail(Code::invalid, "this request takes no body", "send none, or {}");
 }
 
+namespace {
+
+// The decoded {parameters} of a path that fits the pattern.
+std::optional<std::vector<std::string>> fit(const std::vector<std::string>& pattern,
+                                            const std::vector<std::string_view>& segments) {
+  if (pattern.size() != segments.size()) return std::nullopt;
+  std::vector<std::string> params;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (!pattern[i].starts_with('{')) {
+      if (pattern[i] != segments[i]) return std::nullopt;
+      continue;
+    }
+    auto decoded = net::percent_decode(segments[i]);
+    if (!decoded || decoded->empty()) return std::nullopt;
+    params.push_back(*std::move(decoded));
+  }
+  return params;
+}
+
+}  // namespace
+
 Routes::Match Routes::find(const net::Request& http) const {
   Match out;
   const auto segments = base::split(http.path, '/');
   for (const auto& route : routes_) {
-    const auto pattern = base::split(route.doc.path, '/');
-    if (pattern.size() != segments.size()) continue;
-    std::vector<std::string> params;
-    bool same = true;
-    for (std::size_t i = 0; i < pattern.size() && same; ++i) {
-      if (pattern[i].starts_with('{')) {
-        const auto decoded = net::percent_decode(segments[i]);
-        same = decoded && !decoded->empty();
-        if (same) params.push_back(*decoded);
-      } else {
-        same = pattern[i] == segments[i];
-      }
-    }
-    if (!same) continue;
-    if (route.doc.method == http.method) return {&route, std::move(params), {}};
+    auto params = fit(route.segments, segments);
+    if (!params) continue;
+    if (route.doc.method == http.method) return {&route, *std::move(params), {}};
     out.allowed += (out.allowed.empty() ? "" : ", ") + route.doc.method;
   }
   return out;
@@ -101,9 +94,13 @@ Route& paged(Route& route) {
 Routes all_routes() {
   Routes routes;
   add_system_routes(routes);
+  add_metrics_routes(routes);
+  add_event_routes(routes);
+  add_session_routes(routes);
   add_account_routes(routes);
   add_supply_routes(routes);
   add_job_routes(routes);
+  add_agent_routes(routes);
   add_file_routes(routes);
   add_result_routes(routes);
   add_prepare_routes(routes);

@@ -1,16 +1,12 @@
 #pragma once
 
-#include <concepts>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "net/http.h"
-#include "net/server.h"
-#include "server/core/core.h"
-#include "server/core/services.h"
+#include "server/http/steps.h"
 #include "wire/api_json.h"
 #include "wire/openapi.h"
 
@@ -19,122 +15,130 @@
 
 namespace souk::server {
 
-using base::Result;
-
-// Who may call: anybody, any token, any token but a machine's, an operator's token.
-enum class Access { everybody, agent, user, operator_ };
-
-// One request being served, on the core thread.
-class Context {
- public:
-  Context(Core::Turn& turn, const net::Request& http, const std::vector<std::string>& params,
-          market::Actor actor, Services& services)
-      : actor(actor), turn_(turn), http_(http), params_(params), services_(services) {}
-
-  [[nodiscard]] const market::State& state() const { return turn_.state(); }
-  [[nodiscard]] base::Time now() const { return turn_.now(); }
-  [[nodiscard]] Core::Turn& turn() { return turn_; }
-  [[nodiscard]] Services& services() { return services_; }
-  [[nodiscard]] bool is_operator() const { return actor.scope == market::Scope::operator_; }
-  Result<market::Events> execute(market::Command command) {
-    return turn_.execute(actor, std::move(command));
-  }
-
-  // The i-th {parameter} of the path.
-  [[nodiscard]] const std::string& param(std::size_t i = 0) const { return params_[i]; }
-  // The same as an id; a text that is none gives "there is no job 'x'".
-  template <class I>
-  [[nodiscard]] Result<I> id(std::size_t i = 0) const {
-    if (const auto id = base::IdTraits<I>::parse(param(i))) return *id;
-    return no_such(base::IdTraits<I>::noun, param(i));
-  }
-  [[nodiscard]] std::string_view query(std::string_view name) const {
-    return http_.param(name).value_or("");
-  }
-  [[nodiscard]] Result<std::int64_t> number(std::string_view name, std::int64_t otherwise,
-                                            std::int64_t least, std::int64_t most) const;
-  [[nodiscard]] bool flag(std::string_view name) const { return query(name) == "true"; }
-
-  static base::Failure no_such(std::string_view noun, std::string_view name);
-
-  const market::Actor actor;
-
- private:
-  Core::Turn& turn_;
-  const net::Request& http_;
-  const std::vector<std::string>& params_;
-  Services& services_;
+// An answer that is text already: the JSON of a T.
+template <class T>
+struct JsonText {
+  std::string text;
 };
 
-// What is left to do on the core thread once the body has been read. Gives the body of the answer.
-using Work = std::move_only_function<Result<std::string>(Context&)>;
+// How a call goes on after the core has looked at it: it waits for something, or becomes a stream.
+// Runs on the core thread.
+using Continuation = std::move_only_function<void(Core::Turn&, ApiCallPtr)>;
 
-struct Route {
-  wire::Operation doc;
-  Access access = Access::user;
-  // Reads the body on an I/O thread. Empty for routes that App serves itself, by their id.
-  std::function<Result<Work>(const net::Request&)> prepare;
-  void (*describe)(wire::Schemas&, wire::Operation&) = nullptr;
-};
-
+// A row says who may call and carries its handler, which is of one of four kinds:
+//   - on the core (get, change): reads the state or executes commands; the answer leaves when all
+//   it
+//     tells of is durable, and a repeated key gets the first one;
+//   - on a pool (on_files, on_preparers): the core says who may and what it is about, then a thread
+//     that may block does it, and where it has consequences the core draws them;
+//   - waiting (waiting): the core looks, then the call waits or becomes a stream;
+//   - on the I/O thread (on_io): at once, or in steps that the handler itself arranges (steps.h).
+// A body is read on the I/O thread, whatever the kind; what is wrong with it is told to those only
+// who may call at all. An answer is a struct (as JSON), JsonText, or a net::Response as it is: then
+// its `doc.media` is to be set.
 class Routes {
  public:
-  // Reads: fn(Context&) -> Result<Response struct>.
+  // fn(Context&) -> Result<Answer>.
   template <class Fn>
   Route& get(std::string path, std::string id, std::string summary, Access access, Fn fn) {
-    using Answer = typename std::invoke_result_t<Fn, Context&>::value_type;
-    auto& route = add("GET", std::move(path), std::move(id), std::move(summary), access, 200);
-    route.prepare = [fn](const net::Request&) -> Result<Work> {
-      return [fn](Context& c) { return text(fn(c)); };
+    auto& route = add("GET", std::move(path), std::move(id), std::move(summary), access);
+    route.serve = [fn](ServerContext& server, ApiCallPtr call) {
+      auto step = core_step(read_body<void>(*call), fn);
+      serve_on_core(server, std::move(call), std::move(step));
     };
-    route.describe = &describe_answer<Answer>;
+    route.describe = &describe<void, AnswerOf<Fn, Context&>>;
     return route;
   }
 
-  // Changes: fn(Context&, const Body&) -> Result<Response struct>; or without a body.
+  // fn(Context&, const Body&) -> Result<Answer>; or without a body.
   template <class Body, class Fn>
   Route& change(std::string method, std::string path, std::string id, std::string summary,
                 Access access, int status, Fn fn) {
-    using Answer = typename std::invoke_result_t<Fn, Context&, const Body&>::value_type;
     auto& route =
-        add(std::move(method), std::move(path), std::move(id), std::move(summary), access, status);
+        add(std::move(method), std::move(path), std::move(id), std::move(summary), access);
+    route.doc.status = status;
     route.doc.idempotency_key = true;
-    route.prepare = [fn](const net::Request& http) -> Result<Work> {
-      SOUK_ASSIGN(auto body, wire::from_json<Body>(http.body));
-      return [fn, body = std::move(body)](Context& c) { return text(fn(c, body)); };
+    route.serve = [fn](ServerContext& server, ApiCallPtr call) {
+      auto step = core_step(read_body<Body>(*call), fn);
+      serve_on_core(server, std::move(call), std::move(step));
     };
-    route.describe = &describe_change<Body, Answer>;
+    route.describe = &describe<Body, AnswerOf<Fn, Context&, const Body&>>;
     return route;
   }
   template <class Fn>
   Route& change(std::string method, std::string path, std::string id, std::string summary,
                 Access access, Fn fn) {
-    using Answer = typename std::invoke_result_t<Fn, Context&>::value_type;
     auto& route =
-        add(std::move(method), std::move(path), std::move(id), std::move(summary), access, 200);
+        add(std::move(method), std::move(path), std::move(id), std::move(summary), access);
     route.doc.idempotency_key = true;
-    route.prepare = [fn](const net::Request& http) -> Result<Work> {
-      SOUK_TRY(no_body(http));
-      return [fn](Context& c) { return text(fn(c)); };
+    route.serve = [fn](ServerContext& server, ApiCallPtr call) {
+      auto checked = read_body<void>(*call);
+      if (auto none = no_body(call->http); !none) checked = std::unexpected(none.error());
+      auto step = core_step(std::move(checked), fn);
+      serve_on_core(server, std::move(call), std::move(step));
     };
-    route.describe = &describe_answer<Answer>;
+    route.describe = &describe<void, AnswerOf<Fn, Context&>>;
     return route;
   }
 
-  // Served by App itself: more than one step, or not JSON.
-  template <class Body, class Answer>
-  Route& special(std::string method, std::string path, std::string id, std::string summary,
-                 Access access, int status) {
+  // look(Context&, Body) -> Result<Found> on the core, without a body look(Context&); then
+  // work(PoolContext&, Found) -> Result<Answer> on a file thread. With `settle`, work gives a
+  // Result<Done>, and settle(Context&, Done) -> Result<Answer> follows on the core.
+  template <class Body = void, class Look, class Work, class... Settle>
+  Route& on_files(std::string method, std::string path, std::string id, std::string summary,
+                  Access access, Look look, Work work, Settle... settle) {
     auto& route =
-        add(std::move(method), std::move(path), std::move(id), std::move(summary), access, status);
-    if constexpr (std::is_void_v<Answer>) {
-      route.describe = [](wire::Schemas&, wire::Operation&) {};
-    } else if constexpr (std::is_void_v<Body>) {
-      route.describe = &describe_answer<Answer>;
+        add(std::move(method), std::move(path), std::move(id), std::move(summary), access);
+    fill_pool_route<Body>(
+        route, [](ServerContext& s) -> Pool& { return s.files; }, look, work, settle...);
+    return route;
+  }
+  // The same for work that takes minutes.
+  template <class Body = void, class Look, class Work>
+  Route& on_preparers(std::string method, std::string path, std::string id, std::string summary,
+                      Access access, Look look, Work work) {
+    auto& route =
+        add(std::move(method), std::move(path), std::move(id), std::move(summary), access);
+    fill_pool_route<Body>(route, [](ServerContext& s) -> Pool& { return s.preparers; }, look, work);
+    return route;
+  }
+
+  // look(Context&) -> Result<Continuation>. `Answer`: what it comes to in the end.
+  template <class Answer, class Look>
+  Route& waiting(std::string path, std::string id, std::string summary, Access access, Look look) {
+    auto& route = add("GET", std::move(path), std::move(id), std::move(summary), access);
+    route.serve = [look](ServerContext& server, ApiCallPtr call) {
+      auto checked = read_body<void>(*call);
+      to_core_authorised(server, std::move(call), std::move(checked),
+                         [look](Context& c, ApiCallPtr own, NoBody) {
+                           Result<Continuation> next = look(c);
+                           if (!next)
+                             return answer_after(c.turn(), std::move(own), problem(next.error()));
+                           (*next)(c.turn(), std::move(own));
+                         });
+    };
+    route.describe = &describe<void, Answer>;
+    return route;
+  }
+
+  // fn(ServerContext&, ApiCallPtr, Result<Body>), where the error is all that can be wrong with a
+  // request before somebody looks at the state; without a body fn(ServerContext&, ApiCallPtr), and
+  // nothing was looked at.
+  template <class Body, class Answer, class Fn>
+  Route& on_io(std::string method, std::string path, std::string id, std::string summary,
+               Access access, Fn fn) {
+    auto& route =
+        add(std::move(method), std::move(path), std::move(id), std::move(summary), access);
+    if constexpr (std::is_void_v<Body>) {
+      route.serve = fn;
     } else {
       route.doc.idempotency_key = true;
-      route.describe = &describe_change<Body, Answer>;
+      route.serve = [fn](ServerContext& server, ApiCallPtr call) {
+        auto body = read_body<Body>(*call);
+        fn(server, std::move(call), std::move(body));
+      };
     }
+    route.describe = &describe<Body, Answer>;
     return route;
   }
 
@@ -148,25 +152,135 @@ class Routes {
   [[nodiscard]] std::string openapi() const;
 
  private:
+  struct NoBody {};
+  template <class Body>
+  using BodyOf = std::conditional_t<std::is_void_v<Body>, NoBody, Body>;
+  template <class Fn, class... Args>
+  using AnswerOf = typename std::invoke_result_t<Fn, Args...>::value_type;
+
   Route& add(std::string method, std::string path, std::string id, std::string summary,
-             Access access, int status);
+             Access access);
   static Result<> no_body(const net::Request& http);
 
+  template <class Body>
+  static Result<BodyOf<Body>> read_body(const ApiCall& call) {
+    BodyOf<Body> body;
+    if constexpr (!std::is_void_v<Body>) {
+      SOUK_ASSIGN(body, wire::from_json<Body>(call.http.body));
+    }
+    SOUK_TRY(check_call(call));
+    return body;
+  }
+
+  // `fn` and the body that was read for it, for the core.
+  template <class Body, class Fn>
+  static Result<CoreStep> core_step(Result<Body> body, Fn fn) {
+    if (!body) return std::unexpected(std::move(body).error());
+    if constexpr (std::is_same_v<Body, NoBody>)
+      return [fn](Context& c) { return text_of(fn(c)); };
+    else
+      return [fn, read = *std::move(body)](Context& c) { return text_of(fn(c, read)); };
+  }
+
   template <class T>
-  static Result<std::string> text(const Result<T>& answer) {
+  static Result<std::string> text_of(const Result<T>& answer) {
     if (!answer) return std::unexpected(answer.error());
     return wire::to_json(*answer);
   }
-  template <class Answer>
-  static void describe_answer(wire::Schemas& schemas, wire::Operation& doc) {
-    (void)schemas.of<Answer>();
-    doc.response = wire::schema_name<Answer>();
+  template <class T>
+  static net::Response response_of(const ApiCall& call, Result<T> answer) {
+    if (!answer) return problem(answer.error());
+    return encode(call.route->doc.status, *std::move(answer));
   }
+  static net::Response encode(int, net::Response answer) { return answer; }
+  template <class T>
+  static net::Response encode(int status, JsonText<T> answer) {
+    return json_response(std::move(answer.text), status);
+  }
+  template <class T>
+  static net::Response encode(int status, const T& answer) {
+    return json_response(wire::to_json(answer), status);
+  }
+
+  template <class Look, class Body>
+  static auto look_at(const Look& look, Context& c, Body body) {
+    if constexpr (std::is_same_v<Body, NoBody>)
+      return look(c);
+    else
+      return look(c, std::move(body));
+  }
+
+  // The steps on the pool: work and answer, or work and let the core settle it.
+  template <class Work, class Found>
+  static auto pool_step(ServerContext& server, market::Actor, Work work, Found found) {
+    return [&server, work, found = std::move(found)](ApiCallPtr call) mutable {
+      PoolContext context(*call, server);
+      auto response = response_of(*call, work(context, std::move(found)));
+      call->reply.send(std::move(response));
+    };
+  }
+  template <class Work, class Found, class Settle>
+  static auto pool_step(ServerContext& server, market::Actor actor, Work work, Found found,
+                        Settle settle) {
+    return [&server, actor, work, settle, found = std::move(found)](ApiCallPtr call) mutable {
+      PoolContext context(*call, server);
+      auto done = work(context, std::move(found));
+      if (!done) return call->reply.send(problem(done.error()));
+      to_core(server, std::move(call),
+              [&server, actor, settle, done = *std::move(done)](Core::Turn& turn,
+                                                                ApiCallPtr own) mutable {
+                Context c(turn, *own, actor, server);
+                auto response = response_of(*own, settle(c, std::move(done)));
+                answer_after(turn, std::move(own), std::move(response));
+              });
+    };
+  }
+
+  template <class Body, class Look, class Work, class... Settle>
+  static void fill_pool_route(Route& route, Pool& (*pool)(ServerContext&), Look look, Work work,
+                              Settle... settle) {
+    using Found =
+        typename decltype(look_at(look, std::declval<Context&>(), BodyOf<Body>()))::value_type;
+    using Done = AnswerOf<Work, PoolContext&, Found>;
+    route.doc.idempotency_key = !std::is_void_v<Body>;
+    route.serve = [=](ServerContext& server, ApiCallPtr call) {
+      auto body = read_body<Body>(*call);
+      to_core_authorised(server, std::move(call), std::move(body),
+                         [=](Context& c, ApiCallPtr own, BodyOf<Body> read) {
+                           auto found = look_at(look, c, std::move(read));
+                           if (!found)
+                             return answer_after(c.turn(), std::move(own), problem(found.error()));
+                           to_pool(
+                               pool(c.server()), std::move(own),
+                               pool_step(c.server(), c.actor, work, *std::move(found), settle...));
+                         });
+    };
+    if constexpr (sizeof...(Settle) == 0)
+      route.describe = &describe<Body, Done>;
+    else
+      route.describe =
+          &describe<Body, typename std::invoke_result<Settle..., Context&, Done>::type::value_type>;
+  }
+
+  template <class T>
+  struct Documented {
+    using Type = T;
+  };
+  template <class T>
+  struct Documented<JsonText<T>> {
+    using Type = T;
+  };
   template <class Body, class Answer>
-  static void describe_change(wire::Schemas& schemas, wire::Operation& doc) {
-    describe_answer<Answer>(schemas, doc);
-    (void)schemas.of<Body>();
-    doc.request = wire::schema_name<Body>();
+  static void describe(wire::Schemas& schemas, wire::Operation& doc) {
+    if constexpr (!std::is_void_v<Answer> && !std::is_same_v<Answer, net::Response>) {
+      using Type = typename Documented<Answer>::Type;
+      (void)schemas.of<Type>();
+      doc.response = wire::schema_name<Type>();
+    }
+    if constexpr (!std::is_void_v<Body>) {
+      (void)schemas.of<Body>();
+      doc.request = wire::schema_name<Body>();
+    }
   }
 
   std::vector<Route> routes_;
@@ -202,17 +316,21 @@ Result<wire::Page<View>> page(const Context& c, const market::Table<I, T>& table
   return out;
 }
 
-// The parts of the table, by subject.
-void add_account_routes(Routes& routes);   // api_accounts.cc
-void add_supply_routes(Routes& routes);    // api_supply.cc: classes, machines, offers
-void add_job_routes(Routes& routes);       // api_jobs.cc: jobs, leases, agents
-void add_file_routes(Routes& routes);      // app_files.cc: blobs, logs
-void add_result_routes(Routes& routes);    // app_results.cc
-void add_prepare_routes(Routes& routes);   // app_prepare.cc: job files, what to write into them
-void add_training_routes(Routes& routes);  // app_training.cc
-void add_market_routes(Routes& routes);    // api_market.cc: prices, ledger, operator, help
-void add_lab_routes(Routes& routes);       // api_lab.cc
-void add_system_routes(Routes& routes);    // system.cc: health, metrics, events, the document
+// The rows by subject, each in the file of that name in server/routes.
+void add_system_routes(Routes& routes);  // Health, the document itself.
+void add_metrics_routes(Routes& routes);
+void add_event_routes(Routes& routes);    // What happens, as it happens.
+void add_session_routes(Routes& routes);  // Signing up, logging in and out, passwords.
+void add_account_routes(Routes& routes);  // Accounts and tokens.
+void add_supply_routes(Routes& routes);   // Classes, machines, offers.
+void add_job_routes(Routes& routes);      // Jobs, leases.
+void add_agent_routes(Routes& routes);    // What a machine's agent waits for and proves.
+void add_file_routes(Routes& routes);     // Blobs, logs.
+void add_result_routes(Routes& routes);
+void add_prepare_routes(Routes& routes);  // Job files, what to write into them.
+void add_training_routes(Routes& routes);
+void add_market_routes(Routes& routes);  // Prices, ledger, operator, help.
+void add_lab_routes(Routes& routes);
 [[nodiscard]] Routes all_routes();
 
 }  // namespace souk::server

@@ -2,8 +2,7 @@
 #include "server/http/secrets.h"
 #include "server/routes/views.h"
 
-// Accounts and tokens. Signing up, logging in and changing a password hash for a while, so App
-// serves those (app.cc).
+// Accounts and tokens. How people get in and out is in sessions.cc.
 
 namespace souk::server {
 namespace {
@@ -44,20 +43,7 @@ Result<wire::IssuedToken> issue(Context& c, const wire::NewToken& body) {
   return wire::IssuedToken{token.id, secret, shown.scope, shown.machine, shown.expires};
 }
 
-}  // namespace
-
-void add_account_routes(Routes& routes) {
-  routes.special<wire::NewAccount, wire::Session>("POST", "/v1/accounts", "createAccount",
-                                                  "Sign up", Access::everybody, 201);
-  routes.special<wire::Login, wire::Session>(
-      "POST", "/v1/login", "login", "Exchange a password for a token", Access::everybody, 201);
-  routes
-      .special<void, wire::Done>("POST", "/v1/logout", "logout",
-                                 "End the session that this request belongs to", Access::user, 200)
-      .doc.idempotency_key = true;
-  routes.special<wire::NewPassword, wire::Done>(
-      "POST", "/v1/me/password", "changePassword",
-      "Change my password; all my other sessions end, those of machines go on", Access::user, 200);
+void add_account_reads(Routes& routes) {
   routes.get("/v1/me", "getMe", "My account", Access::user,
              [](Context& c) -> Result<wire::Account> {
                return view(c.state(), c.state().accounts.at(c.actor.account));
@@ -76,6 +62,9 @@ void add_account_routes(Routes& routes) {
                  return Context::no_such("account", c.param());
                return view(c.state(), *account);
              });
+}
+
+void add_account_changes(Routes& routes) {
   routes.change<wire::Grant>(
       "POST", "/v1/accounts/{name}/grant", "grantCredits",
       "Create credits for an account, or for the platform, which pays sign-up bonuses",
@@ -98,7 +87,9 @@ void add_account_routes(Routes& routes) {
       });
   routes.change("POST", "/v1/accounts/{name}/thaw", "thawAccount", "Let a frozen account go on",
                 Access::operator_, [](Context& c) { return freeze(c, ""); });
+}
 
+void add_token_routes(Routes& routes) {
   paged(routes.get("/v1/tokens", "listTokens", "My tokens", Access::user,
                    [](Context& c) -> Result<wire::Page<wire::Token>> {
                      return page<wire::Token>(
@@ -108,9 +99,11 @@ void add_account_routes(Routes& routes) {
                          },
                          [](const auto& t) { return view(t); });
                    }));
-  routes.change<wire::NewToken>("POST", "/v1/tokens", "createToken",
-                                "A new token: for myself, or for one of my machines", Access::user,
-                                201, &issue);
+  routes
+      .change<wire::NewToken>("POST", "/v1/tokens", "createToken",
+                              "A new token: for myself, or for one of my machines", Access::user,
+                              201, &issue)
+      .secret_answer = true;
   routes.change("DELETE", "/v1/tokens/{id}", "revokeToken", "End a token", Access::user,
                 [](Context& c) -> Result<wire::Done> {
                   SOUK_ASSIGN(const auto id, c.id<base::TokenId>());
@@ -122,6 +115,14 @@ void add_account_routes(Routes& routes) {
                   SOUK_TRY(c.execute(market::RevokeTokens{c.actor.account}));
                   return wire::Done{};
                 });
+}
+
+}  // namespace
+
+void add_account_routes(Routes& routes) {
+  add_account_reads(routes);
+  add_account_changes(routes);
+  add_token_routes(routes);
 }
 
 }  // namespace souk::server

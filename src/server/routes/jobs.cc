@@ -465,11 +465,6 @@ void add_job_routes(Routes& routes) {
   routes.change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
                                  "The machine is alive and holds these leases", Access::agent, 200,
                                  &heartbeat);
-  auto& work = routes.special<void, wire::Work>("GET", "/v1/machines/{id}/work", "getWork",
-                                                "The machine's open leases; waits for a change",
-                                                Access::agent, 200);
-  work.doc.query = {{"seen", "string", "The version seen last: wait while it is the same.", false},
-                    {"wait", "string", "How long to wait at most: 30s.", false}};
 }
 
 }  // namespace souk::server

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <map>
-
-#include "server/http/app_on_files.h"
+#include "server/http/router.h"
 #include "server/lab/lab_runs.h"
 #include "server/routes/views.h"
 #include "wire/lab.h"
@@ -15,7 +13,6 @@ namespace {
 
 using base::Code;
 using base::fail;
-using market::Actor;
 using wire::LabRunId;
 using wire::LabState;
 
@@ -24,154 +21,151 @@ using wire::LabState;
 constexpr const char* kReportPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
 
-// Who asks, as the core saw it.
-struct Asker {
+LabRuns::Ticket ticket_of(const PoolContext& p) { return {p.call().key, p.call().fingerprint}; }
+
+// Whose runs a request is about. The lab knows nothing of the market.
+Result<base::AccountId> asker(Context& c) { return c.actor.account; }
+
+struct RunRequest {
   base::AccountId account;
+  LabRunId id;
+};
+
+Result<RunRequest> run_request(Context& c) {
+  SOUK_ASSIGN(const auto id, c.id<LabRunId>());
+  return RunRequest{c.actor.account, id};
+}
+
+// --- New runs ------------------------------------------------------------------------------------
+
+struct ScenarioRequest {
+  base::AccountId account;
+  wire::NewLabRun run;
+};
+
+Result<ScenarioRequest> scenario_request(Context& c, wire::NewLabRun body) {
+  return ScenarioRequest{c.actor.account, std::move(body)};
+}
+
+Result<LabRun> run_scenario(PoolContext& p, const ScenarioRequest& request) {
+  SOUK_ASSIGN(auto task, scenario_task(request.run));
+  return p.services().lab.add(request.account, std::move(task), ticket_of(p));
+}
+
+struct ReplayRequest {
+  base::AccountId account;
+  wire::NewLabReplay replay;
+  std::optional<market::ClassId> slot_class;
   base::Time now;
-  std::optional<wire::NewLabReplay> replay;   // Of a replay: what is asked for,
-  std::optional<market::ClassId> slot_class;  // and its class.
 };
 
-struct LabCall {
-  LabRuns& runs;
-  const Asker& who;
-  const net::Request& http;
-  const std::vector<std::string>& params;
-  LabRuns::Ticket ticket;
-
-  [[nodiscard]] Result<LabRunId> id() const {
-    if (const auto id = base::IdTraits<LabRunId>::parse(params[0])) return *id;
-    return Context::no_such(base::IdTraits<LabRunId>::noun, params[0]);
+Result<ReplayRequest> replay_request(Context& c, wire::NewLabReplay body) {
+  ReplayRequest out{c.actor.account, std::move(body), {}, c.server().clock.now()};
+  if (out.replay.class_) {
+    SOUK_ASSIGN(out.slot_class, class_named(c.state(), *out.replay.class_));
   }
-};
-
-Result<net::Response> scenarios(const LabCall& c) {
-  return as_json(wire::to_json(wire::LabScenarios{lab_scenarios(), c.runs.limits()}));
+  return out;
 }
 
-Result<net::Response> queued(const LabCall& c, LabTask task) {
-  SOUK_ASSIGN(const auto run, c.runs.add(c.who.account, std::move(task), c.ticket));
-  return net::Response{.status = 201, .body = wire::to_json(run)};
+Result<LabRun> run_replay(PoolContext& p, const ReplayRequest& request) {
+  auto& lab = p.services().lab;
+  SOUK_ASSIGN(auto task,
+              replay_task(request.replay, request.slot_class, request.now, lab.journal()));
+  return lab.add(request.account, std::move(task), ticket_of(p));
 }
 
-Result<net::Response> new_run(const LabCall& c) {
-  SOUK_ASSIGN(const auto body, wire::from_json<wire::NewLabRun>(c.http.body));
-  SOUK_ASSIGN(auto task, scenario_task(body));
-  return queued(c, std::move(task));
+// --- What there is, and what came of it ----------------------------------------------------------
+
+Result<wire::LabScenarios> scenarios(PoolContext& p, base::AccountId) {
+  return wire::LabScenarios{lab_scenarios(), p.services().lab.limits()};
 }
 
-Result<net::Response> new_replay(const LabCall& c) {
-  SOUK_ASSIGN(auto task, replay_task(*c.who.replay, c.who.slot_class, c.who.now, c.runs.journal()));
-  return queued(c, std::move(task));
+Result<wire::Page<LabRun>> list_runs(PoolContext& p, base::AccountId account) {
+  return wire::Page<LabRun>{p.services().lab.list(account)};
 }
 
-Result<net::Response> list(const LabCall& c) {
-  return as_json(wire::to_json(wire::Page<LabRun>{c.runs.list(c.who.account)}));
-}
-
-Result<net::Response> one(const LabCall& c) {
-  SOUK_ASSIGN(const auto id, c.id());
-  SOUK_ASSIGN(auto found, c.runs.find(c.who.account, id));
+Result<LabRun> one_run(PoolContext& p, const RunRequest& request) {
+  SOUK_ASSIGN(auto found, p.services().lab.find(request.account, request.id));
   if (found.result) {
     found.run.summary = found.result->summary;
     found.run.comparisons = found.result->comparisons;
     found.run.replay = found.result->replay;
   }
-  return as_json(wire::to_json(found.run));
+  return std::move(found.run);
 }
 
 // What came of a scenario.
-Result<std::shared_ptr<const LabResult>> result_of(const LabCall& c, std::string_view what) {
-  SOUK_ASSIGN(const auto id, c.id());
-  SOUK_ASSIGN(auto found, c.runs.find(c.who.account, id));
+Result<std::shared_ptr<const LabResult>> result_of(PoolContext& p, const RunRequest& request,
+                                                   std::string_view what) {
+  const auto id = to_string(request.id);
+  SOUK_ASSIGN(auto found, p.services().lab.find(request.account, request.id));
   if (found.run.kind == wire::LabKind::replay)
-    return fail(Code::not_found,
-                fmt::format("run {} is a replay: it has no {}", to_string(id), what),
+    return fail(Code::not_found, fmt::format("run {} is a replay: it has no {}", id, what),
                 "the run itself holds all that came of it");
   if (!found.result)
     return fail(Code::conflict,
-                fmt::format("run {} is {}: there is no {}", to_string(id),
-                            to_string(found.run.state), what),
+                fmt::format("run {} is {}: there is no {}", id, to_string(found.run.state), what),
                 is_over(found.run.state) ? "run it again" : "ask when it is done");
   return std::move(found.result);
 }
 
-Result<net::Response> report(const LabCall& c) {
-  SOUK_ASSIGN(const auto result, result_of(c, "report"));
+Result<net::Response> report(PoolContext& p, const RunRequest& request) {
+  SOUK_ASSIGN(const auto result, result_of(p, request, "report"));
   return net::Response{.content_type = "text/html; charset=utf-8",
                        .headers = {{"Content-Security-Policy", kReportPolicy}},
                        .body = result->report};
 }
 
-Result<net::Response> trades(const LabCall& c) {
-  SOUK_ASSIGN(const auto result, result_of(c, "list of trades"));
+Result<net::Response> trades(PoolContext& p, const RunRequest& request) {
+  SOUK_ASSIGN(const auto result, result_of(p, request, "list of trades"));
   return net::Response{
       .content_type = "text/csv; charset=utf-8",
       .headers = {{"Content-Disposition",
-                   fmt::format("attachment; filename=\"{}-trades.csv\"", c.params[0])}},
+                   fmt::format("attachment; filename=\"{}-trades.csv\"", to_string(request.id))}},
       .body = result->trades};
 }
 
-Result<net::Response> remove(const LabCall& c) {
-  SOUK_ASSIGN(const auto id, c.id());
-  SOUK_ASSIGN(const auto run, c.runs.remove(c.who.account, id, c.ticket));
-  return as_json(wire::to_json(run));
+Result<LabRun> remove_run(PoolContext& p, const RunRequest& request) {
+  return p.services().lab.remove(request.account, request.id, ticket_of(p));
 }
 
-using ServeLab = Result<net::Response> (*)(const LabCall&);
-const std::map<std::string_view, ServeLab>& lab_table() {
-  static const std::map<std::string_view, ServeLab> table{
-      {"listLabScenarios", &scenarios}, {"newLabRun", &new_run},  {"newLabReplay", &new_replay},
-      {"listLabRuns", &list},           {"getLabRun", &one},      {"getLabReport", &report},
-      {"getLabTrades", &trades},        {"removeLabRun", &remove}};
-  return table;
+void add_new_run_routes(Routes& routes) {
+  routes
+      .on_files<wire::NewLabRun>("POST", "/v1/lab/runs", "newLabRun",
+                                 "Run a scenario under its mechanisms", Access::user,
+                                 &scenario_request, &run_scenario)
+      .doc.status = 201;
+  routes
+      .on_files<wire::NewLabReplay>("POST", "/v1/lab/replays", "newLabReplay",
+                                    "Clear this market's own rounds again under other mechanisms",
+                                    Access::operator_, &replay_request, &run_replay)
+      .doc.status = 201;
 }
 
 }  // namespace
 
-void App::serve_lab(CallPtr call) {
-  on_files(
-      std::move(call),
-      [this](const market::State& s, const Actor& actor, Call& c) -> Result<Asker> {
-        Asker out{actor.account, clock_.now(), {}, {}};
-        if (c.route->doc.id != "newLabReplay") return out;
-        SOUK_ASSIGN(out.replay, wire::from_json<wire::NewLabReplay>(c.http.body));
-        if (out.replay->class_) {
-          SOUK_ASSIGN(out.slot_class, class_named(s, *out.replay->class_));
-        }
-        return out;
-      },
-      [this](Call& c, const Asker& who) {
-        return lab_table().at(c.route->doc.id)(
-            {services_.lab, who, c.http, c.params, {c.key, c.fingerprint}});
-      });
-}
-
 void add_lab_routes(Routes& routes) {
-  routes.special<void, wire::LabScenarios>("GET", "/v1/lab/scenarios", "listLabScenarios",
-                                           "Scenarios to begin with, and how large a run may be",
-                                           Access::user, 200);
-  routes.special<wire::NewLabRun, LabRun>("POST", "/v1/lab/runs", "newLabRun",
-                                          "Run a scenario under its mechanisms", Access::user, 201);
-  routes.special<wire::NewLabReplay, LabRun>(
-      "POST", "/v1/lab/replays", "newLabReplay",
-      "Clear this market's own rounds again under other mechanisms", Access::operator_, 201);
-  routes.special<void, wire::Page<LabRun>>("GET", "/v1/lab/runs", "listLabRuns",
-                                           "My runs, newest first, without what came of them",
-                                           Access::user, 200);
-  routes.special<void, LabRun>("GET", "/v1/lab/runs/{id}", "getLabRun",
-                               "A run: how far it is, or what came of it", Access::user, 200);
+  routes.on_files("GET", "/v1/lab/scenarios", "listLabScenarios",
+                  "Scenarios to begin with, and how large a run may be", Access::user, &asker,
+                  &scenarios);
+  add_new_run_routes(routes);
+  routes.on_files("GET", "/v1/lab/runs", "listLabRuns",
+                  "My runs, newest first, without what came of them", Access::user, &asker,
+                  &list_runs);
+  routes.on_files("GET", "/v1/lab/runs/{id}", "getLabRun",
+                  "A run: how far it is, or what came of it", Access::user, &run_request, &one_run);
   routes
-      .special<void, void>("GET", "/v1/lab/runs/{id}/report", "getLabReport",
-                           "A page that shows what came of a scenario", Access::user, 200)
+      .on_files("GET", "/v1/lab/runs/{id}/report", "getLabReport",
+                "A page that shows what came of a scenario", Access::user, &run_request, &report)
       .doc.media = "text/html";
   routes
-      .special<void, void>("GET", "/v1/lab/runs/{id}/trades", "getLabTrades",
-                           "Every trade of a scenario", Access::user, 200)
+      .on_files("GET", "/v1/lab/runs/{id}/trades", "getLabTrades", "Every trade of a scenario",
+                Access::user, &run_request, &trades)
       .doc.media = "text/csv";
   routes
-      .special<void, LabRun>("DELETE", "/v1/lab/runs/{id}", "removeLabRun",
-                             "Cancel a run, or forget one that is finished", Access::user, 200)
+      .on_files("DELETE", "/v1/lab/runs/{id}", "removeLabRun",
+                "Cancel a run, or forget one that is finished", Access::user, &run_request,
+                &remove_run)
       .doc.idempotency_key = true;
 }
 

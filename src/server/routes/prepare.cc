@@ -1,5 +1,6 @@
 #include "wire/prepare.h"
-#include "server/http/app_on_files.h"
+
+#include "server/http/router.h"
 #include "server/routes/samples.h"
 #include "server/routes/views.h"
 #include "train/aggregators/aggregator.h"
@@ -27,33 +28,30 @@ wire::TrainingChoices training_choices() {
           .codecs = choices(train::codecs(), plain)};
 }
 
-}  // namespace
+struct PrepareRequest {
+  wire::JobDraft draft;
+  Prepare::Asker asker;
+};
 
-void App::serve_prepare(CallPtr call) {
-  struct Seen {
-    wire::JobDraft draft;
-    Prepare::Asker asker;
-  };
-  on_pool(
-      preparers_, std::move(call),
-      [this](const market::State& s, const market::Actor& actor, Call& c) -> Result<Seen> {
-        SOUK_ASSIGN(auto draft, wire::from_json<wire::JobDraft>(c.http.body));
-        Prepare::Asker asker{.account = view(s, s.accounts.at(actor.account))};
-        for (const auto& k : s.classes) asker.classes.push_back(view(s, k, clock_.now()));
-        return Seen{std::move(draft), std::move(asker)};
-      },
-      [this](Call&, const Seen& seen) -> Result<net::Response> {
-        SOUK_ASSIGN(const auto prepared, prepare_.job(seen.draft, seen.asker));
-        return as_json(wire::to_json(prepared));
-      });
+Result<PrepareRequest> prepare_request(Context& c, wire::JobDraft draft) {
+  const auto& s = c.state();
+  Prepare::Asker asker{.account = view(s, s.accounts.at(c.actor.account))};
+  for (const auto& k : s.classes) asker.classes.push_back(view(s, k, c.server().clock.now()));
+  return PrepareRequest{std::move(draft), std::move(asker)};
 }
 
+Result<wire::PreparedJob> prepare_job(PoolContext& p, const PrepareRequest& request) {
+  return p.prepare().job(request.draft, request.asker);
+}
+
+}  // namespace
+
 void add_prepare_routes(Routes& routes) {
-  auto& prepare = routes.special<wire::JobDraft, wire::PreparedJob>(
+  auto& prepare = routes.on_preparers<wire::JobDraft>(
       "POST", "/v1/jobs/prepare", "prepareJob",
       "A job file as a job that can be planned and submitted: what it names is put on the server. "
       "Changes nothing in the market",
-      Access::user, 200);
+      Access::user, &prepare_request, &prepare_job);
   prepare.doc.idempotency_key = false;  // It may be asked again.
   routes.get("/v1/samples", "listSamples", "Job files to begin with", Access::user,
              [](Context&) -> Result<wire::Samples> { return samples(); });

@@ -1,30 +1,43 @@
 #include "server/http/router.h"
+#include "server/http/version.h"
 
-// Health, metrics, events and the API's own description: all served by App (app.cc).
+// Health and the API's own description.
 
 namespace souk::server {
+namespace {
+
+net::Response health(std::string status, std::uint64_t events) {
+  return json_response(
+      wire::to_json(wire::Health{std::move(status), std::string(kVersion), events}));
+}
+
+void serve_health(ServerContext& server, ApiCallPtr call) {
+  call->reply.send(health("ok", server.core.counters().events));
+}
+
+void serve_ready(ServerContext& server, ApiCallPtr call) {
+  to_core(server, std::move(call), [](Core::Turn& turn, ApiCallPtr c) {
+    answer_after(turn, std::move(c), health("ready", turn.state().events));
+  });
+}
+
+void serve_openapi(ServerContext&, ApiCallPtr call) {
+  static const auto document = all_routes().openapi();
+  call->reply.send(json_response(document));
+}
+
+}  // namespace
 
 void add_system_routes(Routes& routes) {
-  routes.special<void, wire::Health>("GET", "/healthz", "getHealth", "The process answers",
-                                     Access::everybody, 200);
-  routes.special<void, wire::Health>("GET", "/readyz", "getReady",
-                                     "The market takes requests: its core and journal keep up",
-                                     Access::everybody, 200);
+  routes.on_io<void, wire::Health>("GET", "/healthz", "getHealth", "The process answers",
+                                   Access::everybody, &serve_health);
+  routes.on_io<void, wire::Health>("GET", "/readyz", "getReady",
+                                   "The market takes requests: its core and journal keep up",
+                                   Access::everybody, &serve_ready);
   routes
-      .special<void, void>("GET", "/metrics", "getMetrics",
-                           "Prometheus metrics, for loopback and operators", Access::everybody, 200)
-      .doc.media = "text/plain";
-  routes
-      .special<void, void>("GET", "/v1/openapi.json", "getOpenApi", "This document",
-                           Access::everybody, 200)
+      .on_io<void, void>("GET", "/v1/openapi.json", "getOpenApi", "This document",
+                         Access::everybody, &serve_openapi)
       .doc.media = "application/json";
-  auto& events = routes.special<void, wire::Notices>(
-      "GET", "/v1/events", "getEvents",
-      "What happens, as it happens: server-sent events, or with Accept: application/json a long "
-      "poll",
-      Access::user, 200);
-  events.doc.query = {{"after", "string", "The number of the last event seen.", false},
-                      {"wait", "string", "Long poll: how long to wait at most, 30s.", false}};
 }
 
 }  // namespace souk::server

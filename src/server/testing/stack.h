@@ -11,7 +11,7 @@
 
 #include "journal/memory.h"
 #include "net/server.h"
-#include "server/http/app.h"
+#include "server/http/front_door.h"
 #include "server/http/secrets.h"
 #include "server/testing/market.h"
 
@@ -110,16 +110,18 @@ inline std::unique_ptr<blob::Store> open_store(const std::string& folder) {
 
 class Stack {
  public:
-  explicit Stack(CoreOptions core_options = {}, AppOptions app_options = {.requests_per_second = 0})
+  explicit Stack(CoreOptions core_options = {},
+                 HttpOptions http_options = {.requests_per_second = 0})
       : core(market::State{}, journal, clock, core_options),
         feed(0, {}),
         services(open_store(folder), folder, clock),
-        app(core, feed, services, *hashers, *files, clock, std::move(app_options)) {
+        context(core, feed, services, *hashers, *files, clock, std::move(http_options)),
+        door(context) {
     init_secrets();
     core.observe([this](std::span<const Committed> batch) { feed.publish(batch.back().number); });
     core.start();
     auto started = net::Server::start({}, [this](net::Request request, net::Reply reply) {
-      app.handle(std::move(request), std::move(reply));
+      door.handle(std::move(request), std::move(reply));
     });
     CHECK(started.has_value());
     http = *std::move(started);
@@ -149,7 +151,7 @@ class Stack {
   std::future<Answer> ask(net::Request request) {
     auto pigeon = std::make_shared<Pigeon>();
     auto future = pigeon->future();
-    app.handle(std::move(request), net::Reply(std::move(pigeon)));
+    door.handle(std::move(request), net::Reply(std::move(pigeon)));
     return future;
   }
   std::future<Answer> ask(std::string method, const std::string& path,
@@ -171,7 +173,8 @@ class Stack {
   Services services;
   std::unique_ptr<Pool> hashers = std::make_unique<Pool>();
   std::unique_ptr<Pool> files = std::make_unique<Pool>();
-  App app;
+  ServerContext context;
+  FrontDoor door;
   std::unique_ptr<net::Server> http;
 };
 

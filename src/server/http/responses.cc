@@ -1,4 +1,4 @@
-#include "server/http/problem.h"
+#include "server/http/responses.h"
 
 #include "wire/json.h"
 #include "wire/problem.h"
@@ -19,6 +19,13 @@ net::Response problem(const base::Error& error) { return respond(wire::problem_o
 
 net::Response problem(int status, std::string_view message) {
   return respond(wire::problem_of(status, net::reason_phrase(status), message));
+}
+
+net::Response refusal(const base::Error& error) {
+  auto response = problem(error);
+  if (error.code == base::Code::exhausted || error.code == base::Code::unavailable)
+    response.headers.emplace_back("Retry-After", "1");
+  return response;
 }
 
 }  // namespace souk::server

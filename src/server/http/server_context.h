@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "net/server.h"
+#include "server/core/core.h"
+#include "server/core/feed.h"
+#include "server/core/pool.h"
+#include "server/core/services.h"
+#include "server/files/prepare.h"
+#include "server/http/authentication.h"
+#include "server/http/throttle.h"
+
+namespace souk::server {
+
+struct HttpOptions {
+  std::string bootstrap;  // Makes the first account from elsewhere; empty: there is one already.
+  bool metrics_public = false;
+  bool tls = false;  // Does this server itself speak TLS?
+  int requests_per_second = 1'000;
+  PrepareOptions prepare = {};
+  std::function<net::ServerCounters()> net_counters = {};  // For metrics; absent: without.
+};
+
+// What the handlers of routes work with. Made once, outlives every call; its parts say themselves
+// which threads may use them.
+struct ServerContext {
+  ServerContext(Core& core, Feed& feed, Services& services, Pool& hashers, Pool& files,
+                const base::Clock& clock, HttpOptions options);
+
+  Core& core;
+  Feed& feed;
+  Services& services;
+  Pool& hashers;  // Passwords.
+  Pool& files;    // Blobs, logs, the hub.
+  const base::Clock& clock;
+  const HttpOptions options;
+  Authentication authentication;
+  SessionThrottles session_throttles;
+  Prepare prepare;
+  // Fetching and cutting data takes so long that no worker's update may wait for it on `files`.
+  Pool preparers{2, 64};
+};
+
+}  // namespace souk::server

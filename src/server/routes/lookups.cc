@@ -1,0 +1,64 @@
+#include "server/routes/lookups.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace souk::server {
+
+using base::Code;
+using base::fail;
+using market::Scope;
+
+Result<const market::Lease*> lease_for_agent(const Context& c) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  const auto* l = c.state().leases.find(id);
+  if (l == nullptr) return Context::no_such("lease", c.param());
+  const bool agent = c.actor.scope == Scope::machine ? c.actor.machine == l->machine
+                                                     : c.actor.account == l->lender;
+  if (agent) return l;
+  return Context::no_such("lease", c.param());
+}
+
+Result<const market::Lease*> lease_for_reader(const Context& c) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  const auto* l = c.state().leases.find(id);
+  if (l != nullptr && c.actor.scope != Scope::machine &&
+      (c.actor.account == l->borrower || c.is_operator()))
+    return l;
+  return Context::no_such("lease", c.param());
+}
+
+Result<const market::Job*> job_for(const Context& c) {
+  SOUK_ASSIGN(const auto id, c.id<base::JobId>());
+  const auto* job = c.state().jobs.find(id);
+  if (job == nullptr || !(job->owner == c.actor.account || c.is_operator()))
+    return Context::no_such("job", c.param());
+  return job;
+}
+
+Result<const market::Machine*> machine_for(const Context& c, bool operators) {
+  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
+  if (const auto* machine = c.state().machines.find(id)) {
+    const bool mine =
+        c.actor.scope == Scope::machine ? c.actor.machine == id : c.actor.account == machine->owner;
+    if (mine || (operators && c.is_operator())) return machine;
+  }
+  return Context::no_such("machine", c.param());
+}
+
+Result<std::int64_t> number_of(std::string_view text, std::string_view name) {
+  std::int64_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error == std::errc{} && end == text.data() + text.size() && out >= 0) return out;
+  return fail(Code::invalid, fmt::format("'{}' is '{}'", name, text.substr(0, 40)),
+              "use a whole number", std::string(name));
+}
+
+Result<std::int64_t> number_in(const net::Request& http, std::string_view name,
+                               std::int64_t otherwise) {
+  const auto text = http.param(name);
+  return text ? number_of(*text, name) : otherwise;
+}
+
+}  // namespace souk::server
