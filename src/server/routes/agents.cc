@@ -27,12 +27,15 @@ std::uint64_t version_of(const std::vector<wire::Lease>& leases) {
   return base::short_hash(text) >> 11;
 }
 
-wire::Work work_of(const market::State& s, base::MachineId machine) {
+wire::Work work_of(const market::State& s, ParsedWorks& works, base::MachineId machine) {
   wire::Work out;
   for (const auto lease : s.index.leases_of[machine.value])
     out.leases.push_back(view(s, s.leases.at(lease)));
   out.version = version_of(out.leases);
-  for (auto& lease : out.leases) lease.task = job::task_of(s, s.leases.at(lease.id));
+  for (auto& lease : out.leases) {
+    const auto& l = s.leases.at(lease.id);
+    if (const auto batch = works.of(s.jobs.at(l.job))) lease.task = job::task_of(s, l, *batch);
+  }
   return out;
 }
 
@@ -52,7 +55,7 @@ Result<Continuation> get_work(Context& c) {
   SOUK_ASSIGN(const auto* machine, machine_for(c, true));
   SOUK_ASSIGN(const auto seen, seen_of(c.http(), "seen"));
   SOUK_ASSIGN(const auto wait, wait_of(c.http(), base::Duration()));
-  const auto work = work_of(c.state(), machine->id);
+  const auto work = work_of(c.state(), c.services().works, machine->id);
   const bool same = c.http().param("seen") && seen == work.version;
   if (same && wait > base::Duration())
     return await_change(c.server(), machine->id, c.server().clock.now() + wait);
@@ -66,7 +69,7 @@ Result<Continuation> get_work(Context& c) {
 
 struct AnsweredChallenge {
   base::MachineId machine;
-  Challenges::Asked asked;
+  Challenges::OpenChallenge asked;
   base::Duration took;
   std::string checksum;
 };

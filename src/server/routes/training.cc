@@ -21,13 +21,12 @@ struct TrainingWorker {
   base::JobId job;
   base::LeaseId lease;
   std::int32_t workers = 1;
-  std::string work;  // Of the job, if the hub has not opened it yet.
+  std::shared_ptr<const wire::Batch> batch = {};  // If the hub has not opened the job yet.
 
   [[nodiscard]] Result<std::shared_ptr<hub::Run>> run(hub::Hub& hub) const {
     if (auto found = hub.find(job)) return found;
-    SOUK_ASSIGN(const auto batch, wire::from_json<wire::Batch>(work));
-    if (!batch.train) return fail(Code::conflict, "the job trains nothing");
-    return hub.open(job, *batch.train, workers);
+    if (!batch || !batch->train) return fail(Code::conflict, "the job trains nothing");
+    return hub.open(job, *batch->train, workers);
   }
 };
 
@@ -39,8 +38,8 @@ Result<TrainingWorker> worker_of(Context& c, std::int64_t epoch) {
   const auto& job = c.state().jobs.at(l->job);
   if (!market::paid_by_work(job))
     return fail(Code::conflict, fmt::format("job {} trains nothing", to_string(job.id)));
-  TrainingWorker out{job.id, l->id, job.terms.workers.max, {}};
-  if (!c.services().hub.find(job.id)) out.work = job.work;
+  TrainingWorker out{job.id, l->id, job.terms.workers.max};
+  if (!c.services().hub.find(job.id)) out.batch = c.services().works.of(job);
   return out;
 }
 
