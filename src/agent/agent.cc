@@ -7,7 +7,6 @@
 #include <chrono>
 
 #include "base/challenge.h"
-#include "base/clock.h"
 #include "wire/api_json.h"
 
 namespace souk::agent {
@@ -19,10 +18,6 @@ using base::Result;
 using base::Time;
 
 constexpr auto kPoll = base::seconds(25);
-constexpr auto kAfterTrouble = std::chrono::seconds(1);
-constexpr auto kOwnerEvery = std::chrono::seconds(1);
-
-Time now() { return base::SystemClock().now(); }
 
 std::chrono::microseconds chrono_of(Duration d) { return std::chrono::microseconds(d.us); }
 
@@ -61,12 +56,12 @@ Result<bool> Agent::run() {
         break;
       }
       tell_holdings_ = true;  // A server that was away has forgotten.
-      std::this_thread::sleep_for(kAfterTrouble);
+      std::this_thread::sleep_for(chrono_of(options_.after_trouble));
     }
     reap();
     if (std::chrono::steady_clock::now() >= next_owner) {
       watch_owner();
-      next_owner = std::chrono::steady_clock::now() + kOwnerEvery;
+      next_owner = std::chrono::steady_clock::now() + chrono_of(options_.owner_every);
     }
     const std::lock_guard lock(mutex_);
     if (options_.once && ended_ > 0 && runners_.empty()) break;

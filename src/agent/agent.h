@@ -23,10 +23,12 @@ struct AgentOptions {
   base::Duration drain = base::seconds(90);  // How long run() takes at most once told to end.
   // Called when the owner is back (true) and gone again (false): no new leases, please.
   std::function<void(bool)> on_owner = [](bool) {};
-  // Is the owner using the machine? Asked about once a second, with the processor time that the
+  // Is the owner using the machine? Asked every `owner_every`, with the processor time that the
   // borrowed programs have used in all. Empty: never.
   std::function<bool(double programs_cpu_seconds)> owner_is_here = {};
-  base::Duration notice = base::seconds(30);  // To the programs, when the owner is back.
+  base::Duration notice = base::seconds(30);        // To the programs, when the owner is back.
+  base::Duration owner_every = base::seconds(1);    // How often to look for the owner.
+  base::Duration after_trouble = base::seconds(1);  // Until a market that failed is asked again.
 };
 
 // One machine's agent: learns of leases by long poll, has a Runner for each, sends heartbeats and
@@ -53,6 +55,7 @@ class Agent {
   void reap();
   void watch_owner();
   [[nodiscard]] std::size_t running() const;
+  [[nodiscard]] base::Time now() const { return shop_.clock->now(); }
 
   const AgentOptions options_;
   Workshop& shop_;

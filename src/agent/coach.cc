@@ -13,7 +13,6 @@
 #include "train/pull.h"
 #include "train/update.h"
 #include "wire/api_json.h"
-#include "wire/problem.h"
 
 namespace souk::agent {
 namespace {
@@ -32,10 +31,6 @@ constexpr const char* kBase = "base.safetensors";
 constexpr const char* kChecked = "checked.safetensors";
 constexpr const char* kUpdate = "update.safetensors";
 
-constexpr auto kHubConnect = base::seconds(5);
-constexpr auto kHubPause = std::chrono::seconds(30);  // Until one that failed is tried again.
-constexpr std::size_t kMostHubs = 64;
-
 // Units that this machine cannot do are somebody else's; after so many in a row it leaves.
 constexpr int kMostFailures = 3;
 
@@ -51,6 +46,7 @@ std::string quoted(std::string_view text) { return wire::to_json(std::string(tex
 
 Coach::Coach(CoachOptions options, base::Fd socket)
     : options_(std::move(options)),
+      hubs_(options_.lease.job, options_.link, *options_.clock, options_.say),
       trainer_(
           std::move(socket), options_.folder, [this] { return ended_.load(); },
           [this] { return draining_.load(); }),
@@ -80,9 +76,8 @@ void Coach::run() {
 }
 
 void Coach::lap(Duration wire::TimeSpent::* what) {
-  const auto now = std::chrono::steady_clock::now();
-  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now - lap_).count();
-  spent_.*what = spent_.*what + Duration(took);
+  const auto now = options_.clock->now();
+  spent_.*what = spent_.*what + (now - lap_);
   lap_ = now;
 }
 
@@ -98,7 +93,7 @@ Result<> Coach::work() {
   values_.resize(trainer_.size());
   SOUK_ASSIGN(codec_, train::make_codec(batch.train->codec));
   if (codec_->keeps_residual()) residual_.resize(values_.size());
-  lap_ = std::chrono::steady_clock::now();  // Starting is no part of the work.
+  lap_ = options_.clock->now();  // Starting is no part of the work.
   for (int failures = 0; !draining_ && !ended_;) {
     SOUK_ASSIGN(const auto unit, next());
     if (unit.kind == "finish") return {};
@@ -164,52 +159,23 @@ Result<std::string> Coach::shard(const std::string& name) {
   return file;
 }
 
-// A hub that cannot be reached is waited for, as long as there is grace.
+// A market that cannot be reached is waited for, as long as there is grace.
 template <class Call>
 Result<std::string> Coach::patiently(const Call& call) {
-  const auto deadline =
-      std::chrono::steady_clock::now() + std::chrono::microseconds(options_.grace.us);
+  const auto deadline = options_.clock->now() + options_.grace;
   for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     auto answer = call();
     if (answer || answer.error().code != Code::unavailable || ended_ ||
-        std::chrono::steady_clock::now() > deadline)
+        options_.clock->now() > deadline)
       return answer;
     std::this_thread::sleep_for(pause);
   }
 }
 
-std::optional<std::string> Coach::at_hub(const wire::Unit& unit, std::string_view method,
-                                         const std::string& path, std::string_view body) {
-  if (!unit.hub) return std::nullopt;
-  const auto& [url, update, ticket, pinned] = *unit.hub;
-  if (hubs_.size() >= kMostHubs && !hubs_.contains(url)) hubs_.clear();
-  auto it = hubs_.find(url);
-  if (it == hubs_.end()) {
-    auto client = net::Client::make({.base_url = url,
-                                     .connect_timeout = kHubConnect,
-                                     .total_timeout = options_.link.timeout,
-                                     .ca_file = options_.link.ca_file,
-                                     .pinned_sha256 = pinned.value_or(""),
-                                     .user_agent = "souk-agent"});
-    if (!client) return std::nullopt;
-    it = hubs_.emplace(url, HubLink{*std::move(client)}).first;
-  }
-  auto& hub = it->second;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < hub.not_before) return std::nullopt;
-  auto answer =
-      hub.client.send(method, fmt::format("/v1/hub/{}/{}", to_string(options_.lease.job), path),
-                      {{"Authorization", "Bearer " + ticket}}, body);
-  if (answer && answer->status < 300) return std::move(answer->body);
-  const auto why = answer ? wire::refusal(answer->status, answer->body) : answer.error();
-  options_.say(fmt::format("hub {}: {}; the market is used instead", url, why.message));
-  hub.not_before = std::chrono::steady_clock::now() + kHubPause;
-  return std::nullopt;
-}
-
 Result<std::string> Coach::fetch(const wire::Unit& unit, std::int64_t since) {
-  if (auto bytes = at_hub(unit, "GET", fmt::format("parameters?since={}", since)))
-    return *std::move(bytes);
+  if (unit.hub)
+    if (auto bytes = hubs_.call(*unit.hub, "GET", fmt::format("parameters?since={}", since)))
+      return *std::move(bytes);
   auto query = fmt::format("parameters?epoch={}", options_.lease.epoch);
   if (since >= 0) query += fmt::format("&since={}", since);
   return patiently([&] { return link_->get(path(query)); });
@@ -242,20 +208,11 @@ Result<std::vector<float>> Coach::pull_exactly(std::int64_t version) {
   return values;
 }
 
-// False: the market must have it all.
 bool Coach::push_to_hub(const wire::Unit& unit, std::string_view body) {
   if (!unit.hub || body.empty()) return false;
-  for (std::size_t at = 0; at < body.size();) {
-    const auto piece = body.substr(at, kPiece);
-    const auto answer =
-        at_hub(unit, "PUT", fmt::format("updates/{}?offset={}", unit.hub->update, at), piece);
-    if (!answer) return false;
-    const auto size = wire::from_json<wire::LogSize>(*answer);
-    if (!size || static_cast<std::size_t>(size->size) <= at) return false;
-    at = static_cast<std::size_t>(size->size);
-    options_.moved(0, std::ssize(piece));
-  }
-  return true;
+  return hubs_.push(*unit.hub, body, [this](std::size_t bytes) {
+    options_.moved(0, static_cast<std::int64_t>(bytes));
+  });
 }
 
 // True: accepted. What it was refused for is in the log.

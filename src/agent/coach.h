@@ -1,20 +1,19 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "agent/clocks.h"
+#include "agent/hub_links.h"
 #include "agent/link.h"
 #include "agent/trainer.h"
 #include "base/fd.h"
 #include "blob/store.h"
-#include "net/client.h"
 #include "train/codecs/codec.h"
 #include "wire/api.h"
 
@@ -26,7 +25,8 @@ struct CoachOptions {
   blob::Store* store = nullptr;
   std::string folder;            // The trainer's, as the agent sees it.
   std::int64_t shard_bytes = 0;  // Of shards kept there at a time.
-  base::Duration grace;          // How long to wait for a hub that does not answer.
+  base::Duration grace;          // How long to wait for a market that does not answer.
+  const base::Clock* clock = &kSteadyClock;
   std::function<void(std::string)> doing = [](std::string) {};
   std::function<void(std::string_view)> say = [](std::string_view) {};  // To the job's log.
   std::function<void(std::int64_t received, std::int64_t sent)> moved = [](auto, auto) {};
@@ -57,10 +57,7 @@ class Coach {
   base::Result<std::string> shard(const std::string& name);
   base::Result<> pull(const wire::Unit& unit);
   base::Result<std::string> fetch(const wire::Unit& unit, std::int64_t since);
-  // At the unit's hub, with its ticket. Nothing where it has none, or none that works: the market
-  // does the same.
-  std::optional<std::string> at_hub(const wire::Unit& unit, std::string_view method,
-                                    const std::string& path, std::string_view body = {});
+  // False: the market must have it all.
   bool push_to_hub(const wire::Unit& unit, std::string_view body);
   base::Result<std::vector<float>> pull_exactly(std::int64_t version);
   template <class Call>
@@ -73,18 +70,14 @@ class Coach {
   const CoachOptions options_;
   std::atomic<bool> draining_ = false, ended_ = false, finished_ = false;
   std::optional<Link> link_;
-  struct HubLink {
-    net::Client client;
-    std::chrono::steady_clock::time_point not_before = {};  // Since it failed.
-  };
-  std::map<std::string, HubLink> hubs_;  // By URL.
+  HubLinks hubs_;
   Trainer trainer_;
   std::vector<float> values_, residual_;
   std::int64_t version_ = -1;
   std::unique_ptr<train::Codec> codec_;
   std::vector<std::pair<std::string, std::int64_t>> shards_;  // In the folder, oldest first.
   wire::TimeSpent spent_;                                     // Since a unit was last asked for.
-  std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
+  base::Time lap_;
   std::string failure_;
   std::thread thread_;
 };

@@ -3,70 +3,31 @@
 #include <gtest/gtest.h>
 
 #include <future>
-#include <mutex>
-#include <set>
 
-#include "agent/sandbox/sandbox_testing.h"
-#include "net/server.h"
-#include "wire/json.h"
-#include "wire/problem.h"
+#include "agent/testing/scripted_server.h"
+#include "base/testing/eventually.h"
 
 namespace souk::agent {
 namespace {
 
 using base::Code;
-using testing::eventually;
+using base::testing::eventually;
+using testing::bad_gateway;
 
-net::Response refusal(int status, std::string code, std::string detail) {
-  return {.status = status,
-          .content_type = "application/problem+json",
-          .body = wire::to_json(wire::Problem{.type = "about:blank",
-                                              .title = "No",
-                                              .status = status,
-                                              .code = std::move(code),
-                                              .detail = std::move(detail),
-                                              .hint = "ask later"})};
+net::Response refusal(Code code, std::string message) {
+  return testing::refused(code, std::move(message), "ask later");
 }
 
 // A market that answers each request with the next of `answers`, the last one for ever; without
-// any it never answers. Remembers what it was asked.
-class Market {
+// any it never answers.
+class Market : public testing::ScriptedServer {
  public:
   explicit Market(std::vector<net::Response> answers = {{.body = "yes"}})
-      : answers_(std::move(answers)),
-        server_(*net::Server::start({}, [this](net::Request request, net::Reply reply) {
-          take(std::move(request), std::move(reply));
-        })) {}
-  ~Market() { server_->stop({}); }
-
-  [[nodiscard]] std::string url() const {
-    return "http://127.0.0.1:" + std::to_string(server_->port());
-  }
-  [[nodiscard]] std::vector<net::Request> asked() {
-    const std::lock_guard lock(mutex_);
-    return asked_;
-  }
-  [[nodiscard]] std::set<std::string> keys() {
-    std::set<std::string> out;
-    for (const auto& request : asked()) out.emplace(request.header("Idempotency-Key"));
-    return out;
-  }
-
- private:
-  void take(net::Request request, net::Reply reply) {
-    const std::lock_guard lock(mutex_);
-    asked_.push_back(std::move(request));
-    if (answers_.empty())
-      unanswered_.push_back(std::move(reply));
-    else
-      reply.send(answers_[std::min(asked_.size(), answers_.size()) - 1]);
-  }
-
-  std::mutex mutex_;
-  std::vector<net::Request> asked_;
-  std::vector<net::Response> answers_;
-  std::vector<net::Reply> unanswered_;
-  std::unique_ptr<net::Server> server_;
+      : ScriptedServer(
+            [answers = std::move(answers), i = std::size_t{0}](const net::Request&) mutable {
+              return answers.empty() ? std::nullopt
+                                     : std::optional(answers[std::min(i++, answers.size() - 1)]);
+            }) {}
 };
 
 // Where nobody listens.
@@ -126,8 +87,8 @@ TEST(Link, WhenNobodyListensAnywhereTheErrorSaysThatTryingAgainMayHelp) {
 TEST(Link, NoServerAtAllIsAnError) { EXPECT_FALSE(Link::make({.servers = {}, .token = ""})); }
 
 TEST(Link, AReportGoesOnUnderOneKeySoThatItHappensOnce) {
-  Market market({refusal(503, "unavailable", "starting"),
-                 refusal(429, "exhausted", "slow down"),
+  Market market({refusal(Code::unavailable, "starting"),
+                 refusal(Code::exhausted, "slow down"),
                  {.body = "done"}});
   auto link = link_to({market.url()});
   const auto got = link.insist("/v1/leases/l1/finish", "{}", base::seconds(60));
@@ -150,9 +111,7 @@ TEST(Link, AReportWhoseAnswerIsLostKeepsItsKey) {
 }
 
 TEST(Link, AGatewayWhoseMarketRestartsDoesNotLoseTheReport) {
-  const net::Response gateway{
-      .status = 502, .content_type = "text/html", .body = "<h1>Bad Gateway</h1>"};
-  Market market({gateway, {.body = "done"}});
+  Market market({bad_gateway(), {.body = "done"}});
   auto link = link_to({market.url()});
   const auto got = link.insist("/v1/leases/l1/finish", "{}", base::seconds(60));
   ASSERT_TRUE(got) << got.error().message;
@@ -161,7 +120,7 @@ TEST(Link, AGatewayWhoseMarketRestartsDoesNotLoseTheReport) {
 }
 
 TEST(Link, InsistingEndsWhenPatienceDoes) {
-  Market market({refusal(503, "unavailable", "the journal is full")});
+  Market market({refusal(Code::unavailable, "the journal is full")});
   auto link = link_to({market.url()});
   const auto got = link.insist("/v1/x", "{}", base::milliseconds(500));
   ASSERT_FALSE(got);
@@ -171,7 +130,7 @@ TEST(Link, InsistingEndsWhenPatienceDoes) {
 }
 
 TEST(Link, InsistingEndsWhenItIsNoLongerWanted) {
-  Market market({refusal(503, "unavailable", "starting")});
+  Market market({refusal(Code::unavailable, "starting")});
   auto link = link_to({market.url()});
   const auto got =
       link.insist("/v1/x", "{}", base::minutes(60), [&] { return market.asked().size() >= 2; });
@@ -180,7 +139,7 @@ TEST(Link, InsistingEndsWhenItIsNoLongerWanted) {
 }
 
 TEST(Link, ARefusalComesBackInTheMarketsWordsAndIsNotRepeated) {
-  Market market({refusal(409, "conflict", "the lease has epoch 2")}), other;
+  Market market({refusal(Code::conflict, "the lease has epoch 2")}), other;
   auto link = link_to({market.url(), other.url()});
   const auto got = link.insist("/v1/x", "{}", base::minutes(60));
   ASSERT_FALSE(got);
@@ -203,7 +162,7 @@ TEST(Link, AnAgentThatIsToldToStopDoesNotWaitForAnAnswer) {
 }
 
 TEST(Link, AnAgentThatIsToldToStopDoesNotInsist) {
-  Market market({refusal(503, "unavailable", "starting")});
+  Market market({refusal(Code::unavailable, "starting")});
   auto link = link_to({market.url()});
   auto got =
       std::async(std::launch::async, [&] { return link.insist("/v1/x", "{}", base::minutes(60)); });

@@ -11,7 +11,6 @@
 #include "agent/log_spool.h"
 #include "agent/remote.h"
 #include "base/check.h"
-#include "base/clock.h"
 #include "base/text.h"
 #include "blob/folder.h"
 #include "wire/api_json.h"
@@ -35,8 +34,6 @@ constexpr auto kToLeave = base::seconds(10);  // A trainer, after its goodbye.
 constexpr int kProcesses = 1024;
 // The program makes it when its set-up is over, so that set-up time is not billed.
 constexpr const char* kReady = ".souk-ready";
-
-Time now() { return base::SystemClock().now(); }
 
 // The shell waits for the command that runs when SIGTERM comes, and begins no other.
 std::string script_of(const wire::Batch& batch) {
@@ -337,12 +334,13 @@ void Runner::attend(Place& place) {
         place.process->terminate();
       told_at = now();
     }
-    if (told_to_end && now() >= std::max(told_at + kShortNotice, drain_until() - kToSave))
-      place.process->kill();
     if (place.coach && place.coach->finished() && !told_to_end) {
       told_to_end = true;  // It was told goodbye; it should be gone soon.
-      told_at = now() + kToLeave;
+      told_at = now();
     }
+    const auto last_moment =
+        draining() ? std::max(told_at + kShortNotice, drain_until() - kToSave) : told_at + kToLeave;
+    if (told_to_end && now() >= last_moment) place.process->kill();
     if (now() >= place.next_usage) {
       look_at_usage(place);
       place.next_usage = now() + kUsageEvery;

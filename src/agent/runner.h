@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "agent/clocks.h"
 #include "agent/coach.h"
 #include "agent/link.h"
 #include "agent/probe/gpus.h"
@@ -36,6 +37,7 @@ struct Workshop {
   double cpu_share = 1;  // Of the cores' time, where control groups can limit it.
   // How long to go on reporting what happened when the market cannot be reached.
   base::Duration grace = base::minutes(10);
+  const base::Clock* clock = &kWallClock;  // Of drains and checkpoints.
   std::function<void(const std::string& line)> tell = [](const std::string&) {};
 };
 
@@ -81,6 +83,7 @@ class Runner {
   void report(std::string outcome, std::string detail, std::optional<std::string> result = {});
   [[nodiscard]] std::string path(std::string_view action) const;
   void doing(std::string text);
+  [[nodiscard]] base::Time now() const { return shop_.clock->now(); }
   [[nodiscard]] bool draining() const;
   [[nodiscard]] base::Time drain_until() const;
   base::Result<blob::Digest> save(const std::string& folder, std::vector<std::string> only);

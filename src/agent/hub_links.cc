@@ -1,0 +1,63 @@
+#include "agent/hub_links.h"
+
+#include <fmt/format.h>
+
+#include "wire/api_json.h"
+#include "wire/problem.h"
+
+namespace souk::agent {
+namespace {
+
+constexpr std::size_t kPiece = 4 << 20;
+constexpr auto kConnect = base::seconds(5);
+constexpr auto kPause = base::seconds(30);  // Until one that failed is tried again.
+constexpr std::size_t kMostHubs = 64;
+
+}  // namespace
+
+HubLinks::HubLinks(base::JobId job, LinkOptions market, const base::Clock& clock,
+                   std::function<void(std::string_view)> say)
+    : job_(job), market_(std::move(market)), clock_(clock), say_(std::move(say)) {}
+
+HubLinks::HubLink* HubLinks::find(const wire::UnitHub& hub) {
+  if (const auto it = hubs_.find(hub.url); it != hubs_.end()) return &it->second;
+  if (hubs_.size() >= kMostHubs) hubs_.clear();
+  auto client = net::Client::make({.base_url = hub.url,
+                                   .connect_timeout = kConnect,
+                                   .total_timeout = market_.timeout,
+                                   .ca_file = market_.ca_file,
+                                   .pinned_sha256 = hub.pinned.value_or(""),
+                                   .user_agent = "souk-agent"});
+  if (!client) return nullptr;
+  return &hubs_.emplace(hub.url, HubLink{*std::move(client)}).first->second;
+}
+
+std::optional<std::string> HubLinks::call(const wire::UnitHub& hub, std::string_view method,
+                                          const std::string& path, std::string_view body) {
+  auto* link = find(hub);
+  if (link == nullptr || clock_.now() < link->not_before) return std::nullopt;
+  auto answer = link->client.send(method, fmt::format("/v1/hub/{}/{}", to_string(job_), path),
+                                  {{"Authorization", "Bearer " + hub.ticket}}, body);
+  if (answer && answer->status < 300) return std::move(answer->body);
+  const auto why = answer ? wire::refusal(answer->status, answer->body) : answer.error();
+  say_(fmt::format("hub {}: {}; the market is used instead", hub.url, why.message));
+  link->not_before = clock_.now() + kPause;
+  return std::nullopt;
+}
+
+bool HubLinks::push(const wire::UnitHub& hub, std::string_view update,
+                    const std::function<void(std::size_t bytes)>& sent) {
+  for (std::size_t at = 0; at < update.size();) {
+    const auto piece = update.substr(at, kPiece);
+    const auto answer =
+        call(hub, "PUT", fmt::format("updates/{}?offset={}", hub.update, at), piece);
+    if (!answer) return false;
+    const auto size = wire::from_json<wire::LogSize>(*answer);
+    if (!size || static_cast<std::size_t>(size->size) <= at) return false;
+    at = static_cast<std::size_t>(size->size);
+    sent(piece.size());
+  }
+  return true;
+}
+
+}  // namespace souk::agent
