@@ -16,9 +16,8 @@
 #include "codec/snapshot.h"
 #include "hub/remote.h"
 #include "hub/stores.h"
-#include "journal/memory.h"
+#include "journal/open.h"
 #include "journal/snapshot.h"
-#include "journal/sqlite.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "server/advice/profiles.h"
@@ -44,7 +43,16 @@ constexpr int kFileThreads = 2;
 constexpr int kFileThreadsWithHubs = 8;  // Most of which wait for a hub.
 constexpr std::size_t kMostPinning = 65'536;
 
-std::string journal_path(const std::string& data) { return data + "/journal.db"; }
+std::string journal_url(const Options& o) {
+  return o.journal.empty() ? journal::url_in(o.data) : o.journal;
+}
+
+// Nothing survives of such a market: not its journal, so nothing else either.
+bool in_memory(const Options& o) {
+  const auto survives = journal::survives(journal_url(o));
+  return survives && !*survives;
+}
+
 std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
 
 constexpr const char* kRights = "check its path and rights";
@@ -63,10 +71,11 @@ Result<> write_private(const std::string& path, const std::string& text) {
 // Made once and kept in the data folder, so that the pins of clients stay good.
 Result<net::ServerTls> own_certificate(const Options& o) {
   const auto certificate = o.data + "/tls-certificate.pem", key = o.data + "/tls-key.pem";
-  if (o.memory || !fs::exists(certificate) || !fs::exists(key)) {
+  if (in_memory(o) || !fs::exists(certificate) || !fs::exists(key)) {
     const std::vector<std::string> names{"localhost", "127.0.0.1", o.address};
     SOUK_ASSIGN(auto made, net::self_signed(names, 3650));
-    if (o.memory) return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
+    if (in_memory(o))
+      return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
     SOUK_TRY(write_private(key, made.key_pem));
     SOUK_TRY(write_private(certificate, made.certificate_pem));
   }
@@ -143,8 +152,8 @@ Result<market::State> start_from_snapshot(const Options& o, std::uint64_t next) 
 }
 
 Result<Recovered> recover(const Options& o) {
-  if (o.memory) return Recovered{std::make_unique<journal::MemoryJournal>(), {}, 0};
-  SOUK_ASSIGN(auto opened, journal::SqliteJournal::open(journal_path(o.data)));
+  SOUK_ASSIGN(auto opened, journal::open(journal_url(o)));
+  if (in_memory(o)) return Recovered{std::move(opened.journal), {}, 0};
   if (!opened.note.empty()) spdlog::warn("journal: {}", opened.note);
   Recovered out{std::move(opened.journal), {}, 0};
   SOUK_ASSIGN(out.state, start_from_snapshot(o, out.journal->next()));
@@ -256,7 +265,7 @@ struct Server::Impl {
       const auto* token = turn.state().tokens.find(id);
       return token != nullptr && token->expires > turn.now();
     });
-    if (options.memory || turn.now() < next_snapshot) return;
+    if (in_memory(options) || turn.now() < next_snapshot) return;
     next_snapshot = turn.now() + options.snapshot_every;
     if (turn.state().events == snapshot_events) return;
     snapshot_events = turn.state().events;
@@ -351,7 +360,7 @@ struct Server::Impl {
     files.reset();
     pinner.reset();
     writer.reset();
-    if (core && journal && !options.memory && core->state().events != snapshot_events)
+    if (core && journal && !in_memory(options) && core->state().events != snapshot_events)
       save_snapshot(core->state().events, codec::encode_state(core->state()));
     http.reset();
     app.reset();
@@ -365,7 +374,7 @@ struct Server::Impl {
   // Files live in the data folder; a market in memory has a folder that goes with it.
   Result<> open_files() {
     auto folder = options.data;
-    if (options.memory) {
+    if (in_memory(options)) {
       folder = (fs::temp_directory_path() / "souk-XXXXXX").string();
       if (::mkdtemp(folder.data()) == nullptr)
         return fail(Code::unavailable, fmt::format("cannot make a folder like {}", folder),
@@ -373,7 +382,7 @@ struct Server::Impl {
       scratch = folder;
     }
     SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
-                                                                  .sync = !options.memory}));
+                                                                  .sync = !in_memory(options)}));
     SOUK_TRY(hub::make_store(options.parameters, "j0"));  // A URL that cannot be right is an error.
     SOUK_ASSIGN(auto hubs, hubs_of(options, clock));
     services = std::make_unique<Services>(
@@ -383,7 +392,7 @@ struct Server::Impl {
         },
         std::move(hubs),
         LabOptions{.limit = options.lab_limit,
-                   .journal = options.memory ? "" : journal_path(options.data)});
+                   .journal = in_memory(options) ? "" : journal_url(options)});
     return {};
   }
 };
@@ -406,7 +415,8 @@ std::string Server::console_url() const {
 
 Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   init_secrets();
-  if (!options.memory) {
+  SOUK_TRY(journal::survives(journal_url(options)));  // A URL that cannot be right is an error.
+  if (!in_memory(options)) {
     std::error_code error;
     fs::create_directories(options.data, error);
     if (options.data.empty() || error)
