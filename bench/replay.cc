@@ -10,8 +10,7 @@
 #include "codec/events.h"
 #include "codec/snapshot.h"
 #include "journal/database.h"
-#include "journal/memory.h"
-#include "journal/sqlite.h"
+#include "journal/open.h"
 
 namespace souk::bench {
 namespace {
@@ -143,13 +142,14 @@ void measure(Report& report, const std::string& dir, std::uint64_t batch, std::u
   base::Digest expected;
   double write_seconds = 0;
   {
-    auto opened = must(journal::SqliteJournal::open(path));
+    auto opened = must(journal::open("sqlite:" + path));
     const Stopwatch watch;
     expected = record(*opened.journal, batch, events);
     write_seconds = watch.seconds();
   }
-  journal::MemoryJournal memory;
-  auto opened = must(journal::SqliteJournal::open(path, {.read_only = true}));
+  const auto in_memory = must(journal::open("memory:"));
+  auto& memory = *in_memory.journal;
+  auto opened = must(journal::open("sqlite:" + path, {.read_only = true}));
   auto& sqlite = *opened.journal;
   must(sqlite.replay(1, [&](const journal::Batch& b) { return memory.append(b); }));
 

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "codec/first_fields.h"
 #include "market/table.h"
 
 // Values to bytes and back, from their field lists.
@@ -28,16 +29,25 @@
 //   optional             0, or 1 and the value
 //   vector, deque, map   count, then the items (a map's key before its value)
 //   Table                next id, count, then the items in order of id
-//   struct               its fields in the order of its list
+//   struct               its fields in the order of its list; see below for what goes before them
 //
-// Where the bytes end before the fields do, the missing fields keep their defaults: that is how an
-// event written before a field was appended is read.
+// Where the bytes of a struct end before its fields do, the missing fields keep their defaults:
+// that is how what was written before a field was appended is read. So it matters what tells the
+// end.
+//
+//   sized   A struct inside another has the length of its fields before them. Fields that this
+//           program does not know yet are skipped.
+//   flat    Only the outermost struct has an end. For what is written and read by one program.
+//   first   As flat, with the fields that each struct had when journals were written so
+//           (first_fields.h). Only read.
 
 namespace souk::codec {
 
+enum class Layout { flat, sized, first };
+
 class Writer {
  public:
-  explicit Writer(base::Bytes& out) : out_(out) {}
+  explicit Writer(base::Bytes& out, Layout layout = Layout::flat) : out_(out), layout_(layout) {}
 
   void raw(std::string_view bytes) { out_.append(bytes); }
   void byte(unsigned char b) { out_.push_back(static_cast<char>(b)); }
@@ -105,10 +115,31 @@ class Writer {
   }
   template <base::Described T>
   void put(const T& v) {
+    if (layout_ != Layout::sized) return fields(v);
+    const auto start = out_.size();
+    byte(0);  // The length: one byte, until it turns out to need more.
+    fields(v);
+    set_length(start);
+  }
+  // The fields alone, for an outermost struct, whose end is known otherwise.
+  template <base::Described T>
+  void fields(const T& v) {
     base::for_each_field(v, [&](std::string_view, const auto& field) { put(field); });
   }
 
  private:
+  // Of what was written after the byte at `start`.
+  void set_length(std::size_t start) {
+    auto size = out_.size() - start - 1;
+    if (size >= 0x80) [[unlikely]] {
+      std::size_t more = 0;
+      for (auto v = size >> 7; v > 0; v >>= 7) ++more;
+      out_.insert(start, more, '\0');
+    }
+    for (; size >= 0x80; size >>= 7) out_[start++] = static_cast<char>(size | 0x80);
+    out_[start] = static_cast<char>(size);
+  }
+
   template <class Sequence>
   void items(const Sequence& v) {
     number(v.size());
@@ -116,6 +147,7 @@ class Writer {
   }
 
   base::Bytes& out_;
+  Layout layout_;
 };
 
 // Reads what a Writer wrote. Never reads outside its bytes; after the first thing that makes no
@@ -123,12 +155,14 @@ class Writer {
 class Reader {
  public:
   // With `whole`, bytes that end before the fields do are an error.
-  explicit Reader(std::string_view bytes, bool whole = false)
+  explicit Reader(std::string_view bytes, bool whole = false, Layout layout = Layout::flat)
       : at_(bytes.data()),
         end_(bytes.data() + bytes.size()),
         gaps_left_(65'536 + 64 * bytes.size()),
-        whole_(whole) {}
+        whole_(whole),
+        layout_(layout) {}
 
+  [[nodiscard]] Layout layout() const { return layout_; }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return at_ == end_; }
   [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
@@ -234,8 +268,23 @@ class Reader {
   }
   template <base::Described T>
   void get(T& v) {
+    if (layout_ != Layout::sized) return fields(v);
+    const auto size = number();
+    if (size > left()) return fail();
+    const auto* after = at_ + size;
+    const auto* end = std::exchange(end_, after);
+    fields(v);
+    end_ = end;
+    at_ = ok_ ? after : end;
+  }
+  // What Writer::fields wrote.
+  template <base::Described T>
+  void fields(T& v) {
+    auto left = layout_ == Layout::first ? kFirstFields<T> : T::souk_field_names.size();
     base::for_each_field(v, [&](std::string_view, auto& field) {
-      if (at_ != end_ || whole_) get(field);
+      if ((at_ == end_ && !whole_) || left == 0) return;
+      --left;
+      get(field);
     });
   }
 
@@ -270,6 +319,7 @@ class Reader {
   const char* end_;
   std::uint64_t gaps_left_;
   bool whole_;
+  Layout layout_;
   bool ok_ = true;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "codec/schema.h"
 #include "codec/snapshot.h"
 #include "market/testing/history.h"
 
@@ -130,25 +131,185 @@ TEST(Binary, NonsenseIsNoticed) {
   EXPECT_FALSE(read(far, market::Table<base::JobId, Item>()));
 }
 
-TEST(Binary, ADamagedSnapshotIsRefusedOrReadButNeverCrashes) {
+// A machine and its specification, as one program knows them...
+struct Spec {
+  std::int32_t cores = 1;
+  std::string gpu;
+  bool operator==(const Spec&) const = default;
+  SOUK_FIELDS(Spec, cores, gpu)
+};
+struct Machine {
+  base::MachineId id;
+  Spec spec;
+  std::optional<Spec> planned;
+  std::vector<Spec> past;
+  std::map<std::string, Spec> named;
+  std::string name = "none";
+  bool operator==(const Machine&) const = default;
+  SOUK_FIELDS(Machine, id, spec, planned, past, named, name)
+};
+
+// ... and as a later one does, which has appended fields to both.
+struct Disk {
+  std::int64_t mib = 7;
+  bool operator==(const Disk&) const = default;
+  SOUK_FIELDS(Disk, mib)
+};
+struct LaterSpec {
+  std::int32_t cores = 1;
+  std::string gpu;
+  std::vector<Disk> disks{{1}};
+  std::string region = "anywhere";
+  bool operator==(const LaterSpec&) const = default;
+  SOUK_FIELDS(LaterSpec, cores, gpu, disks, region)
+};
+struct LaterMachine {
+  base::MachineId id;
+  LaterSpec spec;
+  std::optional<LaterSpec> planned;
+  std::vector<LaterSpec> past;
+  std::map<std::string, LaterSpec> named;
+  std::string name = "none";
+  bool online = true;
+  bool operator==(const LaterMachine&) const = default;
+  SOUK_FIELDS(LaterMachine, id, spec, planned, past, named, name, online)
+};
+
+}  // namespace
+
+template <>
+inline constexpr std::size_t kFirstFields<LaterSpec> = 2;
+template <>
+inline constexpr std::size_t kFirstFields<LaterMachine> = 6;
+
+namespace {
+
+template <class T>
+Bytes sized(const T& value) {
+  Bytes out;
+  Writer(out, Layout::sized).fields(value);
+  return out;
+}
+
+template <class T>
+std::optional<T> read_as(std::string_view bytes, Layout layout = Layout::sized) {
+  T out;
+  Reader reader(bytes, false, layout);
+  reader.fields(out);
+  return reader.ok() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+Machine any_machine() {
+  return {base::MachineId(3),   {8, "A100"},       {{9, "H100"}},
+          {{1, "x"}, {2, "y"}}, {{"a", {3, "z"}}}, "box"};
+}
+
+LaterMachine any_later_machine() {
+  LaterSpec spec{8, std::string(200, 'g'), {{5}, {6}}, "eu"};  // Too long for one byte of length.
+  return {base::MachineId(3), spec, {spec}, {spec, {2, "y"}}, {{"a", spec}}, "box", false};
+}
+
+TEST(Binary, AFieldAppendedToANestedStructIsItsDefaultInOldBytes) {
+  const auto now = read_as<LaterMachine>(sized(any_machine()));
+  ASSERT_TRUE(now);
+  const LaterMachine expected{base::MachineId(3), {8, "A100"}, {{9, "H100"}}, {{1, "x"}, {2, "y"}},
+                              {{"a", {3, "z"}}},  "box",       true};
+  EXPECT_EQ(*now, expected);
+}
+
+TEST(Binary, AnOlderProgramSkipsTheFieldsItDoesNotKnow) {
+  const auto later = any_later_machine();
+  EXPECT_EQ(read_as<LaterMachine>(sized(later)), later);
+  const auto then = read_as<Machine>(sized(later));
+  ASSERT_TRUE(then);
+  const Spec spec{8, std::string(200, 'g')};
+  EXPECT_EQ(*then,
+            (Machine{base::MachineId(3), spec, spec, {spec, {2, "y"}}, {{"a", spec}}, "box"}));
+}
+
+TEST(Binary, ALengthOfAnySizeIsWrittenInTheFewestBytes) {
+  for (const std::size_t size : {0, 1, 124, 125, 126, 200, 16'378, 16'379, 16'380, 3'000'000}) {
+    const Machine machine{.spec = {1, std::string(size, 'x')}, .name = "after"};
+    EXPECT_EQ(read_as<Machine>(sized(machine)), machine) << size;
+    Bytes spec;
+    Writer(spec).put(machine.spec);
+    Bytes whole;
+    Writer(whole, Layout::sized).put(machine.spec);
+    Bytes length;
+    Writer(length).number(spec.size());
+    EXPECT_TRUE(whole == length + spec) << size;
+  }
+}
+
+TEST(Binary, ADamagedLengthIsAnErrorAndNothingBeyondItIsRead) {
+  const Machine machine{.id = base::MachineId(3), .spec = {8, "A100"}, .name = "box"};
+  const auto bytes = sized(machine);
+  ASSERT_EQ(bytes[1], 6);  // Of the spec: cores, the length of "A100" and its bytes.
+  const auto with_length = [&](const Bytes& length) {
+    return bytes.substr(0, 1) + length + bytes.substr(2);
+  };
+  Bytes huge;
+  Writer(huge).number(~0ull);
+  EXPECT_FALSE(read_as<Machine>(with_length(huge)));
+  EXPECT_FALSE(read_as<Machine>(with_length("\x7f")));  // Beyond the end.
+  for (char length = 2; length < 6; ++length)           // Within the name of the GPU.
+    EXPECT_FALSE(read_as<Machine>(with_length({length}))) << int{length};
+  EXPECT_FALSE(read_as<Machine>(with_length("\x80")));
+  // From exact allocations, so that a sanitizer sees what is read beyond them.
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<long>(size));
+    const auto read = read_as<Machine>({cut.data(), cut.size()});
+    if (read) EXPECT_EQ(sized(*read).substr(0, size), bytes.substr(0, size)) << size;
+  }
+}
+
+TEST(Binary, TheFirstLayoutIsReadWithTheFieldsOfThenWhateverWasAppendedSince) {
+  const auto now = read_as<LaterMachine>(bytes_of(any_machine()), Layout::first);
+  ASSERT_TRUE(now);
+  EXPECT_EQ(*now, *read_as<LaterMachine>(sized(any_machine())));
+}
+
+TEST(Binary, ASnapshotOfOtherFieldsIsAnotherFormat) {
+  EXPECT_EQ(Schema::of<Spec>(), "{cores i4;gpu text;}");
+  EXPECT_NE(Schema::of<Machine>(), Schema::of<LaterMachine>());
+  EXPECT_EQ(Schema::of<std::vector<FeedbackCategory>>(),
+            "list(enum(question problem idea praise ))");
+}
+
+TEST(Binary, ADamagedSnapshotIsRefusedOrAStateLikeAnyOther) {
   market::testing::HistoryMaker maker(3);
   market::testing::CheckedRun run;
   run.on_event = [&](base::Time at, const market::Event& e) { maker.observe(e, at); };
   for (int i = 0; i < 1'500; ++i) ASSERT_EQ(run.step(maker.next(run.state)), "");
   const auto whole = encode_state(run.state);
   ASSERT_TRUE(decode_state(whole));
-  EXPECT_FALSE(decode_state("souk state 1\n" + whole.substr(13)));
+  const auto header = whole.find('\n') + 1;
+  EXPECT_FALSE(decode_state("souk state 1\n" + whole.substr(header)));
   EXPECT_FALSE(decode_state(whole + "x"));
   base::Random random(1);
   for (int i = 0; i < 1'000; ++i)
     EXPECT_FALSE(decode_state(whole.substr(0, random.below(whole.size())))) << "cut short";
+  int refused = 0;
   for (int i = 0; i < 1'000; ++i) {
-    auto bytes = whole.substr(13);
+    auto bytes = whole.substr(header);
     for (auto flips = 1 + random.below(4); flips > 0; --flips)
       bytes[random.below(bytes.size())] = static_cast<char>(random.next());
-    market::State state;  // Read, but not used: a file's seal tells damage from sense (journal).
-    Reader(bytes, true).get(state);
+    // Read, but not used: a file's seal tells damage from sense (journal).
+    market::State state;
+    Reader reader(bytes, true);
+    reader.get(state);
+    if (!reader.ok() || !reader.at_end()) {
+      ++refused;
+      continue;
+    }
+    const auto again = bytes_of(state);
+    market::State back;
+    Reader second(again, true);
+    second.get(back);
+    EXPECT_TRUE(second.ok() && second.at_end());
+    EXPECT_TRUE(bytes_of(back) == again);
   }
+  EXPECT_GT(refused, 100);
 }
 
 }  // namespace

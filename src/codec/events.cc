@@ -16,15 +16,21 @@ std::uint8_t version_of(std::uint8_t kind, std::span<const Upcast> known) {
   return static_cast<std::uint8_t>(1 + std::ranges::count(known, kind, &Upcast::kind));
 }
 
-template <std::size_t I>
-bool read_one(std::string_view fields, Event& out) {
-  auto& event = out.emplace<I>();
-  Reader reader(fields);
-  reader.get(event);
-  return reader.ok() && reader.at_end();
+constexpr std::uint8_t kSized = 0x80;  // In the byte of the version.
+
+// Were the fields as they should be? What follows the known fields of a sized struct is from a
+// newer program; the first layout never had such.
+bool well_read(const Reader& reader) {
+  return reader.ok() && (reader.at_end() || reader.layout() == Layout::sized);
 }
 
-using ReadOne = bool (*)(std::string_view, Event&);
+template <std::size_t I>
+bool read_one(Reader& reader, Event& out) {
+  reader.fields(out.emplace<I>());
+  return well_read(reader);
+}
+
+using ReadOne = bool (*)(Reader&, Event&);
 constexpr auto kReaders = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<ReadOne, sizeof...(I)>{&read_one<I>...};
 }(std::make_index_sequence<kKinds>());
@@ -34,24 +40,26 @@ base::Failure damaged(std::uint64_t number, std::string what, std::string hint =
                     std::move(hint));
 }
 
-Result<> decode(std::uint8_t kind, std::uint8_t version, std::string_view fields,
+Result<> decode(std::uint8_t kind, std::uint8_t version_byte, std::string_view fields,
                 std::uint64_t number, std::span<const Upcast> known, Event& out) {
   const auto current = version_of(kind, known);
+  const auto version = static_cast<std::uint8_t>(version_byte & ~kSized);
   if (version == 0) return damaged(number, "its version is 0");
   if (kind >= kKinds || version > current)
     return damaged(number, fmt::format("kind {} version {} is unknown", kind, version),
                    "it was written by a newer souk: use that one");
+  Reader reader(fields, false, (version_byte & kSized) != 0 ? Layout::sized : Layout::first);
   base::Bytes converted;
   for (auto v = version; v < current; ++v) {
     const auto it =
         std::ranges::find_if(known, [&](const Upcast& u) { return u.kind == kind && u.from == v; });
     CHECK(it != known.end());
-    Reader reader(fields);
-    converted = it->convert(reader);
-    if (!reader.ok() || !reader.at_end()) return damaged(number, "its fields cannot be read");
-    fields = converted;
+    auto next = it->convert(reader);
+    if (!well_read(reader)) return damaged(number, "its fields cannot be read");
+    converted = std::move(next);  // What `reader` read may have been the old one.
+    reader = Reader(converted, false, Layout::sized);
   }
-  if (!kReaders[kind](fields, out)) return damaged(number, "its fields cannot be read");
+  if (!kReaders[kind](reader, out)) return damaged(number, "its fields cannot be read");
   return {};
 }
 
@@ -63,10 +71,10 @@ std::uint8_t kind_of_event() {
 // Version 1 had no field for what a job's workers are paid for: it followed from the job's kind.
 base::Bytes pay_of_kind(Reader& fields) {
   market::JobSubmitted e;
-  fields.get(e);
+  fields.fields(e);
   e.job.pay = e.job.kind == "train" ? market::Pay::work : market::Pay::time;
   base::Bytes out;
-  Writer(out).put(e);
+  Writer(out, Layout::sized).fields(e);
   return out;
 }
 
@@ -81,11 +89,11 @@ std::span<const Upcast> upcasts() {
 
 void EventWriter::add(Time at, const Event& event) {
   fields_.clear();
-  std::visit([&](const auto& e) { Writer(fields_).put(e); }, event);
+  std::visit([&](const auto& e) { Writer(fields_, Layout::sized).fields(e); }, event);
   const auto kind = static_cast<std::uint8_t>(event.index());
   Writer out(bytes_);
   out.byte(kind);
-  out.byte(version_of(kind, upcasts()));
+  out.byte(version_of(kind, upcasts()) | kSized);
   out.signed_number(at.us - last_.us);
   out.number(fields_.size());
   out.raw(fields_);

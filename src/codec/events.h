@@ -12,11 +12,13 @@
 // Events to the bytes that the journal keeps, and back.
 //
 //   event    kind (its place in market::Event), version, time, length, fields (binary.h)
-//   kind     one byte;  version: one byte;  time: zigzag microseconds since the event before it in
+//   kind     one byte;  version: one byte, whose high bit says that the fields are in the sized
+//            layout, else in the first one;  time: zigzag microseconds since the event before it in
 //            the same batch (the first: since 1970);  length: of the fields, in bytes
 //
-// Old events are never rewritten. A field appended to the end of an event needs nothing: where it
-// is missing it keeps its default. Any other change gives the event's kind a new version, and a row
+// Old events are never rewritten. A field appended to the end of an event, or of a struct in it,
+// needs nothing: where it is missing it keeps its default, and an older program skips it. Any other
+// change gives the event's kind a new version, and a row
 // in upcasts() that makes the new fields' bytes from the old ones.
 
 namespace souk::codec {
@@ -27,8 +29,9 @@ using market::Event;
 
 class Reader;
 
-// Turns the fields of version `from` of one kind into those of version `from` + 1. It reads them
-// all; where they make no sense, what it returns is not looked at.
+// Turns the fields of version `from` of one kind, in whatever layout, into those of version
+// `from` + 1 in the sized layout. It reads them all; where they make no sense, what it returns is
+// not looked at.
 struct Upcast {
   std::uint8_t kind = 0;
   std::uint8_t from = 1;

@@ -10,8 +10,8 @@
 namespace souk::codec {
 
 // The whole state as bytes, without what can be derived from it. Equal states give equal bytes.
-// The first bytes name the format; a snapshot of another format is not read but made anew from the
-// journal.
+// The first line names the format, which follows from the fields of the state and of all in it; a
+// snapshot of another format is not read but made anew from the journal.
 [[nodiscard]] base::Bytes encode_state(const market::State& state);
 [[nodiscard]] std::optional<market::State> decode_state(std::string_view bytes);
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -43,6 +45,15 @@ class Journal {
   // before `from`), in order; stops at the first error, its own or visit's, and returns it.
   // `visit` must not append.
   [[nodiscard]] virtual base::Result<> replay(std::uint64_t from, const Visit& visit) = 0;
+};
+
+// A journal as it was found.
+struct Opened {
+  std::unique_ptr<Journal> journal;
+  std::string note = {};  // What was cut off its end and from which event number; empty if nothing.
+  // What the note tells of is damage; else a commit that was never finished, so never acknowledged.
+  bool damage = false;
+  std::string name = {};  // Where it is, for people.
 };
 
 }  // namespace souk::journal

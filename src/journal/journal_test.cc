@@ -12,30 +12,30 @@ namespace souk::journal {
 namespace {
 
 // Every implementation keeps the contract of journal.h.
-struct Kind {
+struct Implementation {
   const char* name;
   std::unique_ptr<Journal> (*make)(const std::string& path);
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+void PrintTo(const Implementation& kind, std::ostream* out) { *out << kind.name; }
 
-class JournalContract : public ::testing::TestWithParam<Kind> {
+class JournalContract : public ::testing::TestWithParam<Implementation> {
  protected:
   testing::Folder folder_;
   std::unique_ptr<Journal> journal_ = GetParam().make(folder_ / "journal.db");
 };
 
-INSTANTIATE_TEST_SUITE_P(All, JournalContract,
-                         ::testing::Values(Kind{"memory",
-                                                [](const std::string&) -> std::unique_ptr<Journal> {
-                                                  return std::make_unique<MemoryJournal>();
-                                                }},
-                                           Kind{"sqlite",
-                                                [](const std::string& path) {
-                                                  return std::move(
-                                                      SqliteJournal::open(path)->journal);
-                                                }}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, JournalContract,
+    ::testing::Values(Implementation{"memory",
+                                     [](const std::string&) -> std::unique_ptr<Journal> {
+                                       return std::make_unique<MemoryJournal>();
+                                     }},
+                      Implementation{"sqlite",
+                                     [](const std::string& path) {
+                                       return std::move(SqliteJournal::open(path)->journal);
+                                     }}),
+    [](const auto& info) { return info.param.name; });
 
 TEST_P(JournalContract, ReturnsWhatWasAppendedInOrder) {
   EXPECT_EQ(journal_->next(), 1u);

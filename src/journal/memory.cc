@@ -14,7 +14,8 @@ base::Result<> MemoryJournal::append(const Batch& batch) {
 }
 
 base::Result<> MemoryJournal::replay(std::uint64_t from, const Visit& visit) {
-  auto it = std::ranges::upper_bound(batches_, from, {}, [](const Stored& s) { return s.first; });
+  auto it =
+      std::ranges::upper_bound(batches_, from, {}, [](const OwnedBatch& s) { return s.first; });
   if (it != batches_.begin()) --it;  // The batch that begins at or before `from` may hold it.
   for (; it != batches_.end(); ++it) {
     const Batch batch{it->first, it->count, it->bytes};

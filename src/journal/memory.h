@@ -15,12 +15,12 @@ class MemoryJournal final : public Journal {
   [[nodiscard]] base::Result<> replay(std::uint64_t from, const Visit& visit) override;
 
  private:
-  struct Stored {
+  struct OwnedBatch {
     std::uint64_t first;
     std::uint32_t count;
     std::string bytes;
   };
-  std::vector<Stored> batches_;
+  std::vector<OwnedBatch> batches_;
   std::uint64_t next_ = 1;
 };
 

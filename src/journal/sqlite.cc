@@ -166,20 +166,26 @@ std::string join_notes(std::string a, const std::string& b) {
   return a + b;
 }
 
+// An unfinished commit at the end was never acknowledged: that is what a kill leaves, not damage.
+bool tells_of_damage(const WalReport& log, const std::string& tail_note) {
+  if (log.state == WalState::unfinished) return tail_note.find("digest") != std::string::npos;
+  return log.state == WalState::flipped || !tail_note.empty();
+}
+
 }  // namespace
 
 // What the end of the journal looks like.
 struct SqliteJournal::Tail {
-  struct Row {
+  struct TailBatch {
     std::uint64_t first;
     std::uint32_t count;
     std::string bytes;
     Digest chain;
     [[nodiscard]] Batch batch() const { return {first, count, bytes}; }
   };
-  Cursor good;           // After the last row that matches its chain.
-  std::vector<Row> bad;  // The rows after it, oldest first.
-  Cursor recorded;       // What meta says.
+  Cursor good;                 // After the last row that matches its chain.
+  std::vector<TailBatch> bad;  // The rows after it, oldest first.
+  Cursor recorded;             // What meta says.
   [[nodiscard]] bool sound() const {
     return bad.empty() && recorded.next == good.next && recorded.key == good.key;
   }
@@ -192,13 +198,12 @@ SqliteJournal::~SqliteJournal() {
   if (broken_ || read_only_) db_.checkpoint_on_close(false);
 }
 
-base::Result<SqliteJournal::Opened> SqliteJournal::open(const std::string& path,
-                                                        const SqliteOptions& options) {
+base::Result<Opened> SqliteJournal::open(const std::string& path, const SqliteOptions& options) {
   return options.read_only ? open_reader(path) : open_writer(path, options);
 }
 
-base::Result<SqliteJournal::Opened> SqliteJournal::open_writer(const std::string& path,
-                                                               const SqliteOptions& options) {
+base::Result<Opened> SqliteJournal::open_writer(const std::string& path,
+                                                const SqliteOptions& options) {
   SOUK_ASSIGN(auto lock, FileLock::take(path + ".lock"));
   SOUK_ASSIGN(const auto log, check_files(path));
   if (!fs::exists(path)) SOUK_TRY(create(path, options.vfs));
@@ -215,11 +220,12 @@ base::Result<SqliteJournal::Opened> SqliteJournal::open_writer(const std::string
   SOUK_TRY(journal->prepare_append());
   SOUK_TRY(journal->rehearse());
   journal->db_.checkpoint_on_close(true);
+  const bool damage = tells_of_damage(log, note);
   note = join_notes(log_note(path, log, journal->next_, false), note);
-  return Opened{std::move(journal), std::move(note)};
+  return Opened{std::move(journal), std::move(note), damage, path};
 }
 
-base::Result<SqliteJournal::Opened> SqliteJournal::open_reader(const std::string& path) {
+base::Result<Opened> SqliteJournal::open_reader(const std::string& path) {
   const bool beside_writer = FileLock::held(path + ".lock");
   if (!fs::exists(path))
     return base::fail(Code::not_found, fmt::format("there is no journal at {}", path));
@@ -235,8 +241,9 @@ base::Result<SqliteJournal::Opened> SqliteJournal::open_reader(const std::string
   journal->beside_writer_ = beside_writer;
   SOUK_TRY(journal->unless_writer_came(journal->check_format()));
   SOUK_ASSIGN(auto note, journal->unless_writer_came(journal->settle_tail()));
+  const bool damage = tells_of_damage(log, note);
   note = join_notes(log_note(path, log, journal->next_, true), note);
-  return Opened{std::move(journal), std::move(note)};
+  return Opened{std::move(journal), std::move(note), damage, path};
 }
 
 // A reader that found no writer has no lock either, so a writer may start under it and move pages:
@@ -300,7 +307,7 @@ base::Result<SqliteJournal::Tail> SqliteJournal::read_tail() {
   while (true) {
     SOUK_ASSIGN(const bool more, rows.step());
     Cursor before{1, root()};
-    Tail::Row row{};
+    Tail::TailBatch row{};
     if (more) {
       const auto batch = batch_of(rows);
       row = {batch.first, batch.count, std::string(batch.bytes), to_digest(rows.bytes(3))};

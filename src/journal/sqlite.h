@@ -38,11 +38,6 @@ struct SqliteOptions {
 // A snapshot that is ahead of next() is a sign of it.
 class SqliteJournal final : public Journal {
  public:
-  struct Opened {
-    std::unique_ptr<Journal> journal;
-    std::string note;  // What was cut and from which event number; empty if nothing.
-  };
-
   // Opens the journal at `path`, or makes an empty one (a writer only; the folder must exist).
   //   conflict   another process writes to it
   //   not_found  read-only, and there is none

@@ -49,21 +49,21 @@ std::uint32_t big(const char* p) {
   return std::endian::native == std::endian::little ? std::byteswap(v) : v;
 }
 
-struct Sum {
+struct Checksum {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
-  bool operator==(const Sum&) const = default;
+  bool operator==(const Checksum&) const = default;
 };
 
-struct Header {
+struct LogHeader {
   bool big_words = false;
   std::uint32_t page_size = 0;
   std::uint32_t salt_a = 0;
   std::uint32_t salt_b = 0;
-  Sum sum;
+  Checksum sum;
 };
 
-Sum extend(Sum sum, std::string_view bytes, bool big_words) {
+Checksum extend(Checksum sum, std::string_view bytes, bool big_words) {
   const bool swap = big_words == (std::endian::native == std::endian::little);
   for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
     std::array<std::uint32_t, 2> words{};
@@ -76,10 +76,10 @@ Sum extend(Sum sum, std::string_view bytes, bool big_words) {
 }
 
 // Empty if the header is not one that SQLite wrote.
-std::unique_ptr<Header> parse_header(std::string_view bytes) {
+std::unique_ptr<LogHeader> parse_header(std::string_view bytes) {
   const auto magic = big(bytes.data());
   if ((magic & ~1U) != kMagic || big(bytes.data() + 4) != kVersion) return nullptr;
-  auto header = std::make_unique<Header>();
+  auto header = std::make_unique<LogHeader>();
   header->big_words = (magic & 1) != 0;
   header->page_size = big(bytes.data() + 8);
   header->salt_a = big(bytes.data() + 16);
@@ -93,16 +93,16 @@ std::unique_ptr<Header> parse_header(std::string_view bytes) {
 }
 
 // Takes the frames one by one and keeps what the verdict needs.
-class Scan {
+class FrameScan {
  public:
-  explicit Scan(const Header& header)
+  explicit FrameScan(const LogHeader& header)
       : header_(header), stored_(header.sum), computed_(header.sum) {}
 
   void take(std::string_view frame) {
     ++frames_;
     const bool commits = big(frame.data() + 4) != 0;
     const bool current = salts_match(frame);
-    const Sum stored{big(frame.data() + 16), big(frame.data() + 20)};
+    const Checksum stored{big(frame.data() + 16), big(frame.data() + 20)};
     const auto sum = extend_by(stored_, frame);
     // After a bad frame, its stored checksum may be the bad part: try what it should have been.
     const bool sums =
@@ -154,14 +154,14 @@ class Scan {
     return big(frame.data() + 8) == header_.salt_a && big(frame.data() + 12) == header_.salt_b;
   }
 
-  [[nodiscard]] Sum extend_by(Sum sum, std::string_view frame) const {
+  [[nodiscard]] Checksum extend_by(Checksum sum, std::string_view frame) const {
     sum = extend(sum, frame.substr(0, 8), header_.big_words);
     return extend(sum, frame.substr(kFrameHeader), header_.big_words);
   }
 
-  Header header_;
-  Sum stored_;    // In the frame before, right or wrong...
-  Sum computed_;  // ... and what its content gives.
+  LogHeader header_;
+  Checksum stored_;    // In the frame before, right or wrong...
+  Checksum computed_;  // ... and what its content gives.
   std::uint64_t frames_ = 0;
   std::uint64_t good_ = 0;           // Frames before the first bad one.
   std::uint64_t good_commit_ = 0;    // The last of them that ends a transaction.
@@ -195,7 +195,7 @@ base::Result<WalReport> check_wal(const std::string& path) {
   if (!header && !more) return WalReport{WalState::unfinished, "its header was not finished", 0};
   if (!header) return WalReport{WalState::damaged, "its header is bad, and frames follow it", 0};
   if (std::fseek(file.get(), kHeader, SEEK_SET) != 0) return system_failure("read", path);
-  Scan scan(*header);
+  FrameScan scan(*header);
   bytes.resize(kFrameHeader + header->page_size);
   while (true) {
     SOUK_ASSIGN(const auto size, read(file.get(), path, bytes));

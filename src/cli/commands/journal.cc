@@ -10,8 +10,7 @@
 #include "cli/shell/progress.h"
 #include "codec/events.h"
 #include "codec/snapshot.h"
-#include "journal/sqlite.h"
-#include "journal/wal_check.h"
+#include "journal/open.h"
 #include "market/invariants.h"
 #include "market/state.h"
 #include "wire/json.h"
@@ -19,25 +18,13 @@
 namespace souk::cli {
 namespace {
 
-using journal::SqliteJournal;
-
-std::string file_of(const std::string& folder) { return folder + "/journal.db"; }
-
-Result<SqliteJournal::Opened> open_journal(const std::string& folder) {
-  auto opened = SqliteJournal::open(file_of(folder), {.read_only = true});
+Result<journal::Opened> open_journal(const std::string& where) {
+  auto opened = journal::open(where, {.read_only = true});
   if (opened) return *std::move(opened);
   auto error = std::move(opened).error();
   if (error.code == base::Code::not_found)
-    error.hint = "--data is the folder that `souk serve --data` keeps";
+    error.hint = "--data is the folder that `souk serve --data` keeps, or a journal's URL";
   return std::unexpected(Error(std::move(error), Exit::refused));
-}
-
-// An unfinished commit at the end was never acknowledged: that is what a kill leaves, not damage.
-bool is_damage(const std::string& folder, const std::string& note) {
-  if (note.empty()) return false;
-  const auto log = journal::check_wal(file_of(folder) + "-wal");
-  return !log || log->state != journal::WalState::unfinished ||
-         note.find("digest") != std::string::npos;
 }
 
 // Calls `visit` for each event from `from` on, until it returns false.
@@ -70,9 +57,9 @@ std::string verdict_json(const Verdict& v) {
   return out + "}";
 }
 
-Result<> verify(Context& c, const std::string& folder) {
+Result<> verify(Context& c, const std::string& where) {
   std::optional<Progress> bar;
-  auto verdict = verify_journal(folder, [&](std::uint64_t done, std::uint64_t total) {
+  auto verdict = verify_journal(where, [&](std::uint64_t done, std::uint64_t total) {
     if (!bar) bar.emplace("verifying", "events", total, c.err());
     bar->update(done);
   });
@@ -82,7 +69,7 @@ Result<> verify(Context& c, const std::string& folder) {
   if (!verdict->note.empty()) c.note("souk: " + verdict->note);
   if (verdict->ok) {
     if (!c.json())
-      c.print(fmt::format("{}: {} events, all well\nstate {}\n", file_of(folder), verdict->events,
+      c.print(fmt::format("{}: {} events, all well\nstate {}\n", verdict->name, verdict->events,
                           verdict->state_hash));
     return {};
   }
@@ -144,7 +131,8 @@ Command verify_command() {
       .name = "verify",
       .summary = "replay a journal and check everything about it",
       .examples = {"journal verify --data ./market", "journal verify --data ./market --json"}};
-  out.options = {required(flag("--data FOLDER", "the market's folder", *data))};
+  out.options = {
+      required(flag("--data FOLDER", "the market's folder, or its journal's URL", *data))};
   out.run = [data](Context& c) { return verify(c, *data); };
   return out;
 }
@@ -155,9 +143,10 @@ Command dump_command() {
               .summary = "print events, one a line; secrets are left out",
               .examples = {"journal dump --data ./market --from 100 --limit 20",
                            "journal dump --data ./market --json"}};
-  out.options = {required(flag("--data FOLDER", "the market's folder", o->data)),
-                 flag("--from NUMBER", "the first event, default 1", o->from),
-                 flag("--limit N", "at most so many", o->limit)};
+  out.options = {
+      required(flag("--data FOLDER", "the market's folder, or its journal's URL", o->data)),
+      flag("--from NUMBER", "the first event, default 1", o->from),
+      flag("--limit N", "at most so many", o->limit)};
   out.run = [o](Context& c) { return dump(c, *o); };
   return out;
 }
@@ -167,17 +156,18 @@ Command export_command() {
   Command out{.name = "export",
               .summary = "write all events to a file as JSON lines; secrets are left out",
               .examples = {"journal export --data ./market -o events.jsonl"}};
-  out.options = {required(flag("--data FOLDER", "the market's folder", o->data)),
-                 required(with_letter('o', flag("--output FILE", "the file to make", o->file)))};
+  out.options = {
+      required(flag("--data FOLDER", "the market's folder, or its journal's URL", o->data)),
+      required(with_letter('o', flag("--output FILE", "the file to make", o->file)))};
   out.run = [o](Context& c) { return export_to(c, *o); };
   return out;
 }
 
 }  // namespace
 
-Result<Verdict> verify_journal(const std::string& folder,
+Result<Verdict> verify_journal(const std::string& where,
                                const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
-  auto opened = open_journal(folder);
+  auto opened = open_journal(where);
   Verdict out;
   if (!opened) {
     if (opened.error().code != base::Code::damaged)
@@ -186,7 +176,8 @@ Result<Verdict> verify_journal(const std::string& folder,
     return out;
   }
   out.note = opened->note;
-  if (is_damage(folder, out.note)) out.problems.push_back(out.note);
+  out.name = opened->name;
+  if (opened->damage) out.problems.push_back(out.note);
   market::State state;
   const auto total = opened->journal->next() - 1;
   const auto replayed = for_each_event(

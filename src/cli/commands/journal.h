@@ -18,14 +18,15 @@ struct Verdict {
   std::string state_hash;
   bool ok = false;
   std::vector<std::string> problems;  // What is wrong, naming the event. Empty when ok.
+  std::string name;                   // Of the journal.
   std::string note;                   // A tail that a writer would cut; not damage by itself.
 };
 
-// Reads the journal of the market in `folder` without touching it, also beside a running server:
+// Reads the journal at `where` (journal/open.h) without touching it, also beside a running server:
 // every digest, every event, then the invariants of the state they make. An error only when there
 // is no journal to read. `progress` hears how many of how many events have been read.
 Result<Verdict> verify_journal(
-    const std::string& folder,
+    const std::string& where,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});
 
 }  // namespace souk::cli

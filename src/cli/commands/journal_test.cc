@@ -8,7 +8,7 @@
 
 #include "cli/shell/event_json.h"
 #include "codec/events.h"
-#include "journal/sqlite.h"
+#include "journal/open.h"
 #include "market/state.h"
 #include "wire/json.h"
 
@@ -60,7 +60,7 @@ class Verify : public testing::Test {
   [[nodiscard]] std::string file() const { return (folder_ / "journal.db").string(); }
 
   void append(const std::string& bytes, std::uint32_t count) {
-    auto opened = journal::SqliteJournal::open(file());
+    auto opened = journal::open("sqlite:" + file());
     ASSERT_TRUE(opened);
     ASSERT_TRUE(opened->journal->append({opened->journal->next(), count, bytes}));
   }

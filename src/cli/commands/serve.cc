@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/datasets.h"
 #include "cli/commands/listen.h"
+#include "journal/open.h"
 #include "server/core/server.h"
 
 namespace souk::cli {
@@ -12,13 +13,18 @@ namespace {
 
 struct Serve {
   std::string data;
+  bool memory = false;
   Listen listen{"127.0.0.1", 7070};
   std::optional<Memory> blobs;
   server::Options options;
 };
 
 Result<> serve(const Context& c, Serve& o) {
-  if (o.data.empty() && !o.options.memory)
+  if (o.memory && !o.options.journal.empty())
+    return usage("--memory and --journal do not go together", "--memory is --journal memory:");
+  if (o.memory) o.options.journal = "memory:";
+  SOUK_ASSIGN(const bool survives, journal::survives(o.options.journal));
+  if (o.data.empty() && survives)
     return usage("`souk serve` needs --data FOLDER",
                  "the market is kept there; --memory runs one that forgets");
   if (o.options.requests_per_second < 0)
@@ -47,9 +53,10 @@ Command serve_command() {
   auto& s = o->options;
   out.common = Common::none;
   out.options = {
-      flag("--data FOLDER", "where the journal is kept; made if absent", o->data),
+      flag("--data FOLDER", "where the market is kept; made if absent", o->data),
       flag("--listen ADDRESS:PORT", "default 127.0.0.1:7070; port 0: any free one", o->listen),
-      flag("--memory", "keep nothing on disk", s.memory),
+      flag("--journal URL", "sqlite:PATH or memory:; default: a file in the folder", s.journal),
+      flag("--memory", "keep nothing on disk: --journal memory:", o->memory),
       flag("--tls-cert FILE", "certificate to serve with, PEM", s.tls_certificate),
       flag("--tls-key FILE", "its key, PEM", s.tls_key),
       flag("--self-signed", "make a certificate (the default off this computer)", s.self_signed),

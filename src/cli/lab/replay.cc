@@ -5,7 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/lab/lab.h"
 #include "cli/shell/progress.h"
-#include "journal/sqlite.h"
+#include "journal/open.h"
 #include "lab/worlds/replay.h"
 #include "wire/json.h"
 
@@ -15,7 +15,7 @@ namespace souk::cli {
 namespace {
 
 struct ReplayFlags {
-  std::string folder;
+  std::string journal;
   Names mechanisms;
   double shading = .1;
 };
@@ -28,10 +28,11 @@ Result<> replay(Context& c, const ReplayFlags& o) {
     SOUK_ASSIGN(auto choice, lab::parse_mechanism(text, lab::World::market));
     choices.push_back(std::move(choice));
   }
-  auto opened = journal::SqliteJournal::open(o.folder + "/journal.db", {.read_only = true});
+  auto opened = journal::open(o.journal, {.read_only = true});
   if (!opened) {
     auto error = std::move(opened).error();
-    error.hint = "--journal is the folder that `souk serve --data` keeps";
+    if (error.code == base::Code::not_found)
+      error.hint = "--journal is the folder that `souk serve --data` keeps, or a journal's URL";
     return std::unexpected(Error(std::move(error), Exit::refused));
   }
   if (!opened->note.empty()) c.note("souk: " + opened->note);
@@ -80,9 +81,10 @@ Command lab_replay_command() {
   Command out{.name = "replay",
               .summary = "a market's own rounds under other mechanisms",
               .examples = {"lab replay --journal ./market --mechanisms posted,k-double:kappa=1"}};
-  out.options = {required(flag("--journal FOLDER", "the market's folder", o->folder)),
-                 required(flag("--mechanisms NAMES", "to clear each round with", o->mechanisms)),
-                 flag("--shading SHARE", "that traders may have hidden, default 0.1", o->shading)};
+  out.options = {
+      required(flag("--journal FOLDER", "the market's folder, or its journal's URL", o->journal)),
+      required(flag("--mechanisms NAMES", "to clear each round with", o->mechanisms)),
+      flag("--shading SHARE", "that traders may have hidden, default 0.1", o->shading)};
   out.details = "Works beside a running server and never changes anything.";
   out.run = [o](Context& c) { return replay(c, *o); };
   return out;

@@ -8,101 +8,40 @@
 #include <vector>
 
 #include "codec/binary.h"
+#include "codec/first_fields.h"
 #include "market/state.h"
 
-// The format as it was when the golden journals were written: events of version 1 without lengths
-// of nested structs, and the state of format 3. Kept so that what a golden journal is read as can
-// be compared with what was written: a struct is written with the fields that it had then, so that
-// a field appended since changes nothing. The numbers are never changed; a renamed type is renamed
-// here too, and a new type needs nothing.
+// The format as it was when the golden journals were written: events in the first layout, and the
+// state of format 3. Kept so that what a golden journal is read as can be compared with what was
+// written: a struct is written with the fields that it had then, so that a field appended since
+// changes nothing.
+
+namespace souk::codec {
+
+template <>
+inline constexpr std::size_t kFirstFields<ledger::Balance> = 3;
+template <>
+inline constexpr std::size_t kFirstFields<ledger::Hold> = 4;
+template <>
+inline constexpr std::size_t kFirstFields<ledger::Ledger> = 3;
+template <>
+inline constexpr std::size_t kFirstFields<market::HourBucket> = 6;
+template <>
+inline constexpr std::size_t kFirstFields<market::PriceHistory> = 4;
+template <>
+inline constexpr std::size_t kFirstFields<market::Profile> = 2;
+template <>
+inline constexpr std::size_t kFirstFields<market::State> = 19;
+template <>
+inline constexpr std::size_t kFirstFields<market::StatementLine> = 6;
+template <>
+inline constexpr std::size_t kFirstFields<market::Tallies> = 2;
+template <>
+inline constexpr std::size_t kFirstFields<market::Tally> = 20;
+
+}  // namespace souk::codec
 
 namespace souk::codec::testing {
-
-template <class T>
-inline constexpr std::size_t kFieldsThen = 0;
-
-#define SOUK_FIELDS_THEN(Type, count) \
-  template <>                         \
-  inline constexpr std::size_t kFieldsThen<Type> = count;
-SOUK_FIELDS_THEN(ledger::Balance, 3)
-SOUK_FIELDS_THEN(ledger::Hold, 4)
-SOUK_FIELDS_THEN(ledger::Ledger, 3)
-SOUK_FIELDS_THEN(market::Account, 6)
-SOUK_FIELDS_THEN(market::AccountCreated, 2)
-SOUK_FIELDS_THEN(market::AccountFrozen, 2)
-SOUK_FIELDS_THEN(market::Answer, 6)
-SOUK_FIELDS_THEN(market::Answered, 1)
-SOUK_FIELDS_THEN(market::AuditEntry, 5)
-SOUK_FIELDS_THEN(market::Audited, 1)
-SOUK_FIELDS_THEN(market::Availability, 2)
-SOUK_FIELDS_THEN(market::Avoided, 3)
-SOUK_FIELDS_THEN(market::ClassSet, 1)
-SOUK_FIELDS_THEN(market::Constraints, 8)
-SOUK_FIELDS_THEN(market::CreditsGranted, 3)
-SOUK_FIELDS_THEN(market::Feedback, 5)
-SOUK_FIELDS_THEN(market::FeedbackGiven, 1)
-SOUK_FIELDS_THEN(market::HourBucket, 6)
-SOUK_FIELDS_THEN(market::Interval, 2)
-SOUK_FIELDS_THEN(market::Job, 27)
-SOUK_FIELDS_THEN(market::JobChanged, 2)
-SOUK_FIELDS_THEN(market::JobEnded, 3)
-SOUK_FIELDS_THEN(market::JobForgotten, 1)
-SOUK_FIELDS_THEN(market::JobMoved, 4)
-SOUK_FIELDS_THEN(market::JobPaused, 2)
-SOUK_FIELDS_THEN(market::JobResized, 3)
-SOUK_FIELDS_THEN(market::JobResult, 2)
-SOUK_FIELDS_THEN(market::JobResumed, 1)
-SOUK_FIELDS_THEN(market::JobSubmitted, 1)
-SOUK_FIELDS_THEN(market::JobTerms, 6)
-SOUK_FIELDS_THEN(market::JobWarned, 1)
-SOUK_FIELDS_THEN(market::Lease, 24)
-SOUK_FIELDS_THEN(market::LeaseCheckpointed, 2)
-SOUK_FIELDS_THEN(market::LeaseClosed, 4)
-SOUK_FIELDS_THEN(market::LeaseDraining, 3)
-SOUK_FIELDS_THEN(market::LeaseForgotten, 1)
-SOUK_FIELDS_THEN(market::LeaseGranted, 1)
-SOUK_FIELDS_THEN(market::LeaseRenewed, 2)
-SOUK_FIELDS_THEN(market::LeaseSettled, 4)
-SOUK_FIELDS_THEN(market::LeaseStarted, 1)
-SOUK_FIELDS_THEN(market::LeaseWorked, 2)
-SOUK_FIELDS_THEN(market::Machine, 8)
-SOUK_FIELDS_THEN(market::MachineAdded, 1)
-SOUK_FIELDS_THEN(market::MachineChanged, 3)
-SOUK_FIELDS_THEN(market::MachineJudged, 2)
-SOUK_FIELDS_THEN(market::MachineOnline, 1)
-SOUK_FIELDS_THEN(market::MachineRemoved, 1)
-SOUK_FIELDS_THEN(market::MachineSpec, 12)
-SOUK_FIELDS_THEN(market::Move, 4)
-SOUK_FIELDS_THEN(market::Offer, 9)
-SOUK_FIELDS_THEN(market::OfferChanged, 2)
-SOUK_FIELDS_THEN(market::OfferDraining, 1)
-SOUK_FIELDS_THEN(market::OfferPaused, 2)
-SOUK_FIELDS_THEN(market::OfferPosted, 1)
-SOUK_FIELDS_THEN(market::OfferRemoved, 1)
-SOUK_FIELDS_THEN(market::OfferTerms, 4)
-SOUK_FIELDS_THEN(market::Part, 5)
-SOUK_FIELDS_THEN(market::PasswordChanged, 2)
-SOUK_FIELDS_THEN(market::PriceHistory, 4)
-SOUK_FIELDS_THEN(market::Profile, 2)
-SOUK_FIELDS_THEN(market::ProfileLearnt, 2)
-SOUK_FIELDS_THEN(market::Retry, 3)
-SOUK_FIELDS_THEN(market::RoundCleared, 16)
-SOUK_FIELDS_THEN(market::Settings, 12)
-SOUK_FIELDS_THEN(market::SettingsChanged, 1)
-SOUK_FIELDS_THEN(market::SlotClass, 11)
-SOUK_FIELDS_THEN(market::Standing, 2)
-SOUK_FIELDS_THEN(market::State, 19)
-SOUK_FIELDS_THEN(market::StatementLine, 6)
-SOUK_FIELDS_THEN(market::Tallies, 2)
-SOUK_FIELDS_THEN(market::Tally, 20)
-SOUK_FIELDS_THEN(market::Term, 5)
-SOUK_FIELDS_THEN(market::Token, 8)
-SOUK_FIELDS_THEN(market::TokenIssued, 1)
-SOUK_FIELDS_THEN(market::TokenRevoked, 1)
-SOUK_FIELDS_THEN(market::Trial, 3)
-SOUK_FIELDS_THEN(market::WeeklyWindow, 4)
-SOUK_FIELDS_THEN(market::Workers, 2)
-#undef SOUK_FIELDS_THEN
 
 class FirstVersion {
  public:
@@ -143,7 +82,7 @@ class FirstVersion {
   void put(const T& v) {
     std::size_t n = 0;
     base::for_each_field(v, [&](std::string_view, const auto& field) {
-      if (n++ < kFieldsThen<T>) put(field);
+      if (n++ < kFirstFields<T>) put(field);
     });
   }
 

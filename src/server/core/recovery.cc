@@ -6,9 +6,8 @@
 #include <filesystem>
 
 #include "codec/snapshot.h"
-#include "journal/memory.h"
+#include "journal/open.h"
 #include "journal/snapshot.h"
-#include "journal/sqlite.h"
 
 namespace souk::server {
 
@@ -17,7 +16,15 @@ using base::Code;
 using base::fail;
 using base::Result;
 
-std::string journal_path(const std::string& data) { return data + "/journal.db"; }
+std::string journal_url(const Options& o) {
+  return o.journal.empty() ? journal::url_in(o.data) : o.journal;
+}
+
+bool in_memory(const Options& o) {
+  const auto survives = journal::survives(journal_url(o));
+  return survives && !*survives;
+}
+
 std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
 
 namespace {
@@ -45,8 +52,8 @@ Result<market::State> start_from_snapshot(const Options& o, std::uint64_t next) 
 }  // namespace
 
 Result<Recovered> recover(const Options& o) {
-  if (o.memory) return Recovered{std::make_unique<journal::MemoryJournal>(), {}, 0};
-  SOUK_ASSIGN(auto opened, journal::SqliteJournal::open(journal_path(o.data)));
+  SOUK_ASSIGN(auto opened, journal::open(journal_url(o)));
+  if (in_memory(o)) return Recovered{std::move(opened.journal), {}, 0};
   if (!opened.note.empty()) spdlog::warn("journal: {}", opened.note);
   Recovered out{std::move(opened.journal), {}, 0};
   SOUK_ASSIGN(out.state, start_from_snapshot(o, out.journal->next()));

@@ -13,7 +13,9 @@
 
 namespace souk::server {
 
-[[nodiscard]] std::string journal_path(const std::string& data);
+[[nodiscard]] std::string journal_url(const Options& o);
+// Nothing survives of such a market: not its journal, so nothing else either.
+[[nodiscard]] bool in_memory(const Options& o);
 [[nodiscard]] std::string snapshot_path(const std::string& data);
 
 struct Recovered {

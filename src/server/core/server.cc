@@ -117,7 +117,7 @@ struct Server::Impl {
     speeds = std::make_unique<Speeds>(progress, services->works);
     replan = std::make_unique<Replan>(progress, services->works);
     snapshots = std::make_unique<Snapshots>(
-        Snapshots::Options{.path = options.memory ? "" : snapshot_path(options.data),
+        Snapshots::Options{.path = in_memory(options) ? "" : snapshot_path(options.data),
                            .every = options.snapshot_every},
         clock.now(), recovered.snapshot_events);
     services->forecast_errors.recall(state);
@@ -215,7 +215,7 @@ struct Server::Impl {
   // Files live in the data folder; a market in memory has a folder that goes with it.
   Result<> open_files() {
     auto folder = options.data;
-    if (options.memory) {
+    if (in_memory(options)) {
       folder = (fs::temp_directory_path() / "souk-XXXXXX").string();
       if (::mkdtemp(folder.data()) == nullptr)
         return fail(Code::unavailable, fmt::format("cannot make a folder like {}", folder),
@@ -223,7 +223,7 @@ struct Server::Impl {
       scratch = folder;
     }
     SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
-                                                                  .sync = !options.memory}));
+                                                                  .sync = !in_memory(options)}));
     SOUK_TRY(hub::make_store(options.parameters, "j0"));  // A URL that cannot be right is an error.
     SOUK_ASSIGN(auto hubs, hubs_of(options, clock));
     services = std::make_unique<Services>(
@@ -233,7 +233,7 @@ struct Server::Impl {
         },
         std::move(hubs),
         LabOptions{.limit = options.lab_limit,
-                   .journal = options.memory ? "" : journal_path(options.data)});
+                   .journal = in_memory(options) ? "" : journal_url(options)});
     return {};
   }
 };
@@ -256,7 +256,8 @@ std::string Server::console_url() const {
 
 Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   init_secrets();
-  if (!options.memory) {
+  SOUK_TRY(journal::survives(journal_url(options)));  // A URL that cannot be right is an error.
+  if (!in_memory(options)) {
     std::error_code error;
     fs::create_directories(options.data, error);
     if (options.data.empty() || error)

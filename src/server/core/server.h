@@ -17,10 +17,12 @@ struct BuiltInData;  // job/training_data.h
 namespace souk::server {
 
 struct Options {
-  std::string data;                      // Folder of the journal; made if absent.
-  std::string address = "127.0.0.1";     // To listen on.
-  std::uint16_t port = 7070;             // 0: any free one.
-  bool memory = false;                   // No journal: nothing survives. For benchmarks and tests.
+  std::string data;                   // Folder of the market; made if absent.
+  std::string address = "127.0.0.1";  // To listen on.
+  std::uint16_t port = 7070;          // 0: any free one.
+  // URL of the journal (journal/open.h); empty: a file in the folder. With "memory:" nothing of the
+  // market survives: for benchmarks and tests.
+  std::string journal = {};
   std::string tls_certificate, tls_key;  // PEM files.
   bool self_signed = false;  // Make a certificate in the data folder. The default off loopback.
   bool plain_http = false;   // Off loopback, without TLS, for those behind a proxy of their own.

@@ -8,8 +8,8 @@
 
 #include "codec/events.h"
 #include "codec/snapshot.h"
+#include "journal/open.h"
 #include "journal/snapshot.h"
-#include "journal/sqlite.h"
 #include "net/tls.h"
 #include "server/testing/market.h"
 
@@ -29,7 +29,7 @@ using ::testing::StartsWith;
 
 // The state that the journal alone gives, read without touching anything.
 std::string replayed(const std::string& data) {
-  auto opened = journal::SqliteJournal::open(data + "/journal.db", {.read_only = true});
+  auto opened = journal::open(data, {.read_only = true});
   CHECK(opened.has_value());
   market::State state;
   const auto done = opened->journal->replay(1, [&](const journal::Batch& batch) {

@@ -1,3 +1,4 @@
+#include "server/core/recovery.h"
 #include "server/core/server_tls.h"
 
 #include <fmt/format.h>
@@ -33,10 +34,10 @@ Result<> write_private(const std::string& path, const std::string& text) {
 
 Result<net::ServerTls> own_certificate(const Options& o) {
   const auto certificate = o.data + "/tls-certificate.pem", key = o.data + "/tls-key.pem";
-  if (o.memory || !fs::exists(certificate) || !fs::exists(key)) {
+  if (in_memory(o) || !fs::exists(certificate) || !fs::exists(key)) {
     const std::vector<std::string> names{"localhost", "127.0.0.1", o.address};
     SOUK_ASSIGN(auto made, net::self_signed(names, 3650));
-    if (o.memory) return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
+    if (in_memory(o)) return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
     SOUK_TRY(write_private(key, made.key_pem));
     SOUK_TRY(write_private(certificate, made.certificate_pem));
   }

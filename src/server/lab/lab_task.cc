@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "journal/sqlite.h"
+#include "journal/open.h"
 #include "lab/files/scenario.h"
 #include "lab/report/report.h"
 #include "lab/worlds/experiment.h"
@@ -130,7 +130,7 @@ Result<LabResult> run_scenario(const Scenario& s, const lab::Watch& watch) {
 
 Result<LabResult> run_replay(const std::string& journal, lab::Replay replay,
                              const lab::Watch& watch) {
-  SOUK_ASSIGN(const auto opened, journal::SqliteJournal::open(journal, {.read_only = true}));
+  SOUK_ASSIGN(const auto opened, journal::open(journal, {.read_only = true}));
   const auto events = static_cast<double>(opened.journal->next() - 1);
   SOUK_TRY(lab::read_history(*opened.journal, replay, [&](std::uint64_t last) -> Result<> {
     watch.progress(static_cast<double>(last) / events);

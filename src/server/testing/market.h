@@ -124,7 +124,7 @@ struct Person {
 
 inline Options in_memory() {
   return {.port = 0,
-          .memory = true,
+          .journal = "memory:",
           .threads = 1,
           .round = base::milliseconds(50),
           .requests_per_second = 0};
@@ -132,7 +132,7 @@ inline Options in_memory() {
 
 inline Options in_folder(const std::string& data) {
   auto out = in_memory();
-  out.memory = false;
+  out.journal = {};
   out.data = data;
   return out;
 }

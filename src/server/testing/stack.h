@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "journal/memory.h"
+#include "journal/open.h"
 #include "net/server.h"
 #include "server/http/front_door.h"
 #include "server/http/secrets.h"
@@ -24,7 +24,7 @@ class ObedientJournal final : public journal::Journal {
  public:
   [[nodiscard]] std::uint64_t next() const override {
     const std::lock_guard lock(mutex_);
-    return kept_.next();
+    return kept_->next();
   }
   [[nodiscard]] base::Result<> append(const journal::Batch& batch) override {
     std::unique_lock lock(mutex_);
@@ -34,11 +34,11 @@ class ObedientJournal final : public journal::Journal {
     if (fail_) return base::fail(base::Code::unavailable, "no space left on the test's disk");
     sizes_.push_back(batch.count);
     bytes_.push_back(batch.bytes.size());
-    return kept_.append(batch);
+    return kept_->append(batch);
   }
   [[nodiscard]] base::Result<> replay(std::uint64_t from, const Visit& visit) override {
     const std::lock_guard lock(mutex_);
-    return kept_.replay(from, visit);
+    return kept_->replay(from, visit);
   }
 
   void hold() { set(held_, true); }
@@ -67,7 +67,7 @@ class ObedientJournal final : public journal::Journal {
   }
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  journal::MemoryJournal kept_;
+  std::unique_ptr<journal::Journal> kept_ = std::move(journal::open("memory:")->journal);
   bool held_ = false, fail_ = false;
   int begun_ = 0;
   std::vector<std::uint32_t> sizes_;

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "journal/journal.h"
+
+// Where journals are kept. A backend is its files and one row in the table of open.cc; nobody else
+// names one.
+
+namespace souk::journal {
+
+struct OpenOptions {
+  // Look without touching, also beside a running writer, whose journal is seen as of the moment of
+  // opening. Needs a journal that is there.
+  bool read_only = false;
+};
+
+// Opens the journal at `where`, or makes an empty one unless read-only:
+//   sqlite:PATH   in one file (sqlite.h)
+//   memory:       for as long as it is open (memory.h)
+// Without a scheme it is a path: of the folder of a market, or of a SQLite file. Errors:
+//   invalid    an unknown scheme, or not a journal
+//   conflict   another process writes to it
+//   not_found  read-only, and there is none
+//   damaged    not only its end is unreadable
+[[nodiscard]] base::Result<Opened> open(const std::string& where, const OpenOptions& options = {});
+
+// Is what was written there found again by another process? An error where open() would not know
+// the scheme.
+[[nodiscard]] base::Result<bool> survives(const std::string& where);
+
+// The URL of the journal that a market keeps in its own folder.
+[[nodiscard]] std::string url_in(const std::string& folder);
+
+}  // namespace souk::journal
