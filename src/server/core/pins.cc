@@ -1,6 +1,7 @@
 #include "server/core/pins.h"
 
 #include "blob/folder.h"
+#include "job/work.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -42,17 +43,9 @@ std::size_t Pins::size() const {
 }
 
 std::vector<std::string> blobs_of(const market::Job& job) {
-  std::vector<std::string> out;
-  if (job.work.empty()) return out;
-  if (const auto batch = wire::from_json<wire::Batch>(job.work)) {
-    if (batch->workdir) out.push_back(*batch->workdir);
-    for (const auto& input : batch->inputs) out.push_back(input.blob);
-    if (batch->train) {
-      for (const auto& shard : batch->train->shards) out.push_back(shard.blob);
-      for (const auto& shard : batch->train->validation) out.push_back(shard.blob);
-    }
-  }
-  return out;
+  if (job.work.empty()) return {};
+  const auto work = wire::from_json<wire::Batch>(job.work);
+  return work ? job::blobs_of(job.kind, *work) : std::vector<std::string>{};
 }
 
 }  // namespace souk::server

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/text.h"
-#include "job/batch.h"
+#include "job/work.h"
 #include "market/limits.h"
 #include "server/http/problem.h"
 #include "server/http/secrets.h"

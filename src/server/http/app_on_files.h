@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "job/batch.h"
 #include "server/http/app.h"
 #include "server/http/problem.h"
 

@@ -1,4 +1,5 @@
 #include "wire/prepare.h"
+#include "job/train/training_file.h"
 #include "server/http/app_on_files.h"
 #include "server/routes/samples.h"
 #include "server/routes/views.h"
