@@ -13,6 +13,9 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "blob/folder.h"
+#include "job/kinds.h"
+#include "job/train/training_work.h"
+#include "job/work.h"
 #include "wire/api_json.h"
 
 namespace souk::agent {
@@ -63,6 +66,7 @@ std::string tidy(std::string path) {
 }  // namespace
 
 struct Runner::Place {
+  const job::Kind* kind = nullptr;  // Of the job, once it is prepared.
   std::vector<Trees::Use> inputs;
   blob::Manifest files;  // What /work begins with.
   std::vector<blob::Store::Pin> pins;
@@ -181,6 +185,7 @@ Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
 // Files, sandbox, scratch: everything that is not billed.
 Result<> Runner::prepare(Place& place) {
   const auto& task = *lease_.task;
+  SOUK_ASSIGN(place.kind, job::kind_of(task));
   for (const auto& input : task.batch.inputs) {
     if (stopped_) return fail(Code::conflict, "stopped");
     SOUK_TRY(add_input(place, input));
@@ -222,7 +227,7 @@ Result<> Runner::fill_scratch(Place& place) {
   auto& program = place.program;
   program.argv = {"/bin/sh", "-c", script_of(task.batch)};
   program.env = task.batch.env;
-  if (task.batch.train) SOUK_TRY(add_trainer(place));
+  if (place.kind->trains) SOUK_TRY(add_trainer(place));
   program.env["SOUK_JOB"] = to_string(lease_.job);
   program.env["SOUK_INDEX"] = std::to_string(task.index);
   program.env["SOUK_WORKERS"] = std::to_string(task.workers);
@@ -261,7 +266,7 @@ Result<> Runner::add_trainer(Place& place) {
   program.talk_fd = ends[1];
   program.env.try_emplace("OMP_NUM_THREADS", std::to_string(task.cores));
   program.env.try_emplace("OMP_WAIT_POLICY", "PASSIVE");  // Or waiting threads burn lent cores.
-  if (task.batch.train->trainer != "torch") return {};
+  if (!job::has_native_trainer(task.batch)) return {};
   if (shop_.torch.empty())
     return fail(Code::unavailable, "this machine has no native trainer (souk-torch)");
   if (shop_.sandbox == "none") {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/train/training_file.h"
+
 namespace souk::job {
 namespace {
 
@@ -41,8 +43,9 @@ constraints:
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_EQ(job->job.name, "resnet");
   EXPECT_EQ(job->job.kind, "train");
-  ASSERT_TRUE(job->train);
-  const auto& train = job->train->train;
+  const auto* training = training_of(*job);
+  ASSERT_NE(training, nullptr);
+  const auto& train = training->train;
   EXPECT_EQ(train.trainer, "torch");
   EXPECT_EQ(train.config.at("model"), "\"preresnet\"");
   EXPECT_EQ(train.config.at("depth"), "8");
@@ -57,10 +60,10 @@ constraints:
   EXPECT_EQ(train.lr_end, 0.01);
   EXPECT_EQ(train.local_steps, 7);
   EXPECT_EQ(train.validations, 2);
-  EXPECT_EQ(job->train->shards, 9);
-  EXPECT_EQ(job->train->validation_shards, 3);
-  EXPECT_THAT(job->train->data.test, ElementsAre("b.csv", "c.csv"));
-  EXPECT_EQ(job->train->data.label, "price");
+  EXPECT_EQ(training->shards, 9);
+  EXPECT_EQ(training->validation_shards, 3);
+  EXPECT_THAT(training->data.test, ElementsAre("b.csv", "c.csv"));
+  EXPECT_EQ(training->data.label, "price");
   EXPECT_EQ(job->job.resources->cores, 4);
   EXPECT_EQ(job->job.resources->memory_mib, 8192);
   EXPECT_EQ(job->job.resources->gpu_memory_mib, 24 * 1024);
@@ -166,9 +169,11 @@ TEST(JobFile, EveryPathIsWhereTheRulesPutIt) {
       .place = [](const std::string& path) -> base::Result<std::string> { return "/top/" + path; }};
   const auto file = read_job_file(kManyPaths, "job.yaml", kNow, below);
   ASSERT_TRUE(file) << file.error().message;
-  EXPECT_EQ(file->train->script, "/top/a.py");
-  EXPECT_THAT(file->train->data.train, ElementsAre("/top/b.csv", "/top/c.csv"));
-  EXPECT_THAT(file->train->data.test, ElementsAre("/top/d.csv"));
+  const auto* training = training_of(*file);
+  ASSERT_NE(training, nullptr);
+  EXPECT_EQ(training->script, "/top/a.py");
+  EXPECT_THAT(training->data.train, ElementsAre("/top/b.csv", "/top/c.csv"));
+  EXPECT_THAT(training->data.test, ElementsAre("/top/d.csv"));
   EXPECT_EQ(file->workdir, "/top/e");
   ASSERT_EQ(file->inputs.size(), 3u);
   EXPECT_EQ(file->inputs[0].source, "/top/f");

@@ -8,14 +8,15 @@
 
 namespace souk::market {
 
-base::Result<> check_classes(std::string_view kind, std::span<const SlotClass* const> classes) {
+base::Result<> check_classes(Pay pay, std::span<const SlotClass* const> classes) {
   const auto bad = [](std::string message, std::string hint, std::string_view field) {
     return base::fail(base::Code::invalid, std::move(message), std::move(hint), std::string(field));
   };
   const auto others = classes.size() - 1;
-  if (others > 0 && kind != "train")
-    return bad(fmt::format("{} slot classes for a job of kind '{}'", classes.size(), kind),
-               "only a training can move between classes: name one", "also_classes");
+  if (others > 0 && pay != Pay::work)
+    return bad(
+        fmt::format("{} slot classes for a job that is paid by {}", classes.size(), to_string(pay)),
+        "name one class: only a job that is paid by accepted work can move", "also_classes");
   if (others > kOtherClassesPerJob)
     return bad(fmt::format("{} other classes", others),
                fmt::format("{} at most", kOtherClassesPerJob), "also_classes");

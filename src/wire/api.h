@@ -397,9 +397,10 @@ struct Batch {
               train)
 };
 
-// One worker's share of a batch job, as its machine gets it.
+// One worker's share of a job, as its machine gets it.
 struct Task {
   std::string job_name;
+  std::string kind = "batch";  // Of the job: what the agent does beside running the program.
   std::int32_t index = 0;
   std::int32_t workers = 1;
   std::int32_t tries = 0;                 // Before this one.
@@ -408,7 +409,8 @@ struct Task {
   std::int32_t cores = 1;  // What the slot guarantees and the program may use.
   std::int64_t memory_mib = 0;
   std::int32_t gpus = 0;
-  SOUK_FIELDS(Task, job_name, index, workers, tries, checkpoint, batch, cores, memory_mib, gpus)
+  SOUK_FIELDS(Task, job_name, kind, index, workers, tries, checkpoint, batch, cores, memory_mib,
+              gpus)
 };
 
 struct NewJob {

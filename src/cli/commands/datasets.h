@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/shell/context.h"
-#include "job/training_data.h"
+#include "job/train/training_data.h"
 
 namespace souk::cli {
 

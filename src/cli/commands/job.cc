@@ -13,6 +13,7 @@
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/session.h"
+#include "job/kinds.h"
 
 namespace souk::cli {
 
@@ -67,20 +68,21 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
   for (auto pause = std::chrono::milliseconds(200);;) {
     SOUK_ASSIGN(const auto body, api->get(path));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
+    const bool trains = job::trains(job.kind);
     const auto state = fmt::format("{} {}, {} of {} workers", to_string(id), job.state, job.held,
                                    to_string(job.workers));
     if (state != last && !c.json()) {
       progress.reset();
       c.note(fmt::format("{}, {} spent", state, brief(job.spent)));
-      progress.emplace(state, job.kind == "train" ? "%" : "% of the budget", 100, c.err());
+      progress.emplace(state, trains ? "%" : "% of the budget", 100, c.err());
     }
     last = state;
-    if (job.kind == "train") pause = std::min(pause, std::chrono::milliseconds(1000));
+    if (trains) pause = std::min(pause, std::chrono::milliseconds(1000));
     // What machines do before they run is not billed, but it takes its time.
     const auto busy = std::ranges::find_if(
         job.leases, [](const auto& l) { return l.state == "granted" && l.doing.has_value(); });
     if (progress) progress->say(busy == job.leases.end() ? state : state + ", " + *busy->doing);
-    if (job.kind == "train") {
+    if (trains) {
       SOUK_TRY(training.step(c, job, progress));
     } else if (progress && job.budget > base::Credits())
       progress->update(static_cast<std::uint64_t>(100.0 * static_cast<double>(job.spent.micro) /
@@ -116,7 +118,7 @@ Command show_command() {
     SOUK_ASSIGN(const auto body, api->get(o->path()));
     SOUK_TRY(show_answer(c, body));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
-    if (c.json() || job.kind != "train") return {};
+    if (c.json() || !job::trains(job.kind)) return {};
     SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o->path("/training"))));
     show_outcome(c, job, training);
     return {};

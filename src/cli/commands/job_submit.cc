@@ -11,6 +11,8 @@
 #include "cli/shell/human.h"
 #include "job/job_file.h"
 #include "job/job_terms.h"
+#include "job/kinds.h"
+#include "job/train/training_work.h"
 
 namespace souk::cli {
 namespace {
@@ -45,7 +47,10 @@ Result<job::JobFile> draft(Context& c, const Submit& o) {
   }
   auto& job = file.job;
   if (o.name) job.name = *o.name;
-  if (o.kind) job.kind = *o.kind;
+  if (o.kind) {
+    SOUK_ASSIGN(const auto* kind, job::kind_named(*o.kind));
+    job.kind = kind->name;
+  }
   if (o.slot_class) {
     const auto names = base::split(*o.slot_class, ',');
     job.class_ = names.front();
@@ -74,20 +79,6 @@ Result<job::JobFile> draft(Context& c, const Submit& o) {
   f.overlay(job.constraints);
   if (job.budget == base::Credits()) SOUK_TRY(choose_budget(c, job));
   return file;
-}
-
-// What will be trained, on what.
-std::string plan_text(const job::JobFile& file) {
-  const auto& t = file.train->train;
-  std::int64_t samples = 0;
-  for (const auto& shard : t.shards) samples += shard.samples;
-  const auto model = t.config.find("model");
-  return fmt::format("  trains    {} on {} samples in {} shards, up to {}{}\n",
-                     t.trainer == "python"     ? file.train->script
-                     : model == t.config.end() ? std::string("a model")
-                                               : model->second,
-                     samples, t.shards.size(), plural(t.epochs, "epoch"),
-                     t.target ? fmt::format(", until accuracy {}", t.target->accuracy) : "");
 }
 
 // Before anything is reserved: what it is, what it may cost, and how far that goes.
@@ -119,17 +110,16 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
                      brief(job.budget), brief(me.available + me.bonus));
   if (job.batch) {
     SOUK_ASSIGN(const auto to_send, files.bytes_to_send(c));
-    if (file.train)
-      out += plan_text(file);
-    else
-      out += fmt::format("  runs      {}\n", printable(job.batch->run.substr(0, 100)));
+    SOUK_ASSIGN(const auto* kind, job::kind_named(job.kind));
+    const auto intent = kind->describe(file);
+    out += fmt::format("  {:<9} {}\n", intent.verb, printable(intent.object));
     out += fmt::format("  files     {}, of which {} must be sent{}\n", bytes_text(files.bytes()),
                        bytes_text(to_send),
                        to_send > kManyBytes ? ": .soukignore leaves out what is not needed" : "");
   }
   c.note("will submit:");
   std::fputs(out.c_str(), stderr);
-  if (!file.train) return {};
+  if (!job::trains(job.kind)) return {};
   SOUK_ASSIGN(const auto plan, ask_plan(c, job));
   show_plan(c, plan);
   if (!plan.profiled) c.note(fmt::format("`souk plan {} --measure` would tell", path));
@@ -150,13 +140,13 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(file.job)));
   SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));
   // A training is watched, unless a program asks or somebody says not to.
-  const bool watch = file.train && must_run && !o.detach && !c.json();
+  const bool watch = job::trains(file.job.kind) && must_run && !o.detach && !c.json();
   if (o.wait || watch) {
     if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
     SOUK_TRY(wait_for(c, made.id, {}));
     const auto id = to_string(made.id);
-    if (file.train && !c.json())
-      c.print(file.train->script.empty()
+    if (job::trains(file.job.kind) && !c.json())
+      c.print(job::has_native_trainer(*file.job.batch)
                   ? fmt::format("next: souk results {0}, souk predict {0} < input\n", id)
                   : fmt::format("next: souk results {}\n", id));
     return {};
@@ -187,7 +177,7 @@ Result<> measure_everywhere(Context& c, wire::NewJob job) {
 
 Result<> plan_job(Context& c, const std::string& path, bool measure) {
   SOUK_ASSIGN(auto file, draft(c, {.file = path}));
-  if (!file.train)
+  if (!job::trains(file.job.kind))
     return failed(fmt::format("'{}' trains nothing, and only trainings can be forecast", path),
                   "souk run shows what it may cost");
   SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
@@ -208,15 +198,25 @@ Result<> plan_job(Context& c, const std::string& path, bool measure) {
 
 namespace {
 
+// "batch (default) or train".
+std::string kind_help() {
+  auto out = job::kind_names();
+  return out.insert(job::kinds().front().name.size(), " (default)");
+}
+
+std::string class_help() {
+  return fmt::format("a slot class; for kind {} several: c1,c4",
+                     job::kind_names([](const job::Kind& kind) { return kind.may_move(); }));
+}
+
 void add_flags(Command& out, Submit& o) {
-  std::vector<Option> mine{
-      flag("--name NAME", "what to call it", o.name),
-      flag("--kind KIND", "batch (default) or train", o.kind),
-      flag("--class CLASS", "a slot class; of a training several: c1,c4", o.slot_class),
-      flag("--cores N", "or what a worker needs: cores,", o.cores),
-      flag("--memory SIZE", "memory (8G),", o.memory),
-      flag("--gpus N", "GPUs", o.gpus),
-      flag("--gpu-memory SIZE", "with this much memory each", o.gpu_memory)};
+  std::vector<Option> mine{flag("--name NAME", "what to call it", o.name),
+                           flag("--kind KIND", kind_help(), o.kind),
+                           flag("--class CLASS", class_help(), o.slot_class),
+                           flag("--cores N", "or what a worker needs: cores,", o.cores),
+                           flag("--memory SIZE", "memory (8G),", o.memory),
+                           flag("--gpus N", "GPUs", o.gpus),
+                           flag("--gpu-memory SIZE", "with this much memory each", o.gpu_memory)};
   for (auto& option : job_flags(o.flags)) mine.push_back(std::move(option));
   mine.push_back(flag("--yes", "do not ask", o.yes));
   mine.push_back(flag("--wait", "follow it to its end", o.wait));
@@ -255,7 +255,9 @@ Command run_command() {
       "The file says what to run (run:), with which files (workdir:, inputs:), what to bring back "
       "(outputs:) and what it may cost (price:); docs/borrowing.md lists every key. Files that the "
       "server lacks are sent first. Without a budget, an hour of all workers at the limit price is "
-      "reserved, or what you have.";
+      "reserved, or what you have. The kinds of jobs:";
+  for (const auto& kind : job::kinds())
+    out.details += fmt::format(" kind: {}. {}", kind.name, kind.summary);
   out.run = [o](Context& c) { return submit(c, *o, true); };
   return out;
 }

@@ -17,8 +17,8 @@
 #include "cli/commands/upload.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
-#include "job/batch.h"
 #include "job/job_terms.h"
+#include "job/packages.h"
 
 namespace souk::cli {
 namespace {

@@ -17,6 +17,7 @@
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
 #include "cli/shell/table.h"
+#include "job/train/training_work.h"
 
 // A trained model on this machine, and files to begin from.
 
@@ -50,7 +51,7 @@ Result<> predict(Context& c, const Predict& o) {
   if (!job.result)
     return failed(fmt::format("job {} has no model yet: it is {}", to_string(o.id), job.state),
                   fmt::format("souk job wait {}", to_string(o.id)));
-  if (job.batch && job.batch->train && job.batch->train->trainer != "torch")
+  if (job.batch && job.batch->train && !job::has_native_trainer(*job.batch))
     return failed("only models of the native trainer run here",
                   fmt::format("souk results {} brings the parameters: load them in your script",
                               to_string(o.id)));

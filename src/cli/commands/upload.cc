@@ -12,7 +12,7 @@
 #include "cli/commands/datasets.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
-#include "job/job_files.h"
+#include "job/packing.h"
 #include "net/client.h"
 
 namespace souk::cli {
@@ -99,59 +99,62 @@ agent::LinkOptions link_to(const Target& target) {
 }
 
 // Shows what is read and cut, and keeps what was packed, to be sent.
-class JobFiles::Bars final : public job::Packing {
+class JobFiles::Packer final : public job::Packer {
  public:
-  Bars(Context& c, std::vector<Item>& items) : c_(c), items_(items) {}
+  Packer(Context& c, blob::Store& store, std::vector<Item>& items)
+      : c_(c), store_(store), items_(items) {}
 
+  blob::Store& store() override { return store_; }
   blob::OnProgress reading(const std::string& path) override {
-    cutting_.reset();
+    splitting_.reset();
     return reading_.emplace(c_, "reading " + path).on_progress();
   }
-  void cut(std::string_view what, std::size_t done, std::size_t total) override {
+  void splitting(std::string_view what, std::size_t done, std::size_t total) override {
     if (done == 0)
-      cutting_.emplace(fmt::format("splitting the {} data", what), "shards", total, c_.err());
+      splitting_.emplace(fmt::format("splitting the {} data", what), "shards", total, c_.err());
     else
-      cutting_->update(done);
-    if (done == total) cutting_.reset();
+      splitting_->update(done);
+    if (done == total) splitting_.reset();
   }
   void packed(std::string what, blob::Packed packed) override {
     reading_.reset();
     for (const auto& warning : packed.warnings) c_.note(warning);
     items_.push_back({std::move(what), std::move(packed)});
   }
+  base::Result<job::Shards> shards(const job::DataSource& data,
+                                   const job::DataSplit& split) override {
+    auto out = [&]() -> base::Result<job::Shards> {
+      SOUK_ASSIGN(const auto loaded, job::load_data(data, fetcher(c_)));
+      return job::split_data(loaded, split, *this);
+    }();
+    if (!out) out.error().code = base::Code::conflict;  // Not a mistake in how souk was called.
+    return out;
+  }
+  base::Result<std::string> python_package() override { return sdk_folder(c_.env()); }
 
  private:
   Context& c_;
+  blob::Store& store_;
   std::vector<Item>& items_;
   std::optional<Bar> reading_;
-  std::optional<Progress> cutting_;
+  std::optional<Progress> splitting_;
 };
 
 Result<JobFiles> JobFiles::pack(Context& c, job::JobFile& job) {
   JobFiles out;
   if (!job.job.batch) return out;
   SOUK_ASSIGN(out.store_, user_store(c));
-  Bars bars(c, out.items_);
-  if (job.train) {
-    const auto added = [&]() -> base::Result<> {
-      SOUK_ASSIGN(const auto cut, job::cut_of(job));
-      SOUK_ASSIGN(const auto data, job::load_data(job.train->data, fetcher(c)));
-      SOUK_ASSIGN(const auto shards, job::cut_data(data, cut, *out.store_, bars));
-      job::add_shards(job, shards);
-      return job::add_script(job, [&] { return sdk_folder(c.env()); }, *out.store_, bars);
-    }();
-    if (!added) return failed(added.error().message, added.error().hint);
-  }
+  Packer packer(c, *out.store_, out.items_);
   const auto fetched = fs::path(out.store_->path()).parent_path() / "fetched";
   for (auto& input : job.inputs) {
     if (input.hash.empty()) continue;
     SOUK_ASSIGN(input.source, fetch(c, input, fetched / input.hash));
   }
-  const auto added = job::add_folders(job, *out.store_, bars);
+  const auto packed = job::pack_files(job, packer);
   std::error_code ignored;
   for (const auto& input : job.inputs)
     if (!input.hash.empty()) fs::remove_all(fetched / input.hash, ignored);
-  SOUK_TRY(added);
+  SOUK_TRY(packed);
   return out;
 }
 

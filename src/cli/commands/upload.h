@@ -38,7 +38,7 @@ class JobFiles {
     std::string path;
     blob::Packed packed;
   };
-  class Bars;
+  class Packer;
   std::unique_ptr<blob::Store> store_;
   std::vector<Item> items_;
 };

@@ -72,8 +72,8 @@ Result<> Decider::operator()(const SubmitJob& c) {
   SOUK_TRY(need_person("submit jobs"));
   if (c.name.size() > kNameMax)
     return bad("the name is too long", fmt::format("{} characters at most", kNameMax), "name");
-  if (c.kind != "batch" && c.kind != "train")
-    return bad(fmt::format("'{}' is not a kind of job", c.kind.substr(0, 80)), "use batch or train",
+  if (c.kind.size() > kNameMax)
+    return bad("the name of the kind is too long", fmt::format("{} characters at most", kNameMax),
                "kind");
   SOUK_ASSIGN(const auto* first, find_class(c.slot_class));
   std::vector classes{first};
@@ -81,7 +81,7 @@ Result<> Decider::operator()(const SubmitJob& c) {
     SOUK_ASSIGN(const auto* other, find_class(id));
     classes.push_back(other);
   }
-  SOUK_TRY(check_classes(c.kind, classes));
+  SOUK_TRY(check_classes(c.pay, classes));
   SOUK_TRY(check_terms(c.terms));
   if (c.work.size() > kWorkMax)
     return fail(Code::too_large,

@@ -49,6 +49,15 @@ TEST(Job, NoPriceOrBudgetCreatesCredits) {
   }
 }
 
+TEST(Job, AKindIsANameThatTheMarketOnlyKeeps) {
+  Market w;
+  SubmitJob job{"x", std::string(kNameMax, 'k'), w.slot_class(), wants(1, 1, 1_cr, 1_cr)};
+  w.run(user(w.bob), job);
+  EXPECT_EQ(w.s.jobs.at(w.s.jobs.before(w.s.jobs.next())).kind, job.kind);
+  job.kind += 'k';
+  EXPECT_EQ(w.refused(user(w.bob), job).field, "kind");
+}
+
 TEST(Job, ChargingAndSavingAreOneEvent) {
   Market w;
   EXPECT_EQ(

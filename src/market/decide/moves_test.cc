@@ -117,18 +117,18 @@ TEST(Move, OnlyTheMarketMovesJobsAndOnlyWhereTheirOwnersLetThem) {
   EXPECT_EQ(refused(w.c4, 0).code, Code::conflict);
 }
 
-TEST(Move, ClassesAreKnownInUseDifferentAndForTrainingsOnly) {
+TEST(Move, ClassesAreKnownInUseDifferentAndForJobsPaidByWorkOnly) {
   TwoClasses w;
-  const auto refused = [&](std::vector<ClassId> also, std::string kind = "train") {
+  const auto refused = [&](std::vector<ClassId> also, Pay pay = Pay::work) {
     auto c = w.training();
     c.also = std::move(also);
-    c.kind = std::move(kind);
+    c.pay = pay;
     return w.refused(user(w.bob), c);
   };
   EXPECT_EQ(refused({ClassId(99)}).code, Code::not_found);
   EXPECT_EQ(refused({w.c1}).message, "class 'c1' is named twice");
   EXPECT_EQ(refused({w.c4, w.c4}).message, "class 'c4' is named twice");
-  EXPECT_EQ(refused({w.c4}, "batch").field, "also_classes");
+  EXPECT_EQ(refused({w.c4}, Pay::time).field, "also_classes");
   auto retired = w.s.slot_class(w.c4);
   retired.retired = true;
   w.run(kBoss, SetClass{retired});

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "market/decide/decide.h"
 #include "market/invariants.h"
+#include "market/limits.h"
 #include "market/liveness.h"
 
 namespace souk::market::testing {
@@ -243,15 +244,16 @@ class HistoryMaker {
     const auto owner = owner_in(s.jobs, id);
     const auto draw = random_.below(20);
     if (draw < 10 && live < kLiveJobs) {
+      const bool too_long = random_.chance(40);
+      const bool by_work = !too_long && random_.chance(4);
       SubmitJob c{"job",
-                  random_.chance(40)  ? "magic"
-                  : random_.chance(4) ? "train"
-                                      : "batch",
+                  too_long  ? std::string(kNameMax + 1, 'k')
+                  : by_work ? "train"
+                            : "batch",
                   any_class(s), any_job_terms(s)};
-      if (c.kind == "train") c.pay = Pay::work;
+      if (by_work) c.pay = Pay::work;
       if (random_.chance(3)) c.work = "sort";
-      if (random_.chance(c.kind == "train" ? 2 : 50))
-        c.also.assign(random_.chance(20) ? 9 : 1, any_class(s));
+      if (random_.chance(by_work ? 2 : 50)) c.also.assign(random_.chance(20) ? 9 : 1, any_class(s));
       c.retry = {!random_.chance(4), random_.chance(2),
                  static_cast<std::int32_t>(random_.between(-1, 3))};
       return {clock_, actor_for(s, any_account(s)), std::move(c)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "job/work.h"
 #include "server/advice/profiles.h"
 
 namespace souk::server {
@@ -28,7 +29,7 @@ void EventEffects::on_applied(const market::State& s, const Committed& c) {
 void EventEffects::recall(const market::State& s) {
   s.jobs.for_each([this](const market::Job& job) {
     if (market::is_final(job.state)) return;
-    if (const auto batch = services_.works.of(job)) services_.pins.hold(job.id, blobs_of(*batch));
+    if (const auto batch = services_.works.of(job)) services_.pins.hold(job.id, job::blobs_of(job.kind, *batch));
     for (const auto& part : job.parts)
       if (!part.checkpoint.empty()) services_.pins.hold(job.id, part.index, part.checkpoint);
   });
@@ -49,7 +50,7 @@ void EventEffects::tell(const market::State& s, const Committed& c) {
 void EventEffects::keep_files(const market::State& s, const market::Event& event) {
   if (const auto* e = std::get_if<market::JobSubmitted>(&event))
     if (const auto batch = services_.works.of(e->job))
-      if (auto blobs = blobs_of(*batch); !blobs.empty())
+      if (auto blobs = job::blobs_of(e->job.kind, *batch); !blobs.empty())
         pinner_.post(
             [this, id = e->job.id, blobs = std::move(blobs)] { services_.pins.hold(id, blobs); });
   if (const auto* e = std::get_if<market::LeaseCheckpointed>(&event))

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/core/pins.h"
+#include "job/work.h"
 
 namespace souk::server {
 
@@ -11,7 +11,7 @@ const std::vector<std::string>& Holdings::needs(const market::Job& job, ParsedWo
   constexpr std::size_t most = 10'000;
   const auto [it, fresh] = needs_.try_emplace(job.id);
   if (!fresh) return it->second;
-  if (const auto batch = works.of(job)) it->second = blobs_of(*batch);
+  if (const auto batch = works.of(job)) it->second = job::blobs_of(job.kind, *batch);
   if (needs_.size() > most && needs_.begin()->first != job.id) needs_.erase(needs_.begin());
   return it->second;
 }

@@ -40,15 +40,4 @@ std::size_t Pins::size() const {
   return pinned_.size();
 }
 
-std::vector<std::string> blobs_of(const wire::Batch& batch) {
-  std::vector<std::string> out;
-  if (batch.workdir) out.push_back(*batch.workdir);
-  for (const auto& input : batch.inputs) out.push_back(input.blob);
-  if (batch.train) {
-    for (const auto& shard : batch.train->shards) out.push_back(shard.blob);
-    for (const auto& shard : batch.train->validation) out.push_back(shard.blob);
-  }
-  return out;
-}
-
 }  // namespace souk::server

@@ -7,7 +7,6 @@
 
 #include "base/id.h"
 #include "blob/store.h"
-#include "wire/api.h"
 
 namespace souk::server {
 
@@ -34,8 +33,5 @@ class Pins {
   [[nodiscard]] blob::Store::Pin pin(const std::string& name) const;
   std::map<base::JobId, PinnedBlobs> pinned_;
 };
-
-// The files that a job's work names.
-[[nodiscard]] std::vector<std::string> blobs_of(const wire::Batch& batch);
 
 }  // namespace souk::server

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "job/work.h"
 #include "server/testing/stack.h"
 #include "wire/api_json.h"
 
@@ -52,11 +53,11 @@ TEST(Pins, OnlyTheLatestCheckpointOfAPartIsKept) {
 }
 
 TEST(Pins, AJobNeedsTheFilesItsWorkNames) {
-  EXPECT_TRUE(blobs_of(wire::Batch()).empty());
+  EXPECT_TRUE(job::blobs_of("batch", wire::Batch()).empty());
   const auto work = wire::from_json<wire::Batch>(
       R"({"run":"x","workdir":"aa","inputs":[{"path":"d","blob":"bb","file":false}]})");
   ASSERT_TRUE(work);
-  EXPECT_EQ(blobs_of(*work), (std::vector<std::string>{"aa", "bb"}));
+  EXPECT_EQ(job::blobs_of("batch", *work), (std::vector<std::string>{"aa", "bb"}));
 }
 
 }  // namespace

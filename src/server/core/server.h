@@ -11,7 +11,7 @@
 #include "base/time.h"
 
 namespace souk::job {
-struct BuiltInData;  // job/training_data.h
+struct BuiltInData;  // job/train/training_data.h
 }
 
 namespace souk::server {

@@ -1,4 +1,3 @@
-#include "server/core/recovery.h"
 #include "server/core/server_tls.h"
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "server/core/recovery.h"
 
 namespace souk::server {
 namespace {

@@ -10,7 +10,9 @@
 
 #include "base/text.h"
 #include "blob/folder.h"
+#include "job/job_file.h"
 #include "job/job_terms.h"
+#include "job/packing.h"
 
 namespace souk::server {
 namespace {
@@ -21,7 +23,7 @@ using base::fail;
 using base::Result;
 
 constexpr const char* kFile = "job.yaml";  // In messages.
-constexpr std::size_t kMostCuts = 100;
+constexpr std::size_t kMostSplits = 100;
 
 // `path` without "." and doubled slashes; empty: the folder itself.
 Result<std::string> inside(std::string_view path) {
@@ -66,7 +68,7 @@ Result<> check_size(const job::DataSource& data) {
   if (bytes <= most) return {};
   return fail(
       Code::too_large, fmt::format("the data has {}", base::bytes_text(bytes)),
-      fmt::format("{} at most are cut here; `souk run` takes any amount", base::bytes_text(most)),
+      fmt::format("{} at most are split here; `souk run` takes any amount", base::bytes_text(most)),
       "data");
 }
 
@@ -150,22 +152,34 @@ class Prepare::Folder {
 };
 
 // Keeps what was packed, and gathers what is to be said.
-class Prepare::Notes final : public job::Packing {
+class Prepare::Packer final : public job::Packer {
  public:
-  Notes(PinnedFolders& kept, base::Time now) : kept_(kept), now_(now) {}
+  explicit Packer(Prepare& prepare) : prepare_(prepare), now_(prepare.clock_.now()) {}
 
+  blob::Store& store() override { return prepare_.store_; }
   blob::OnProgress reading(const std::string&) override { return {}; }
-  void cut(std::string_view, std::size_t, std::size_t) override {}
+  void splitting(std::string_view, std::size_t, std::size_t) override {}
   void packed(std::string, blob::Packed packed) override {
     // Its own pin holds it until now, so it is there.
-    kept_.add(packed.root, packed.manifest, now_);
-    for (auto& warning : packed.warnings) add(std::move(warning));
+    prepare_.kept_.add(packed.root, packed.manifest, now_);
+    for (auto& warning : packed.warnings) note(std::move(warning));
   }
-  void add(std::string note) { notes_.push_back(std::move(note)); }
-  [[nodiscard]] const std::vector<std::string>& all() const { return notes_; }
+  Result<job::Shards> shards(const job::DataSource& data, const job::DataSplit& split) override {
+    SOUK_ASSIGN(auto out, prepare_.shards_of(data, split, *this));
+    note(fmt::format("trains on {} samples in {} shards, and is checked on {}",
+                     samples_in(out.training), out.training.size(), samples_in(out.validation)));
+    return out;
+  }
+  Result<std::string> python_package() override {
+    if (prepare_.options_.python_package) return prepare_.options_.python_package();
+    return fail(Code::conflict, "this server has no Python package for scripts", "use `souk run`",
+                "script");
+  }
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  PinnedFolders& kept_;
+  Prepare& prepare_;
   const base::Time now_;
   std::vector<std::string> notes_;
 };
@@ -196,55 +210,40 @@ Result<wire::PreparedJob> Prepare::job(const wire::JobDraft& draft, const Asker&
   if (!file.job.batch)
     return fail(Code::invalid, fmt::format("{}:1: it does not say what to run", kFile),
                 "add run: with the command");
-  Notes notes(kept_, clock_.now());
+  Packer packer(*this);
   const auto pack = [&]() -> Result<> {
     SOUK_TRY(folder.write());
-    if (file.train) SOUK_TRY(add_training(file, notes));
-    SOUK_TRY(job::add_folders(file, store_, notes));
-    return {};
+    return job::pack_files(file, packer);
   };
   if (const auto packed = pack(); !packed)
     return std::unexpected(folder.shown(as_invalid(packed.error(), packed.error().field)));
   if (file.job.budget == base::Credits()) {
     file.job.budget = job::likely_budget(file.job, asker.classes, asker.account);
-    notes.add(file.job.budget > base::Credits()
-                  ? fmt::format("the file names no budget: {} credits, an hour of all workers at "
-                                "the limit price or what you have",
-                                to_string(file.job.budget))
-                  : "you have no credits to spend: lend a machine, or ask the operator");
+    packer.note(file.job.budget > base::Credits()
+                    ? fmt::format("the file names no budget: {} credits, an hour of all workers at "
+                                  "the limit price or what you have",
+                                  to_string(file.job.budget))
+                    : "you have no credits to spend: lend a machine, or ask the operator");
   }
   wire::PreparedJob out{.job = std::move(file.job)};
-  for (const auto& note : notes.all()) out.notes.push_back(folder.shown(note));
+  for (const auto& note : packer.notes()) out.notes.push_back(folder.shown(note));
   return out;
 }
 
-Result<> Prepare::add_training(job::JobFile& job, Notes& notes) {
-  SOUK_ASSIGN(const auto cut, job::cut_of(job));
-  SOUK_ASSIGN(const auto shards, shards_of(job, cut, notes));
-  job::add_shards(job, shards);
-  notes.add(fmt::format("trains on {} samples in {} shards, and is checked on {}",
-                        samples_in(shards.training), shards.training.size(),
-                        samples_in(shards.validation)));
-  if (!job.train->script.empty() && !options_.python_package)
-    return fail(Code::conflict, "this server has no Python package for scripts", "use `souk run`",
-                "script");
-  return job::add_script(job, options_.python_package, store_, notes);
-}
-
-Result<job::Shards> Prepare::shards_of(const job::JobFile& job, const job::Cut& cut, Notes& notes) {
-  const auto& data = job.train->data;
-  const std::lock_guard lock(cutting_);
-  if (!data.built_in.empty()) return built_in_shards(data.built_in, cut, notes);
+Result<job::Shards> Prepare::shards_of(const job::DataSource& data, const job::DataSplit& split,
+                                       Packer& packer) {
+  const std::lock_guard lock(splitting_);
+  if (!data.built_in.empty()) return built_in_shards(data.built_in, split, packer);
   SOUK_TRY(check_size(data));
   SOUK_ASSIGN(const auto loaded, job::load_data(data, {}));
-  return job::cut_data(loaded, cut, store_, notes);
+  return job::split_data(loaded, split, packer);
 }
 
-Result<job::Shards> Prepare::built_in_shards(const std::string& name, const job::Cut& cut,
-                                             Notes& notes) {
+Result<job::Shards> Prepare::built_in_shards(const std::string& name, const job::DataSplit& split,
+                                             Packer& packer) {
   SOUK_TRY(job::find_built_in(name));
-  const Data key{name, cut};
-  if (const auto known = cut_.find(key); known != cut_.end() && keep(known->second))
+  const SplitSet key{name, split};
+  if (const auto known = built_in_.find(key); known != built_in_.end() && keep(known->second))
     return known->second;
   if (!options_.built_in_data)
     return fail(Code::conflict, "this server has no built-in data",
@@ -255,9 +254,9 @@ Result<job::Shards> Prepare::built_in_shards(const std::string& name, const job:
     return fail(Code::unavailable, fmt::format("the data '{}' cannot be had now", name),
                 "ask the operator of this market: the server's log says why", "data");
   }
-  SOUK_ASSIGN(auto shards, job::cut_data(*loaded, cut, store_, notes));
-  if (cut_.size() >= kMostCuts) cut_.clear();
-  return cut_[key] = std::move(shards);
+  SOUK_ASSIGN(auto shards, job::split_data(*loaded, split, packer));
+  if (built_in_.size() >= kMostSplits) built_in_.clear();
+  return built_in_[key] = std::move(shards);
 }
 
 // False: some of it made room for others since.

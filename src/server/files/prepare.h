@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -10,29 +11,31 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "job/job_files.h"
+#include "job/train/training_data.h"
 #include "server/core/pinned_folders.h"
 #include "wire/prepare.h"
 
 namespace souk::server {
 
 struct PrepareOptions {
-  job::FetchData built_in_data = {};       // Absent: there is none.
-  job::PythonPackage python_package = {};  // Absent: no scripts.
-  std::uint64_t keep_bytes = 1 << 30;      // Of what was prepared and is not submitted yet.
+  job::FetchData built_in_data = {};  // Absent: there is none.
+  // The folder of the Python package (sdk/python).
+  std::function<base::Result<std::string>()> python_package = {};  // Absent: no scripts.
+  std::uint64_t keep_bytes = 1 << 30;  // Of what was prepared and is not submitted yet.
 };
 
 // Makes jobs of job files for those who have no `souk`: browsers. The paths of a file lead into a
 // folder that was uploaded before, never to the disk of this machine: that folder is written into a
-// scratch folder of its own, which goes with the call. Built-in data is cut once for each way to
-// cut it, whoever asks. Blocking, for seconds, or minutes where data is fetched first; any thread.
-// Must not outlive the store.
+// scratch folder of its own, which goes with the call. Built-in data is split once for each way to
+// split it, whoever asks. Blocking, for seconds, or minutes where data is fetched first; any
+// thread. Must not outlive the store.
 class Prepare {
  public:
   // Of uploaded folders. Larger ones are for `souk run`, which does the work where they are.
   static constexpr std::uint64_t kMostBytes = 1 << 30;
   static constexpr std::size_t kMostFiles = 10'000;
-  // Of data files, which are in memory while they are cut; numbers as text take many times as much.
+  // Of data files, which are in memory while they are split; numbers as text take many times as
+  // much.
   static constexpr std::uint64_t kMostDataBytes = 256 << 20, kMostCsvBytes = 64 << 20;
 
   // Removes what is in the folder `scratch`.
@@ -51,13 +54,13 @@ class Prepare {
 
  private:
   class Folder;
-  class Notes;
-  using Data = std::pair<std::string, job::Cut>;  // A built-in set, and how it is cut.
+  class Packer;
+  using SplitSet = std::pair<std::string, job::DataSplit>;  // A built-in set, and how it is split.
 
-  base::Result<> add_training(job::JobFile& job, Notes& notes);
-  base::Result<job::Shards> shards_of(const job::JobFile& job, const job::Cut& cut, Notes& notes);
-  base::Result<job::Shards> built_in_shards(const std::string& name, const job::Cut& cut,
-                                            Notes& notes);
+  base::Result<job::Shards> shards_of(const job::DataSource& data, const job::DataSplit& split,
+                                      Packer& packer);
+  base::Result<job::Shards> built_in_shards(const std::string& name, const job::DataSplit& split,
+                                            Packer& packer);
   bool keep(const job::Shards& shards);
 
   blob::Store& store_;
@@ -67,8 +70,8 @@ class Prepare {
   PinnedFolders kept_;
   std::atomic<std::uint64_t> calls_ = 0;
   // One at a time: data takes memory, and a set is fetched once.
-  std::mutex cutting_;
-  std::map<Data, job::Shards> cut_;
+  std::mutex splitting_;
+  std::map<SplitSet, job::Shards> built_in_;
 };
 
 }  // namespace souk::server

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/hash.h"
-#include "job/batch.h"
+#include "job/work.h"
 #include "server/http/router.h"
 #include "server/routes/long_poll.h"
 #include "server/routes/lookups.h"

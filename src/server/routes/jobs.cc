@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "job/batch.h"
 #include "job/job_terms.h"
+#include "job/work.h"
 #include "market/classes.h"
 #include "market/limits.h"
 #include "server/advice/advice.h"
@@ -57,7 +57,7 @@ Result<> add_classes(const State& s, const wire::NewJob& body, market::SubmitJob
     command.also.push_back(*other);
     classes.push_back(&s.slot_class(*other));
   }
-  return market::check_classes(body.kind, classes);
+  return market::check_classes(command.pay, classes);
 }
 
 // Unless it says so: twice what is suggested, where that is most.
@@ -107,43 +107,16 @@ Result<> need_blob(Context& c, const std::string& name, std::string_view field) 
 }
 
 // What is journaled must be there to be found.
-Result<> need_blobs(Context& c, const wire::Batch& batch) {
-  std::vector<std::string> blobs;
-  if (batch.workdir) blobs.push_back(*batch.workdir);
-  for (const auto& input : batch.inputs) blobs.push_back(input.blob);
-  if (batch.train) {
-    for (const auto& shard : batch.train->shards) blobs.push_back(shard.blob);
-    for (const auto& shard : batch.train->validation) blobs.push_back(shard.blob);
-  }
-  for (const auto& name : blobs) SOUK_TRY(need_blob(c, name, "batch"));
-  return {};
-}
-
-// The batch as the market keeps it, and what it demands of machines.
-Result<> add_batch(const wire::Batch& batch, market::SubmitJob& command) {
-  if ((command.kind == "train") != batch.train.has_value())
-    return fail(Code::invalid,
-                fmt::format("a job of kind '{}' {} training", command.kind,
-                            batch.train ? "with" : "without"),
-                "kind train and batch.train come together", "batch");
-  SOUK_TRY(job::check_batch(batch));
-  if (batch.train) SOUK_TRY(job::check_train(*batch.train, command.terms.workers.max));
-  const auto on = [&](std::string_view what) {
-    return std::ranges::find(batch.retry.on, what) != batch.retry.on.end();
-  };
-  command.retry = {.lost = on("lost"), .failed = on("failed"), .max = batch.retry.max};
-  auto& packages = command.terms.constraints.packages;
-  if (batch.network == "internet") packages.emplace_back(job::kInternet);
-  if (batch.image) packages.emplace_back(job::kContainers);
-  if (batch.train && batch.train->trainer == "torch") packages.emplace_back(job::kTorch);
-  command.work = wire::to_json(batch);
+Result<> need_blobs(Context& c, const wire::NewJob& body) {
+  for (const auto& name : job::blobs_of(body.kind, *body.batch))
+    SOUK_TRY(need_blob(c, name, "batch"));
   return {};
 }
 
 // The job as the market takes it, but for its files.
 Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
-  market::SubmitJob command{.name = body.name, .kind = body.kind};
+  SOUK_ASSIGN(auto command, job::command_for(body));
   SOUK_TRY(add_classes(s, body, command));
   command.terms = {.workers = {body.workers.min, body.workers.max},
                    .limit = limit_of(s, body, command, c.now()),
@@ -151,13 +124,7 @@ Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
                    .deadline = body.deadline.value_or(base::kNever),
                    .priority = body.priority};
   SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
-  if (body.batch) {
-    SOUK_TRY(add_batch(*body.batch, command));
-    if (body.batch->train) command.pay = market::Pay::work;
-  } else if (command.kind == "train") {
-    return fail(Code::invalid, "a training job without a description of its training",
-                "give batch.train", "batch");
-  }
+  SOUK_TRY(job::add_work(body, command));
   return command;
 }
 
@@ -169,7 +136,7 @@ Result<wire::Plan> plan(Context& c, const wire::NewJob& body) {
 Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
   SOUK_ASSIGN(auto command, as_command(c, body));
-  if (body.batch) SOUK_TRY(need_blobs(c, *body.batch));
+  if (body.batch) SOUK_TRY(need_blobs(c, body));
   foretell(s, body, command, c.now());
   SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
   return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));

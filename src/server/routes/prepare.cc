@@ -1,5 +1,6 @@
 #include "wire/prepare.h"
 
+#include "job/train/training_file.h"
 #include "server/http/router.h"
 #include "server/routes/samples.h"
 #include "server/routes/views.h"

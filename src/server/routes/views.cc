@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "job/batch.h"
+#include "job/packages.h"
 #include "server/routes/treatment.h"
 #include "wire/api_json.h"
 

@@ -2645,6 +2645,7 @@ export interface components {
         };
         Task: {
             job_name: string;
+            kind: string;
             index: number;
             workers: number;
             tries: number;

@@ -1,4 +1,4 @@
-#include "job/training_data.h"
+#include "job/train/training_data.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "base/file.h"
-#include "job/batch.h"
 #include "wire/json.h"
 #include "wire/safetensors.h"
 
@@ -188,40 +187,22 @@ std::string shard_file(const train::Dataset& shard) {
   return out;
 }
 
-Result<Cut> cut_of(const JobFile& job) {
-  const auto& local = *job.train;
-  Cut out{.shards = local.shards > 0 ? local.shards
-                                     : static_cast<std::int32_t>(std::clamp<std::int64_t>(
-                                           4 * std::int64_t{job.job.workers.max}, 4, 64)),
-          .validation = local.validation_shards,
-          .seed = local.train.seed};
-  if (out.validation < 0 || std::int64_t{out.shards} + out.validation > kMostShards)
-    return fail(Code::invalid,
-                fmt::format("{} shards, and {} for validation", out.shards, out.validation),
-                fmt::format("use {} at most in all", kMostShards), "shards");
-  if (const auto it = local.train.config.find("context"); it != local.train.config.end())
-    if (const auto given = wire::from_json<std::int64_t>(it->second); given && *given > 0)
-      out.context = *given;
-  return out;
-}
-
-Result<Shards> cut_data(const LoadedData& data, const Cut& cut, blob::Store& store,
-                        Packing& packing) {
+Result<Shards> split_data(const LoadedData& data, const DataSplit& split, Packer& packer) {
   Shards out{.config = config_of(data)};
   const auto pack = [&](const train::Dataset& set, std::int32_t count, std::string_view what,
                         std::vector<wire::TrainShard>& shards) -> Result<> {
     const auto total = static_cast<std::size_t>(count);
-    packing.cut(what, 0, total);
-    for (const auto& shard : train::split(set, count, static_cast<std::uint64_t>(cut.seed))) {
-      SOUK_ASSIGN(auto packed, blob::pack_files({{"shard", shard_file(shard)}}, store));
-      shards.push_back({to_string(packed.root), samples_of(shard, cut.context)});
-      packing.packed(fmt::format("{} data", what), std::move(packed));
-      packing.cut(what, shards.size(), total);
+    packer.splitting(what, 0, total);
+    for (const auto& shard : train::split(set, count, static_cast<std::uint64_t>(split.seed))) {
+      SOUK_ASSIGN(auto packed, blob::pack_files({{"shard", shard_file(shard)}}, packer.store()));
+      shards.push_back({to_string(packed.root), samples_of(shard, split.context)});
+      packer.packed(fmt::format("{} data", what), std::move(packed));
+      packer.splitting(what, shards.size(), total);
     }
     return {};
   };
-  SOUK_TRY(pack(data.train, cut.shards, "training", out.training));
-  SOUK_TRY(pack(data.test, cut.validation, "validation", out.validation));
+  SOUK_TRY(pack(data.train, split.shards, "training", out.training));
+  SOUK_TRY(pack(data.test, split.validation, "validation", out.validation));
   return out;
 }
 

@@ -9,13 +9,23 @@
 
 #include "base/result.h"
 #include "blob/folder.h"
-#include "job/job_file.h"
+#include "job/packing.h"
 #include "train/dataset.h"
+#include "wire/training.h"
 
 // From the data that a job file names to shards in a store: the same for `souk run`, which then
 // sends them, and for a server that prepares a job. Blocking; any thread.
 
 namespace souk::job {
+
+// Data as a job file names it: a built-in set, or files of a known format.
+struct DataSource {
+  std::string built_in;            // mnist, fashion-mnist; empty: the files below.
+  std::string format;              // idx, cifar10, csv, text
+  std::vector<std::string> train;  // idx: images, labels.
+  std::vector<std::string> test;   // Empty: a tenth of the training data.
+  std::string label;               // csv: its column.
+};
 
 struct BuiltInData {
   std::string_view name, what, package, version;  // Of npm.
@@ -42,18 +52,17 @@ struct LoadedData {
 // A shard's file: safetensors with x and, but for text, y.
 [[nodiscard]] std::string shard_file(const train::Dataset& shard);
 
-// How data is cut.
-struct Cut {
+inline constexpr std::int32_t kMostShards = 512;  // Of a training, validation included.
+
+// Into how many shards data is split, and how.
+struct DataSplit {
   std::int32_t shards = 4;
   std::int32_t validation = 1;
   std::int64_t seed = 1;
   std::int64_t context = 64;  // Of text, which is read in windows of so many bytes.
 
-  auto operator<=>(const Cut&) const = default;
+  auto operator<=>(const DataSplit&) const = default;
 };
-// As the file says, or so that each worker has some shards of its own, each big enough to be worth
-// a transfer. Requires job.train.
-[[nodiscard]] base::Result<Cut> cut_of(const JobFile& job);
 
 // Data in shards that are in a store, and what the trainer must know of it.
 struct Shards {
@@ -61,19 +70,8 @@ struct Shards {
   std::map<std::string, std::string> config;
 };
 
-// Hears of what is packed: to show how far it is, and to keep it.
-class Packing {
- public:
-  virtual ~Packing() = default;
-  // A folder or file is about to be read.
-  virtual blob::OnProgress reading(const std::string& path) = 0;
-  // `done` of `total` shards are cut; `what` is "training" or "validation".
-  virtual void cut(std::string_view what, std::size_t done, std::size_t total) = 0;
-  // Something is in the store, for as long as its pin is kept.
-  virtual void packed(std::string what, blob::Packed packed) = 0;
-};
-
-[[nodiscard]] base::Result<Shards> cut_data(const LoadedData& data, const Cut& cut,
-                                            blob::Store& store, Packing& packing);
+// Makes the shards in the packer's store.
+[[nodiscard]] base::Result<Shards> split_data(const LoadedData& data, const DataSplit& split,
+                                              Packer& packer);
 
 }  // namespace souk::job

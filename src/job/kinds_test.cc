@@ -1,0 +1,231 @@
+#include "job/kinds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "job/train/training_data.h"
+#include "job/work.h"
+#include "market/testing/world.h"
+#include "wire/api_json.h"
+
+// What holds for every kind, whoever adds it.
+
+namespace souk::job {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+constexpr base::Time kNow(1'000'000'000'000'000);
+
+// Packs into a folder of its own, and has data of every name.
+class TestPacker final : public Packer {
+ public:
+  TestPacker() : folder_(std::filesystem::path(::testing::TempDir()) / "kinds_test") {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_ / "files");
+    store_ = blob::Store::open((folder_ / "blobs").string(), {}).value();
+  }
+  ~TestPacker() override { std::filesystem::remove_all(folder_); }
+  TestPacker(const TestPacker&) = delete;
+  TestPacker& operator=(const TestPacker&) = delete;
+
+  [[nodiscard]] std::string files() const { return (folder_ / "files").string(); }
+
+  blob::Store& store() override { return *store_; }
+  blob::OnProgress reading(const std::string&) override { return {}; }
+  void splitting(std::string_view, std::size_t, std::size_t) override {}
+  void packed(std::string, blob::Packed packed) override { kept_.push_back(std::move(packed)); }
+  base::Result<Shards> shards(const DataSource&, const DataSplit& split) override {
+    train::Dataset set{.shape = {1}};
+    for (std::int64_t i = 0; i < 100; ++i) {
+      set.x.push_back(static_cast<char>(i));
+      set.y.push_back(i % 2);
+    }
+    return split_data({set, set}, split, *this);
+  }
+  base::Result<std::string> python_package() override { return files(); }
+
+ private:
+  const std::filesystem::path folder_;
+  std::unique_ptr<blob::Store> store_;
+  std::vector<blob::Packed> kept_;  // Their pins hold what is in the store.
+};
+
+class EveryKind : public ::testing::TestWithParam<Kind> {
+ protected:
+  base::Result<JobFile> read(const std::string& more = "") {
+    const PathRules rules{.place = [this](const std::string&) -> base::Result<std::string> {
+      return packer_.files();
+    }};
+    return read_job_file(std::string(GetParam().example) + more, "job.yaml", kNow, rules);
+  }
+  // The example, as it is submitted.
+  JobFile packed() {
+    auto file = read();
+    EXPECT_TRUE(file) << file.error().message;
+    const auto done = pack_files(*file, packer_);
+    EXPECT_TRUE(done) << done.error().message;
+    return *std::move(file);
+  }
+
+  TestPacker packer_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind, ::testing::ValuesIn(kinds().begin(), kinds().end()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST_P(EveryKind, ItsExampleIsAJobFileOfThatKind) {
+  const auto file = read();
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->job.kind, GetParam().name);
+  EXPECT_TRUE(file->job.batch);
+}
+
+TEST_P(EveryKind, ItsExampleMayBeSubmittedOncePacked) {
+  const auto file = packed();
+  auto command = command_for(file.job);
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->kind, GetParam().name);
+  EXPECT_EQ(command->pay, GetParam().pay);
+  const auto added = add_work(file.job, *command);
+  ASSERT_TRUE(added) << added.error().message;
+  const auto intent = GetParam().describe(file);
+  EXPECT_FALSE(intent.verb.empty());
+  EXPECT_FALSE(intent.object.empty());
+}
+
+TEST_P(EveryKind, ItsWorkIsReadAsItWasWrittenAndNamesFilesThatAreThere) {
+  const auto file = packed();
+  auto command = *command_for(file.job);
+  ASSERT_TRUE(add_work(file.job, command));
+  const auto work = wire::from_json<wire::Batch>(command.work);
+  ASSERT_TRUE(work) << work.error().message;
+  EXPECT_EQ(wire::to_json(*work), command.work);
+  const auto blobs = blobs_of(file.job.kind, *work);
+  EXPECT_FALSE(blobs.empty());
+  for (const auto& name : blobs)
+    EXPECT_TRUE(blob::read_manifest(blob::parse_digest(name).value(), packer_.store())) << name;
+}
+
+TEST_P(EveryKind, ItsLeaseHasATaskThatSaysTheKind) {
+  market::testing::World w;
+  const auto lena = w.account("lena"), bob = w.account("bob", base::Credits(9'000'000));
+  const auto machine =
+      w.machine(lena, {.cores = 8, .memory_mib = 65'536, .packages = {std::string("@torch")}});
+  w.offer(machine, {.slots = 4});
+  const auto file = packed();
+  auto command = *command_for(file.job);
+  command.slot_class = w.slot_class();
+  command.terms = {.workers = {1, file.job.workers.max},
+                   .limit = base::Credits(1'000'000),
+                   .budget = base::Credits(5'000'000)};
+  ASSERT_TRUE(add_work(file.job, command));
+  w.run(market::testing::user(bob), command);
+  w.clear();
+  const auto& job = w.s.jobs.at(w.s.jobs.before(w.s.jobs.next()));
+  ASSERT_FALSE(job.leases.empty());
+  const auto work = wire::from_json<wire::Batch>(job.work);
+  ASSERT_TRUE(work);
+  const auto task = task_of(w.s, w.s.leases.at(job.leases.front()), *work);
+  EXPECT_EQ(task.kind, GetParam().name);
+  EXPECT_EQ(wire::to_json(task.batch), command.work);
+  EXPECT_EQ(*kind_of(task), find_kind(GetParam().name));
+}
+
+TEST_P(EveryKind, AnUnknownKeyIsNamedWithItsLineAndTheNearest) {
+  const auto lines = std::ranges::count(GetParam().example, '\n') + 1;
+  ASSERT_FALSE(GetParam().keys.empty());
+  for (const auto key : GetParam().keys) {
+    const auto file = read(std::string(key) + "x: 1\n");
+    ASSERT_FALSE(file) << key;
+    EXPECT_THAT(file.error().message, AllOf(HasSubstr("job.yaml:" + std::to_string(lines) + ":"),
+                                            HasSubstr("unknown key '" + std::string(key) + "x'")));
+    EXPECT_THAT(file.error().hint, HasSubstr("'" + std::string(key) + "'")) << key;
+  }
+}
+
+TEST_P(EveryKind, AKeyOfAnotherKindSaysWhich) {
+  for (const auto& other : kinds())
+    for (const auto key : other.keys) {
+      if (std::ranges::find(GetParam().keys, key) != GetParam().keys.end()) continue;
+      const auto file = read(std::string(key) + ": 1\n");
+      ASSERT_FALSE(file) << key;
+      EXPECT_THAT(file.error().message,
+                  HasSubstr(std::string(key) + ": it belongs to jobs of kind "));
+      EXPECT_THAT(file.error().hint, HasSubstr("add kind: "));
+    }
+}
+
+TEST_P(EveryKind, OnlyThoseThatLoseNothingWithAWorkerMayNameSeveralClasses) {
+  const auto command =
+      command_for({.kind = std::string(GetParam().name), .class_ = "c1", .also_classes = {"c4"}});
+  EXPECT_EQ(command.has_value(), GetParam().pay == market::Pay::work);
+  if (!command) EXPECT_EQ(command.error().field, "also_classes");
+}
+
+TEST(Kinds, AnUnknownKindIsRefusedWithTheListOfKinds) {
+  const auto in_a_file = read_job_file("name: x\nkind: magic\n", "job.yaml", kNow);
+  ASSERT_FALSE(in_a_file);
+  EXPECT_EQ(in_a_file.error().message, "job.yaml:2: kind: 'magic' is not a kind of job");
+  const auto submitted = command_for({.kind = "magic"});
+  ASSERT_FALSE(submitted);
+  EXPECT_EQ(submitted.error().code, base::Code::invalid);
+  EXPECT_EQ(submitted.error().field, "kind");
+  for (const auto& hint : {in_a_file.error().hint, submitted.error().hint})
+    for (const auto& kind : kinds()) EXPECT_THAT(hint, HasSubstr(std::string(kind.name)));
+  EXPECT_EQ(find_kind("magic"), nullptr);
+  EXPECT_FALSE(trains("magic"));
+}
+
+TEST(Kinds, ATaskThatAMachineCannotDoIsNotBegun) {
+  wire::Task task{.kind = "magic"};
+  task.batch.run = "true";
+  EXPECT_THAT(kind_of(task).error().message, HasSubstr("no jobs of kind 'magic'"));
+  task.kind = "train";  // Without anything to train.
+  EXPECT_EQ(kind_of(task).error().code, base::Code::invalid);
+  task.kind = "batch";
+  EXPECT_TRUE(kind_of(task));
+}
+
+TEST(Kinds, WhatOneKindNeedsIsRefusedInAnother) {
+  wire::NewJob training{.kind = "train"};
+  EXPECT_EQ(find_kind("train")->check(training).error().field, "batch");
+  training.batch.emplace().run = "true";
+  EXPECT_EQ(find_kind("train")->check(training).error().field, "batch");
+  training.batch->train.emplace();
+  EXPECT_EQ(find_kind("train")->check(training).error().field, "batch.train.shards");
+  EXPECT_EQ(find_kind("batch")->check(training).error().field, "batch");
+  EXPECT_TRUE(find_kind("batch")->check({}));
+}
+
+TEST(Kinds, DemandsOfTheWorkStandAmongThePackages) {
+  wire::NewJob job{.kind = "train", .workers = {1, 2}};
+  auto& work = job.batch.emplace();
+  work.run = "souk-torch";
+  work.network = "internet";
+  work.image = "python:3.12";
+  work.train = {.shards = {{"aa", 9}}};
+  market::SubmitJob command = *command_for(job);
+  ASSERT_TRUE(add_work(job, command));
+  EXPECT_THAT(command.terms.constraints.packages,
+              IsSupersetOf({"@internet", "@containers", "@torch"}));
+  work.train->trainer = "python";
+  command = *command_for(job);
+  ASSERT_TRUE(add_work(job, command));
+  EXPECT_THAT(command.terms.constraints.packages, Not(Contains("@torch")));
+}
+
+// Names of kinds in messages and help come from the table.
+TEST(Kinds, TheirNamesAreListedLikeAPersonWould) {
+  EXPECT_EQ(kind_names(), "batch or train");
+  EXPECT_EQ(kind_names([](const Kind& kind) { return kind.may_move(); }), "train");
+}
+
+}  // namespace
+}  // namespace souk::job

@@ -1,0 +1,169 @@
+#include "job/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "job/packages.h"
+
+namespace souk::job {
+namespace {
+
+using base::Code;
+using base::fail;
+
+constexpr std::size_t kPathMax = 1'000;
+constexpr std::size_t kPaths = 64;
+constexpr std::size_t kVariables = 256;
+constexpr auto kShortestCheckpoint = base::seconds(1);
+
+// "data", or {path: data, folder: ../data}, {path: .., blob: ..}, {path: .., url: .., hash: ..}.
+struct FileInput {
+  std::optional<std::string> path;
+  std::optional<std::string> folder;
+  std::optional<std::string> file;
+  std::optional<std::string> blob;
+  std::optional<std::string> url;
+  std::optional<std::string> hash;
+  SOUK_FIELDS(FileInput, path, folder, file, blob, url, hash)
+};
+
+base::Result<LocalInput> input_of(const wire::AnyJson& json, std::size_t i,
+                                  const PathRules& rules) {
+  const auto field = fmt::format("inputs[{}]", i);
+  FileInput in;
+  if (const auto text = wire::from_json<std::string>(json.text)) {
+    in.folder = *text;
+  } else {
+    auto read = wire::from_json<FileInput>(json.text);
+    if (!read) return std::unexpected(at(std::move(read).error(), field));
+    in = *std::move(read);
+  }
+  const auto given =
+      in.folder.has_value() + in.file.has_value() + in.blob.has_value() + in.url.has_value();
+  if (given != 1)
+    return std::unexpected(at({base::Code::invalid, "an input comes from one place",
+                               "give one of folder, file, blob and url"},
+                              field));
+  if (in.url.has_value() != in.hash.has_value())
+    return std::unexpected(at({base::Code::invalid, "a URL and the hash of what it gives",
+                               "give both url and hash (BLAKE2b-256 or SHA-256 in hex)"},
+                              field));
+  LocalInput out{.source = in.folder.value_or(in.file.value_or(in.url.value_or(""))),
+                 .hash = in.hash.value_or(""),
+                 .blob = in.blob.value_or("")};
+  auto name = out.source;
+  while (name.ends_with('/')) name.pop_back();
+  name = std::filesystem::path(name.substr(0, name.find_first_of("?#"))).filename().string();
+  out.path = in.path.value_or(name);
+  if (out.path.empty() || out.path == "." || out.path == "..")
+    return std::unexpected(at(
+        {base::Code::invalid, "it has no name of its own", "say where it goes with path:"}, field));
+  if (in.url && rules.allow_url)
+    if (auto allowed = rules.allow_url(*in.url); !allowed)
+      return std::unexpected(at(std::move(allowed).error(), field));
+  if (in.folder || in.file) {
+    SOUK_ASSIGN(out.source, placed(rules, out.source, field));
+  }
+  return out;
+}
+
+base::Failure bad(std::string message, std::string hint, std::string field) {
+  return fail(Code::invalid, std::move(message), std::move(hint), "batch." + std::move(field));
+}
+
+// Relative, without "..", and not the folder itself.
+base::Result<> check_path(std::string_view path, std::string field) {
+  bool good = !path.empty() && path.size() <= kPathMax && path.front() != '/' &&
+              path.find('\0') == std::string_view::npos;
+  for (std::size_t at = 0; good && at <= path.size();) {
+    const auto end = std::min(path.find('/', at), path.size());
+    const auto name = path.substr(at, end - at);
+    good = name != ".." && name != "." && (!name.empty() || end == path.size());
+    at = end + 1;
+  }
+  if (good) return {};
+  return bad(fmt::format("'{}' is not a path inside the working folder", path.substr(0, 80)),
+             "use a relative path without '..', such as data/train", std::move(field));
+}
+
+base::Result<> check_variable(std::string_view name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (!name.empty() && name.size() <= 100 &&
+      std::isdigit(static_cast<unsigned char>(name[0])) == 0 && std::ranges::all_of(name, fits))
+    return {};
+  return bad(fmt::format("'{}' is not a name of an environment variable", name.substr(0, 80)),
+             "use letters, digits and _", "env");
+}
+
+}  // namespace
+
+base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& out) {
+  wire::Batch work{.run = plain(*keys.run),
+                   .setup = keys.setup ? plain(*keys.setup) : "",
+                   .outputs = std::move(keys.outputs),
+                   .image = std::move(keys.image),
+                   .checkpoint = std::move(keys.checkpoint),
+                   .network = std::move(keys.network),
+                   .retry = std::move(keys.retry)};
+  for (const auto& [name, value] : keys.env) work.env[name] = plain(value);
+  for (std::size_t i = 0; i < keys.inputs.size(); ++i) {
+    SOUK_ASSIGN(auto input, input_of(keys.inputs[i], i, rules));
+    out.inputs.push_back(std::move(input));
+  }
+  if (keys.workdir) {
+    SOUK_ASSIGN(out.workdir, placed(rules, *keys.workdir, "workdir"));
+  }
+  out.job.batch = std::move(work);
+  return {};
+}
+
+base::Result<> check_program(const wire::Batch& work) {
+  if (work.run.empty()) return bad("there is nothing to run", "give a command", "run");
+  if (work.network != "none" && work.network != "internet")
+    return bad(fmt::format("'{}' is not a network", work.network.substr(0, 40)),
+               "use none or internet", "network");
+  for (const auto& what : work.retry.on)
+    if (what != "lost" && what != "failed")
+      return bad(fmt::format("cannot retry on '{}'", what.substr(0, 40)), "use lost or failed",
+                 "retry.on");
+  const std::initializer_list<std::pair<std::string_view, std::size_t>> lists{
+      {"inputs", work.inputs.size()}, {"outputs", work.outputs.size()}};
+  for (const auto& [name, size] : lists)
+    if (size > kPaths)
+      return bad(fmt::format("{} {}", size, name), fmt::format("{} at most", kPaths),
+                 std::string(name));
+  if (work.env.size() > kVariables)
+    return bad(fmt::format("{} variables", work.env.size()), fmt::format("{} at most", kVariables),
+               "env");
+  for (const auto& input : work.inputs) SOUK_TRY(check_path(input.path, "inputs"));
+  for (const auto& path : work.outputs) SOUK_TRY(check_path(path, "outputs"));
+  for (const auto& [name, value] : work.env) SOUK_TRY(check_variable(name));
+  if (const auto& c = work.checkpoint) {
+    SOUK_TRY(check_path(c->path, "checkpoint.path"));
+    if (c->every < kShortestCheckpoint)
+      return bad(fmt::format("a checkpoint every {}", to_string(c->every)), "use 1s or more",
+                 "checkpoint.every");
+  }
+  if (work.image && (work.image->empty() || work.image->front() == '-'))
+    return bad(fmt::format("'{}' is not an image", work.image->substr(0, 80)),
+               "use a name such as docker.io/library/python:3.12", "image");
+  return {};
+}
+
+std::vector<std::string_view> program_demands(const wire::Batch& work) {
+  std::vector<std::string_view> out;
+  if (work.network == "internet") out.push_back(kInternet);
+  if (work.image) out.push_back(kContainers);
+  return out;
+}
+
+std::vector<std::string> program_blobs(const wire::Batch& work) {
+  std::vector<std::string> out;
+  if (work.workdir) out.push_back(*work.workdir);
+  for (const auto& input : work.inputs) out.push_back(input.blob);
+  return out;
+}
+
+}  // namespace souk::job

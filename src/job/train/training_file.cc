@@ -1,0 +1,218 @@
+#include "job/train/training_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "job/file_keys.h"
+#include "job/program.h"
+
+namespace souk::job {
+namespace {
+
+constexpr std::array kModels{
+    ModelInfo{"logistic", "Logistic regression: one layer. The smallest."},
+    ModelInfo{"mlp", "One hidden layer, of 128 units unless `hidden` says otherwise."},
+    ModelInfo{"lenet", "LeNet-5: a small convolutional network for small pictures."},
+    ModelInfo{"resnet20", "ResNet-20: 20 layers with shortcuts, for pictures like CIFAR-10's."},
+    ModelInfo{"preresnet", "A pre-activation ResNet of `depth` layers."},
+    ModelInfo{"char-transformer", "A small transformer that learns to write text, byte by byte."},
+};
+
+// For hints: "logistic, mlp, ...".
+std::string model_names() {
+  std::string out;
+  for (const auto& model : kModels) out += fmt::format("{}{}", out.empty() ? "" : ", ", model.name);
+  return out;
+}
+
+// "data: mnist", or {format: csv, train: a.csv, test: b.csv, label: price}.
+struct DataKeys {
+  std::string format;
+  wire::AnyJson train;  // A file or several.
+  std::optional<wire::AnyJson> test;
+  std::string label;
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"label"};
+  SOUK_FIELDS(DataKeys, format, train, test, label)
+};
+
+struct RateKeys {  // "lr: 0.05", or {start: 0.05, end: 0.005}: along a cosine.
+  double start = 0;
+  std::optional<double> end;
+  SOUK_FIELDS(RateKeys, start, end)
+};
+
+struct ValidateKeys {
+  std::int32_t per_epoch = 1;
+  std::int32_t shards = 1;
+  static constexpr auto optional_fields = std::array<std::string_view, 2>{"per_epoch", "shards"};
+  SOUK_FIELDS(ValidateKeys, per_epoch, shards)
+};
+
+struct TrainingKeys {
+  std::optional<std::string> trainer;  // torch, python
+  std::optional<wire::AnyJson> model;  // "lenet", or {name: mlp, hidden: 64}.
+  std::optional<std::string> script;
+  std::optional<wire::AnyJson> data;
+  std::optional<wire::AnyJson> rule;  // "fedbuff", or {name: fedbuff, buffer: 4}.
+  std::optional<std::string> codec;
+  std::optional<std::int32_t> epochs;
+  std::optional<wire::TrainTarget> target;
+  std::optional<std::int32_t> batch;
+  std::optional<wire::AnyJson> lr;
+  std::optional<std::int32_t> local_steps;
+  std::optional<std::int32_t> shards;
+  std::optional<ValidateKeys> validate;
+  std::optional<std::vector<std::string>> validators;
+  std::optional<double> replicate;
+  std::optional<std::int64_t> seed;
+  std::map<std::string, wire::AnyJson> options;  // For the trainer, as they are.
+  SOUK_FIELDS(TrainingKeys, trainer, model, script, data, rule, codec, epochs, target, batch, lr,
+              local_steps, shards, validate, validators, replicate, seed, options)
+};
+
+base::Result<std::vector<std::string>> files_of(const wire::AnyJson& json, const PathRules& rules,
+                                                const std::string& field) {
+  auto out = one_or_several(json);
+  if (out.empty())
+    return std::unexpected(
+        at({base::Code::invalid, "it is no file", "give a path, or a list of paths"}, field));
+  for (auto& path : out) {
+    SOUK_ASSIGN(path, placed(rules, path, field));
+  }
+  return out;
+}
+
+base::Result<DataSource> data_of(const TrainingKeys& keys, const PathRules& rules) {
+  if (!keys.data)
+    return std::unexpected(at({base::Code::invalid, "a training needs data",
+                               "data: mnist, or {format: csv, train: FILE, test: FILE}"},
+                              "data"));
+  if (auto name = wire::from_json<std::string>(keys.data->text))
+    return DataSource{.built_in = *std::move(name)};
+  auto read = wire::from_json<DataKeys>(keys.data->text);
+  if (!read) return std::unexpected(at(std::move(read).error(), "data"));
+  const auto formats = {"idx", "cifar10", "csv", "text"};
+  if (std::ranges::find(formats, read->format) == formats.end())
+    return std::unexpected(at({base::Code::invalid, "'" + read->format + "' is no known format",
+                               "use idx, cifar10, csv or text"},
+                              "data.format"));
+  DataSource out{.format = read->format, .label = read->label};
+  SOUK_ASSIGN(out.train, files_of(read->train, rules, "data.train"));
+  if (read->test) {
+    SOUK_ASSIGN(out.test, files_of(*read->test, rules, "data.test"));
+  }
+  return out;
+}
+
+base::Result<> read_rate(const TrainingKeys& keys, wire::Train& train) {
+  if (!keys.lr) return {};
+  if (const auto one = wire::from_json<double>(keys.lr->text)) {
+    train.lr = *one;
+    return {};
+  }
+  auto both = wire::from_json<RateKeys>(keys.lr->text);
+  if (!both) return std::unexpected(at(std::move(both).error(), "lr"));
+  train.lr = both->start;
+  train.lr_end = both->end;
+  return {};
+}
+
+// A training has a script or a model, and runs nothing else.
+base::Result<> check_trainer(const TrainingKeys& keys, const ProgramKeys& program, bool python) {
+  const auto wrong = [](std::string message, std::string hint, std::string field) {
+    return std::unexpected(
+        at({base::Code::invalid, std::move(message), std::move(hint)}, std::move(field)));
+  };
+  if (python != keys.script.has_value())
+    return wrong(python ? "a Python trainer is a script" : "a script needs trainer: python",
+                 "give script: FILE with trainer: python, or model: NAME with trainer: torch",
+                 "script");
+  if (!python && !keys.model) return wrong("a training needs a model", model_names(), "model");
+  if (program.run)
+    return wrong("a training runs its trainer, nothing else", "drop run:, or kind: train", "run");
+  return {};
+}
+
+// The model's name and numbers go to the trainer, with its other options.
+base::Result<> read_model(const TrainingKeys& keys, wire::Train& train) {
+  if (keys.model) {
+    SOUK_ASSIGN(const auto model, read_named(*keys.model, "model"));
+    for (const auto& [key, value] : model.options) train.config[key] = value.text;
+    if (!model.name.empty()) train.config["model"] = wire::to_json(model.name);
+  }
+  for (const auto& [key, value] : keys.options) train.config[key] = value.text;
+  return {};
+}
+
+base::Result<> read_aggregator(const TrainingKeys& keys, wire::Train& train) {
+  if (!keys.rule) return {};
+  SOUK_ASSIGN(const auto rule, read_named(*keys.rule, "rule"));
+  train.rule = rule.name;
+  for (const auto& [key, value] : rule.options) {
+    const auto number = wire::from_json<double>(value.text);
+    if (!number)
+      return std::unexpected(at({base::Code::invalid, "it is no number", ""}, "rule." + key));
+    train.rule_params[key] = *number;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const std::string_view> training_keys() {
+  static constexpr auto all = [] {
+    constexpr auto& program = wire::field_names<ProgramKeys>;
+    constexpr auto& training = wire::field_names<TrainingKeys>;
+    std::array<std::string_view, program.size() + training.size()> out;
+    std::ranges::copy(training, std::ranges::copy(program, out.begin()).out);
+    return out;
+  }();
+  return all;
+}
+
+base::Result<> read_training(const boost::json::object& file, const PathRules& rules,
+                             JobFile& out) {
+  SOUK_ASSIGN(auto program, read_keys<ProgramKeys>(file));
+  SOUK_ASSIGN(auto keys, read_keys<TrainingKeys>(file));
+  TrainingFile training;
+  auto& train = training.train;
+  train.trainer = keys.trainer.value_or(keys.script ? "python" : "torch");
+  const bool python = train.trainer == "python";
+  SOUK_TRY(check_trainer(keys, program, python));
+  if (keys.script) {
+    SOUK_ASSIGN(training.script, placed(rules, *keys.script, "script"));
+  }
+  SOUK_TRY(read_model(keys, train));
+  SOUK_TRY(read_aggregator(keys, train));
+  SOUK_ASSIGN(training.data, data_of(keys, rules));
+  SOUK_TRY(read_rate(keys, train));
+  train.codec = keys.codec.value_or(train.codec);
+  train.epochs = keys.epochs.value_or(10);
+  train.target = keys.target;
+  train.batch = keys.batch.value_or(train.batch);
+  train.local_steps = keys.local_steps.value_or(0);
+  train.validators = keys.validators.value_or(std::vector<std::string>{});
+  train.replicate = keys.replicate.value_or(0);
+  train.seed = keys.seed.value_or(1);
+  if (keys.validate) {
+    train.validations = keys.validate->per_epoch;
+    training.validation_shards = keys.validate->shards;
+  }
+  training.shards = keys.shards.value_or(0);
+  out.of_kind = std::move(training);
+  program.run =
+      wire::AnyJson{wire::to_json(std::string(python ? "python3 trainer.py" : "souk-torch"))};
+  return read_program(std::move(program), rules, out);
+}
+
+TrainingFile* training_of(JobFile& file) { return std::any_cast<TrainingFile>(&file.of_kind); }
+
+const TrainingFile* training_of(const JobFile& file) {
+  return std::any_cast<TrainingFile>(&file.of_kind);
+}
+
+std::span<const ModelInfo> models() { return kModels; }
+
+}  // namespace souk::job

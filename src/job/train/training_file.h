@@ -1,0 +1,47 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "job/job_file.h"
+#include "job/train/training_data.h"
+
+// kind: train, as its file describes it. docs/training.md lists the keys.
+
+namespace souk::job {
+
+inline constexpr std::string_view kTrainingExample = R"(kind: train
+model: lenet
+data: mnist
+epochs: 5
+workers: 1..4
+price: {budget: 1}
+)";
+
+// A training before its data is split and on the server.
+struct TrainingFile {
+  wire::Train train;
+  DataSource data;
+  std::int32_t shards = 0;  // 0: chosen.
+  std::int32_t validation_shards = 1;
+  std::string script;  // Of a Python trainer.
+};
+
+[[nodiscard]] std::span<const std::string_view> training_keys();
+[[nodiscard]] base::Result<> read_training(const boost::json::object& file, const PathRules& rules,
+                                           JobFile& out);
+
+// What the file says of its training. Null: it was read as another kind, or not at all.
+[[nodiscard]] TrainingFile* training_of(JobFile& file);
+[[nodiscard]] const TrainingFile* training_of(const JobFile& file);
+
+// The models of the native trainer (trainers/torch/models.cc).
+struct ModelInfo {
+  std::string_view name, what;
+};
+[[nodiscard]] std::span<const ModelInfo> models();
+
+}  // namespace souk::job

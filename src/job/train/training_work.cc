@@ -1,0 +1,116 @@
+#include "job/train/training_work.h"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "job/packages.h"
+#include "job/program.h"
+#include "job/train/training_data.h"
+#include "job/train/training_file.h"
+#include "train/aggregators/aggregator.h"
+#include "train/codecs/codec.h"
+#include "train/validators/validator.h"
+
+namespace souk::job {
+namespace {
+
+constexpr std::string_view kNative = "torch";  // The trainer that comes with souk.
+
+base::Failure wrong(std::string message, std::string hint, std::string_view field) {
+  return base::fail(base::Code::invalid, std::move(message), std::move(hint),
+                    fmt::format("batch.train.{}", field));
+}
+
+// The trainer is known, and numbers are in their range.
+base::Result<> check_settings(const wire::Train& train) {
+  if (train.trainer != kNative && train.trainer != "python")
+    return wrong(fmt::format("'{}' is not a trainer", train.trainer.substr(0, 40)),
+                 "use torch or python", "trainer");
+  const std::initializer_list<std::tuple<std::string_view, double, double, double>> numbers{
+      {"epochs", train.epochs, 1, 100'000},
+      {"batch", train.batch, 1, 1'000'000},
+      {"lr", train.lr, 1e-9, 1e3},
+      {"lr_end", train.lr_end.value_or(train.lr), 0, 1e3},
+      {"local_steps", train.local_steps, 0, 1'000'000},
+      {"validations", train.validations, 1, 100},
+      {"replicate", train.replicate, 0, 1},
+      {"target.accuracy", train.target ? train.target->accuracy : 0, 0, 1}};
+  for (const auto& [name, value, low, high] : numbers)
+    if (!(value >= low && value <= high))
+      return wrong(fmt::format("{} is {}", name, value), fmt::format("use {} to {}", low, high),
+                   name);
+  return {};
+}
+
+base::Result<> check_data(const wire::Train& train) {
+  if (train.shards.empty()) return wrong("there is no data", "give at least one shard", "shards");
+  if (train.shards.size() + train.validation.size() > kMostShards)
+    return wrong(fmt::format("{} shards", train.shards.size() + train.validation.size()),
+                 fmt::format("{} at most, validation included", kMostShards), "shards");
+  for (const auto* list : {&train.shards, &train.validation})
+    for (const auto& shard : *list)
+      if (shard.samples < 1) return wrong("a shard without samples", "leave it out", "shards");
+  if (train.target && train.validation.empty())
+    return wrong("a target needs something to measure it on", "give validation data", "target");
+  return {};
+}
+
+// Known aggregators, codecs and validators.
+base::Result<> check_methods(const wire::Train& train, std::int32_t workers) {
+  SOUK_TRY(train::make_codec(train.codec));
+  if (!train.rule.empty())
+    SOUK_TRY(train::make_rule(
+        {train.rule, {train.rule_params.begin(), train.rule_params.end()}, workers}));
+  for (const auto& name : train.validators) SOUK_TRY(train::make_validator(name));
+  return {};
+}
+
+}  // namespace
+
+base::Result<> check_training(const wire::NewJob& job) {
+  if (!job.batch || !job.batch->train)
+    return base::fail(base::Code::invalid, "a training job without a description of its training",
+                      "give batch.train", "batch");
+  SOUK_TRY(check_program(*job.batch));
+  const auto& train = *job.batch->train;
+  SOUK_TRY(check_settings(train));
+  SOUK_TRY(check_data(train));
+  return check_methods(train, job.workers.max);
+}
+
+Intent describe_training(const JobFile& file) {
+  const auto& work = *file.job.batch;
+  if (!work.train) return {"trains", "nothing"};
+  const auto& t = *work.train;
+  std::int64_t samples = 0;
+  for (const auto& shard : t.shards) samples += shard.samples;
+  const auto model = t.config.find("model");
+  const auto* training = training_of(file);
+  const auto name = training != nullptr && !has_native_trainer(work) ? training->script
+                    : model == t.config.end()                        ? std::string("a model")
+                                                                     : model->second;
+  return {"trains",
+          fmt::format("{} on {} samples in {} shards, up to {} epoch{}{}", name, samples,
+                      t.shards.size(), t.epochs, t.epochs == 1 ? "" : "s",
+                      t.target ? fmt::format(", until accuracy {}", t.target->accuracy) : "")};
+}
+
+std::vector<std::string_view> training_demands(const wire::Batch& work) {
+  if (has_native_trainer(work)) return {kTorch};
+  return {};
+}
+
+std::vector<std::string> training_blobs(const wire::Batch& work) {
+  std::vector<std::string> out;
+  if (!work.train) return out;
+  for (const auto& shard : work.train->shards) out.push_back(shard.blob);
+  for (const auto& shard : work.train->validation) out.push_back(shard.blob);
+  return out;
+}
+
+bool has_native_trainer(const wire::Batch& work) {
+  return work.train && work.train->trainer == kNative;
+}
+
+}  // namespace souk::job
