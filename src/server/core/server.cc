@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "codec/snapshot.h"
 #include "hub/remote.h"
-#include "hub/stores.h"
+#include "hub/stores/stores.h"
 #include "journal/memory.h"
 #include "journal/snapshot.h"
 #include "journal/sqlite.h"

@@ -102,22 +102,23 @@ void App::serve_unit_done(CallPtr call) {
     if (!worker) return reply_after(turn, std::move(c), problem(worker.error()));
     auto holder = std::make_shared<CallPtr>(std::move(c));
     const bool taken = files_.post([this, holder, worker = *worker, done, unit] {
-      const auto judged = [&]() -> Result<hub::Run::Judged> {
-        SOUK_ASSIGN(const auto run, worker.run(services_.hub));
-        SOUK_ASSIGN(auto out, run->complete(worker.lease, unit, done));
-        report_end(worker.job, run);
-        return out;
+      std::shared_ptr<hub::Run> run;
+      const auto verdict = [&]() -> Result<wire::UnitVerdict> {
+        SOUK_ASSIGN(run, worker.run(services_.hub));
+        return run->complete(worker.lease, unit, done);
       }();
-      if (!judged) return (*holder)->reply.send(problem(judged.error()));
-      auto response = as_json(wire::to_json(judged->verdict));
-      if (judged->paid.empty()) return (*holder)->reply.send(std::move(response));
-      on_core(std::move(*holder), [all = judged->paid, response](Core::Turn& paying, CallPtr paid) {
-        // Refused only when the lease was closed meanwhile; then its last interval is
-        // settled.
-        for (const auto& p : all)
-          (void)paying.execute(market::kSystem, market::AcceptWork{p.lease, p.epoch, p.worked});
+      if (!verdict) return (*holder)->reply.send(problem(verdict.error()));
+      auto response = as_json(wire::to_json(*verdict));
+      on_core(std::move(*holder), [run, response](Core::Turn& paying, CallPtr paid) {
+        // Refused only when the lease was closed meanwhile; then its last interval is settled.
+        for (const auto& wage : run->owed()) {
+          (void)paying.execute(market::kSystem,
+                               market::AcceptWork{wage.lease, wage.epoch, wage.worked});
+          run->acknowledge(wage.number);
+        }
         reply_after(paying, std::move(paid), response);
       });
+      report_end(worker.job, run);
     });
     if (!taken)
       (*holder)->reply.send(
