@@ -16,7 +16,7 @@ Hub::Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeS
 std::string Hub::pointer(base::JobId job) const { return folder_ + "/" + to_string(job); }
 
 base::Result<std::shared_ptr<Run>> Hub::open(base::JobId job, const wire::Train& spec,
-                                             std::int32_t workers) {
+                                             std::int32_t workers, std::int64_t paid_through) {
   std::shared_ptr<Slot> slot;
   {
     const std::lock_guard lock(mutex_);
@@ -29,10 +29,12 @@ base::Result<std::shared_ptr<Run>> Hub::open(base::JobId job, const wire::Train&
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   SOUK_ASSIGN(auto store, make_store_(job));
-  SOUK_ASSIGN(std::shared_ptr<Run> run,
-              Run::open(spec, workers, blobs_, clock_,
-                        {.pointer = pointer(job), .hubs = hubs_.get(), .job = to_string(job)},
-                        std::move(store)));
+  SOUK_ASSIGN(std::shared_ptr<Run> run, Run::open(spec, workers, blobs_, clock_,
+                                                  {.pointer = pointer(job),
+                                                   .hubs = hubs_.get(),
+                                                   .job = to_string(job),
+                                                   .paid_through = paid_through},
+                                                  std::move(store)));
   const std::lock_guard lock(mutex_);
   return slot->run = std::move(run);
 }
@@ -44,8 +46,11 @@ std::shared_ptr<Run> Hub::find(base::JobId job) const {
 }
 
 void Hub::forget(base::JobId job) {
-  const std::lock_guard lock(mutex_);
-  slots_.erase(job);
+  std::shared_ptr<Slot> last;  // Its parameters are freed after the lock, which the core waits for.
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto node = slots_.extract(job)) last = std::move(node.mapped());
+  }
   std::error_code ignored;
   std::filesystem::remove(pointer(job), ignored);
 }

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "hub/run.h"
+#include "hub/run/run.h"
 
 namespace souk::hub {
 
@@ -21,9 +21,10 @@ class Hub {
   Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store = {},
       std::unique_ptr<Remote> hubs = {});
 
-  // Begun or recovered, if this is the first call.
+  // Begun or recovered, if this is the first call. `paid_through`: the highest number of a wage
+  // that the market has paid for the job.
   base::Result<std::shared_ptr<Run>> open(base::JobId job, const wire::Train& spec,
-                                          std::int32_t workers);
+                                          std::int32_t workers, std::int64_t paid_through = 0);
   // If it is open.
   [[nodiscard]] std::shared_ptr<Run> find(base::JobId job) const;
   // Of a job that has ended and was dealt with.

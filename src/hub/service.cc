@@ -16,7 +16,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "hub/measured.h"
-#include "hub/stores.h"
+#include "hub/run/turns.h"
+#include "hub/stores/stores.h"
 #include "hub/ticket.h"
 #include "train/codecs/codec.h"
 #include "train/session.h"
@@ -47,12 +48,12 @@ net::Response problem(const base::Error& error) {
 
 // What a path means.
 enum class Route { pull, begin, fold, piece, judge, drop, stats };
-struct Asked {
+struct HubRequest {
   Route route = Route::pull;
   std::string job, update;
 };
 
-Result<Asked> route_of(const net::Request& http) {
+Result<HubRequest> route_of(const net::Request& http) {
   const auto& method = http.method;
   const auto none = [&] {
     return fail(Code::not_found, fmt::format("there is no {} {}", method, http.path),
@@ -61,7 +62,7 @@ Result<Asked> route_of(const net::Request& http) {
   };
   if (!http.path.starts_with(kPrefix)) return none();
   const auto parts = base::split(std::string_view(http.path).substr(kPrefix.size()), '/');
-  Asked out{.job = std::string(parts[0])};
+  HubRequest out{.job = std::string(parts[0])};
   if (parts.size() == 1 && parts[0] == "stats" && method == "GET") {
     out.route = Route::stats;
     return out;
@@ -140,7 +141,7 @@ struct Shape {
 };
 
 // An update on its way, and who waits for it.
-struct Waiting {
+struct QueuedUpdate {
   Contribution contribution;
   NamedRule rule;
   std::shared_ptr<const train::Codec> codec;  // The update reads through it.
@@ -161,10 +162,10 @@ class Job {
   Result<> begin(const train::Aggregator& rule, std::string_view body) {
     std::vector<float> values(body.size() / sizeof(float));
     std::memcpy(values.data(), body.data(), body.size());
-    Saved saved{.values = train::blocks_of(values)};
+    SavedParameters saved{.values = train::blocks_of(values)};
     for (std::size_t p = 0; p < rule.needs().planes; ++p)
       saved.planes.push_back(train::blocks_of(std::vector<float>(values.size())));
-    const std::lock_guard folding(folding_);
+    const Turn folding(folding_);
     SOUK_TRY(store_->load(saved));
     const std::lock_guard lock(mutex_);
     shape_ = {values.size(), saved.planes.size(), saved.version};
@@ -187,14 +188,14 @@ class Job {
     return shape_;
   }
 
-  void enter(Waiting waiting) {
+  void enter(QueuedUpdate waiting) {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(waiting));
   }
 
   // Whoever comes first folds for all who wait behind.
   void fold_waiting() {
-    const std::lock_guard folding(folding_);
+    const Turn folding(folding_);
     while (true) {
       auto batch = take_batch();
       if (batch.empty()) return;
@@ -219,9 +220,9 @@ class Job {
   }
 
   // Those in front that are folded by the same rule, and fit.
-  std::vector<Waiting> take_batch() {
+  std::vector<QueuedUpdate> take_batch() {
     const std::lock_guard lock(mutex_);
-    std::vector<Waiting> out;
+    std::vector<QueuedUpdate> out;
     while (!waiting_.empty() &&
            (out.empty() || waiting_.front().rule.key == out.front().rule.key)) {
       auto next = std::move(waiting_.front());
@@ -236,10 +237,10 @@ class Job {
   }
 
   const std::unique_ptr<ParameterStore> store_;
-  std::mutex folding_;  // Taken before mutex_. Held by whoever folds.
-  std::mutex mutex_;    // Guards what follows.
-  Shape shape_;         // As last heard.
-  std::deque<Waiting> waiting_;
+  Turns folding_;     // Whoever folds does so in turn.
+  std::mutex mutex_;  // Guards what follows.
+  Shape shape_;       // As last heard.
+  std::deque<QueuedUpdate> waiting_;
 };
 
 }  // namespace
@@ -249,28 +250,28 @@ struct Service::Impl {
   base::Digest key;  // Of the secret.
   base::SystemClock clock;
   std::mutex mutex;  // Guards jobs.
-  struct Open {
+  struct OpenJob {
     std::shared_ptr<Job> job;
     base::Time used;
   };
-  std::map<std::string, Open, std::less<>> jobs;
+  std::map<std::string, OpenJob, std::less<>> jobs;
   std::optional<Staging> staging;
   std::atomic<std::int64_t> pulls = 0, pulled_bytes = 0, pieces = 0, pushed_bytes = 0, folds = 0;
   std::optional<Workers> workers;
   std::unique_ptr<net::Server> server;  // Gone first: it calls what is above.
 
   void handle(net::Request http, net::Reply reply);
-  Result<> admit(const net::Request& http, const Asked& asked) const;
+  Result<> admit(const net::Request& http, const HubRequest& asked) const;
   Result<std::shared_ptr<Job>> job(std::string_view name);
   void forget_idle();
-  Result<net::Response> answer(net::Request& http, const Asked& asked);
+  Result<net::Response> answer(net::Request& http, const HubRequest& asked);
   Result<net::Response> pull(const net::Request& http, const Job& job);
   static Result<net::Response> begin(const net::Request& http, Job& job);
-  Result<net::Response> piece(const net::Request& http, const Asked& asked);
-  Result<net::Response> judge(const net::Request& http, const Asked& asked);
+  Result<net::Response> piece(const net::Request& http, const HubRequest& asked);
+  Result<net::Response> judge(const net::Request& http, const HubRequest& asked);
   // Replies by itself, now or when it is folded.
-  void fold(net::Request http, const Asked& asked, net::Reply reply);
-  Result<Waiting> read(net::Request& http, const Asked& asked, Job& job);
+  void fold(net::Request http, const HubRequest& asked, net::Reply reply);
+  Result<QueuedUpdate> read(net::Request& http, const HubRequest& asked, Job& job);
   [[nodiscard]] ServiceStats stats() const;
 };
 
@@ -279,7 +280,7 @@ static std::string staged_name(std::string_view job, std::string_view update) {
   return fmt::format("{}/{}", job, update);
 }
 
-Result<> Service::Impl::admit(const net::Request& http, const Asked& asked) const {
+Result<> Service::Impl::admit(const net::Request& http, const HubRequest& asked) const {
   const auto header = http.header("Authorization");
   const auto given = header.starts_with(kBearer) ? header.substr(kBearer.size()) : "";
   if (same(key_of(given), key)) return {};
@@ -300,7 +301,8 @@ Result<> Service::Impl::admit(const net::Request& http, const Asked& asked) cons
 void Service::Impl::handle(net::Request http, net::Reply reply) {
   auto asked = route_of(http);
   // Strangers do not learn what there is.
-  if (const auto admitted = admit(http, asked.value_or(Asked{.route = Route::stats})); !admitted)
+  if (const auto admitted = admit(http, asked.value_or(HubRequest{.route = Route::stats}));
+      !admitted)
     return reply.send(problem(admitted.error()));
   if (!asked) return reply.send(problem(asked.error()));
   const auto bytes = http.body.size();
@@ -317,7 +319,7 @@ void Service::Impl::handle(net::Request http, net::Reply reply) {
     to->send(problem({Code::exhausted, "too many requests are waiting", "try again later"}));
 }
 
-Result<net::Response> Service::Impl::answer(net::Request& http, const Asked& asked) {
+Result<net::Response> Service::Impl::answer(net::Request& http, const HubRequest& asked) {
   switch (asked.route) {
     case Route::pull: {
       SOUK_ASSIGN(const auto at, job(asked.job));
@@ -343,7 +345,7 @@ Result<net::Response> Service::Impl::answer(net::Request& http, const Asked& ask
 }
 
 ServiceStats Service::Impl::stats() const {
-  const auto held = staging->held();
+  const auto held = staging->usage();
   return {.pulls = pulls,
           .pulled_bytes = pulled_bytes,
           .pieces = pieces,
@@ -364,7 +366,7 @@ Result<std::shared_ptr<Job>> Service::Impl::job(std::string_view name) {
   if (jobs.size() >= kMostJobs)
     return fail(Code::exhausted, fmt::format("{} jobs are open", jobs.size()), "start another hub");
   SOUK_ASSIGN(auto store, make_store(options.store, name));
-  const Open open{std::make_shared<Job>(std::move(store)), now};
+  const OpenJob open{std::make_shared<Job>(std::move(store)), now};
   return jobs.emplace(name, open).first->second.job;
 }
 
@@ -394,7 +396,7 @@ Result<net::Response> Service::Impl::begin(const net::Request& http, Job& job) {
   return net::Response{.body = R"({"version":0})"};
 }
 
-Result<net::Response> Service::Impl::piece(const net::Request& http, const Asked& asked) {
+Result<net::Response> Service::Impl::piece(const net::Request& http, const HubRequest& asked) {
   SOUK_ASSIGN(const auto offset, number<std::int64_t>(http, "offset", 0, 0, kMost));
   SOUK_ASSIGN(const auto size,
               staging->put(staged_name(asked.job, asked.update), offset, http.body, clock.now()));
@@ -403,7 +405,7 @@ Result<net::Response> Service::Impl::piece(const net::Request& http, const Asked
   return net::Response{.body = fmt::format("{{\"size\":{}}}", size)};
 }
 
-Result<net::Response> Service::Impl::judge(const net::Request& http, const Asked& asked) {
+Result<net::Response> Service::Impl::judge(const net::Request& http, const HubRequest& asked) {
   SOUK_ASSIGN(const auto size,
               number<std::int64_t>(http, "size", std::nullopt, 1, std::int64_t{1} << 40));
   SOUK_ASSIGN(const auto codec, train::make_codec(http.param("codec").value_or("fp32")));
@@ -413,7 +415,7 @@ Result<net::Response> Service::Impl::judge(const net::Request& http, const Asked
   return net::Response{.content_type = "application/octet-stream", .body = pack(measure(update))};
 }
 
-void Service::Impl::fold(net::Request http, const Asked& asked, net::Reply reply) {
+void Service::Impl::fold(net::Request http, const HubRequest& asked, net::Reply reply) {
   auto at = job(asked.job);
   if (!at) return reply.send(problem(at.error()));
   auto waiting = read(http, asked, **at);
@@ -431,8 +433,8 @@ void Service::Impl::fold(net::Request http, const Asked& asked, net::Reply reply
   (*at)->fold_waiting();
 }
 
-Result<Waiting> Service::Impl::read(net::Request& http, const Asked& asked, Job& job) {
-  Waiting out;
+Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& asked, Job& job) {
+  QueuedUpdate out;
   auto& contribution = out.contribution;
   SOUK_ASSIGN(out.rule, rule_of(http));
   SOUK_ASSIGN(contribution.id, number<std::int64_t>(http, "id", std::nullopt, 1, kMost));

@@ -8,7 +8,7 @@ using base::Code;
 using base::fail;
 
 // Requires mutex_.
-void Staging::erase(std::map<std::string, Update>::iterator at) {
+void Staging::erase(std::map<std::string, StagedUpdate>::iterator at) {
   bytes_ -= at->second.bytes->size();
   updates_.erase(at);
 }
@@ -63,7 +63,7 @@ void Staging::drop(const std::string& name) {
   if (const auto it = updates_.find(name); it != updates_.end()) erase(it);
 }
 
-Staging::Held Staging::held() const {
+Staging::Usage Staging::usage() const {
   const std::lock_guard lock(mutex_);
   return {std::ssize(updates_), static_cast<std::int64_t>(bytes_)};
 }

@@ -34,23 +34,23 @@ class Staging {
   base::Result<std::shared_ptr<const std::string>> take(const std::string& name);
   void drop(const std::string& name);
 
-  struct Held {
+  struct Usage {
     std::int64_t updates = 0, bytes = 0;
   };
-  [[nodiscard]] Held held() const;
+  [[nodiscard]] Usage usage() const;
 
  private:
-  struct Update {
+  struct StagedUpdate {
     std::shared_ptr<std::string> bytes = std::make_shared<std::string>();
     base::Time last;
     bool taken = false;
   };
   void forget_old(base::Time now);
-  void erase(std::map<std::string, Update>::iterator at);
+  void erase(std::map<std::string, StagedUpdate>::iterator at);
 
   const StagingLimits limits_;
   mutable std::mutex mutex_;  // Guards what follows.
-  std::map<std::string, Update> updates_;
+  std::map<std::string, StagedUpdate> updates_;
   std::size_t bytes_ = 0;
 };
 

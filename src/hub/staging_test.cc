@@ -17,14 +17,14 @@ TEST(Staging, PutsPiecesTogetherEvenIfTheyArriveTwice) {
   EXPECT_EQ(staging.put("u", 3, "de", kNow), 5);
   EXPECT_EQ(staging.put("u", 2, "cdef", kNow), 6);
   EXPECT_EQ(**staging.take("u"), "abcdef");
-  EXPECT_EQ(staging.held().bytes, 6);
+  EXPECT_EQ(staging.usage().bytes, 6);
 }
 
 TEST(Staging, LeavesNoGaps) {
   Staging staging;
   EXPECT_EQ(staging.put("u", 1, "b", kNow).error().code, Code::conflict);
   EXPECT_EQ(staging.put("u", -1, "b", kNow).error().code, Code::conflict);
-  EXPECT_EQ(staging.held().updates, 0);
+  EXPECT_EQ(staging.usage().updates, 0);
 }
 
 TEST(Staging, WhatWasJudgedCannotBeChangedBeforeItIsFolded) {
@@ -48,7 +48,7 @@ TEST(Staging, IsBoundedInOneInAllAndInNumber) {
   staging.drop("a");
   staging.drop("never");
   EXPECT_TRUE(staging.put("c", 0, "1234", kNow));
-  EXPECT_EQ(staging.held().bytes, 5);
+  EXPECT_EQ(staging.usage().bytes, 5);
 }
 
 TEST(Staging, ForgetsWhatNobodyAskedFor) {
@@ -57,7 +57,7 @@ TEST(Staging, ForgetsWhatNobodyAskedFor) {
   EXPECT_FALSE(staging.put("b", 0, "1", kNow + base::seconds(10)));
   EXPECT_TRUE(staging.put("b", 0, "1", kNow + base::seconds(11)));
   EXPECT_EQ(staging.take("a").error().code, Code::not_found);
-  EXPECT_EQ(staging.held().updates, 1);
+  EXPECT_EQ(staging.usage().updates, 1);
 }
 
 }  // namespace

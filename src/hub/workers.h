@@ -36,7 +36,7 @@ class Workers {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Piece {
+  struct QueuedCall {
     std::move_only_function<void()> work;
     std::size_t bytes = 0;
     Clock::time_point since;
@@ -48,7 +48,7 @@ class Workers {
   const WorkerLimits limits_;
   mutable std::mutex mutex_;  // Guards what follows.
   std::condition_variable ready_, changed_;
-  std::deque<Piece> queue_;
+  std::deque<QueuedCall> queue_;
   std::size_t queued_bytes_ = 0;
   bool stopping_ = false;
   std::list<std::thread> threads_, left_;

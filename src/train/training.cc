@@ -354,6 +354,12 @@ const Unit* Training::find(Worker worker, std::int64_t id) const {
   return &it->second.unit;
 }
 
+void Training::set_deadline(std::int64_t id, Time deadline) {
+  const auto it = given_.find(id);
+  CHECK(it != given_.end());
+  it->second.unit.deadline = deadline;
+}
+
 void Training::initialised(std::int64_t id, Time /*now*/) {
   const auto it = given_.find(id);
   CHECK(it != given_.end() && it->second.unit.kind == UnitKind::init);
@@ -451,6 +457,11 @@ bool Training::begin_check(std::int64_t version, Time now) {
   }
   due_.clear();
   return begun;
+}
+
+bool Training::check_due() const {
+  return std::ranges::any_of(
+      due_, [&](const Check& check) { return check.last || s_.checks.size() < kMostChecks; });
 }
 
 bool Training::flush() const { return s_.epochs.empty(); }

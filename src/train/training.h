@@ -143,6 +143,9 @@ class Training {
   // The unit as it was given out, while it still counts for this worker.
   [[nodiscard]] const Unit* find(Worker worker, std::int64_t id) const;
 
+  // Moves the deadline of a unit that is given out, e.g. to kNever while its report is judged.
+  void set_deadline(std::int64_t id, base::Time deadline);
+
   void initialised(std::int64_t id, base::Time now);
   // `steps` of the unit's were done and their update accepted; the rest goes back.
   void accept(std::int64_t id, std::int64_t steps, std::int64_t samples, double loss,
@@ -167,6 +170,8 @@ class Training {
 
   // A check is due: the parameters of this `version` must be kept until kept() no longer names it.
   bool begin_check(std::int64_t version, base::Time now);
+  // Would begin_check() begin one?
+  [[nodiscard]] bool check_due() const;
   [[nodiscard]] std::set<std::int64_t> kept() const;
   // Nothing more will be accepted: what is buffered may be folded as it is.
   [[nodiscard]] bool flush() const;

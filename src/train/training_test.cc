@@ -114,6 +114,30 @@ TEST(Training, AUnitWhoseWorkerVanishedGoesToSomebodyElse) {
   EXPECT_EQ(hub.t.state().wasted_steps, lost.steps);
 }
 
+TEST(Training, AUnitWhoseDeadlineIsMovedStaysItsWorkers) {
+  Hub hub;
+  hub.begin();
+  const auto unit = hub.next(1);
+  hub.t.set_deadline(unit.id, base::kNever);
+  hub.now = hub.now + base::hours(1);
+  EXPECT_NE(hub.next(2).first_step, unit.first_step);
+  hub.t.set_deadline(unit.id, unit.deadline);
+  (void)hub.next(2);
+  EXPECT_EQ(hub.t.find(1, unit.id), nullptr);
+}
+
+TEST(Training, ACheckIsDueUntilItBegins) {
+  Hub hub;
+  hub.begin();
+  while (!hub.t.check_due()) {
+    const auto unit = hub.next(1);
+    hub.t.accept(unit.id, unit.steps, 10 * unit.steps, 0.5, hub.now);
+    hub.t.folded();
+  }
+  EXPECT_TRUE(hub.t.begin_check(1, hub.now));
+  EXPECT_FALSE(hub.t.check_due());
+}
+
 TEST(Training, AWorkerThatLeavesHandsBackWhatItDidOfAUnit) {
   Hub hub;
   hub.begin();

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "blob/store.h"
-#include "hub/run.h"
+#include "hub/run/run.h"
 #include "train/pull.h"
 
 namespace souk::hub::testing {
@@ -46,10 +46,11 @@ class RunTest : public ::testing::Test {
   void open() {
     run_.reset();
     auto opened = hub::Run::open(spec_, 2, *blobs_, clock_,
-                                 {.pointer = (folder_ / "pointer").string(),
+                                 {.pointer = (folder_ / pointer_).string(),
                                   .snapshot_updates = 2,
                                   .hubs = hubs_.get(),
-                                  .job = "j1"},
+                                  .job = "j1",
+                                  .paid_through = paid_through_},
                                  store());
     ASSERT_TRUE(opened) << opened.error().message;
     run_ = *std::move(opened);
@@ -63,8 +64,7 @@ class RunTest : public ::testing::Test {
                          const std::vector<float>& values) {
     clock_.advance(base::seconds(1));
     if (!values.empty()) {
-      const auto codec = train::make_codec("fp32");
-      const auto body = train::pack(values, **codec, {});
+      const auto body = packed(values);
       // In two pieces, the first of them twice.
       const auto half = body.size() / 2;
       EXPECT_TRUE(run_->receive(worker, unit.id, 0, std::string_view(body).substr(0, half)));
@@ -72,9 +72,12 @@ class RunTest : public ::testing::Test {
       EXPECT_TRUE(run_->receive(worker, unit.id, static_cast<std::int64_t>(half),
                                 std::string_view(body).substr(half)));
     }
-    auto judged = run_->complete(worker, unit.id, done);
-    EXPECT_TRUE(judged) << judged.error().message;
-    return judged->verdict;
+    auto verdict = run_->complete(worker, unit.id, done);
+    EXPECT_TRUE(verdict) << verdict.error().message;
+    return verdict ? *std::move(verdict) : wire::UnitVerdict{};
+  }
+  static std::string packed(const std::vector<float>& values) {
+    return train::pack(values, **train::make_codec("fp32"), {});
   }
   void begin() {
     const auto unit = ask(ann_);
@@ -101,6 +104,8 @@ class RunTest : public ::testing::Test {
 
   const base::LeaseId ann_{7}, bob_{8};
   std::filesystem::path folder_;
+  std::filesystem::path pointer_ = "pointer";  // Below folder_.
+  std::int64_t paid_through_ = 0;
   base::FakeClock clock_{base::Time(1'000'000'000)};
   std::unique_ptr<blob::Store> blobs_;
   wire::Train spec_;

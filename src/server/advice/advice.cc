@@ -9,7 +9,7 @@
 
 #include "advisor/planners/recommend.h"
 #include "base/text.h"
-#include "hub/run.h"
+#include "hub/run/plan.h"
 #include "market/decide/decider.h"
 #include "market/eligible.h"
 #include "mechanism/mechanism.h"

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "hub/remote.h"
-#include "hub/stores.h"
+#include "hub/stores/stores.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "server/advice/replan.h"

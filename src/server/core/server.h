@@ -36,7 +36,7 @@ struct Options {
   base::Duration challenge_every = base::hours(6);
   // Of files on disk. When it is full, what nobody used for longest goes.
   std::uint64_t blob_bytes = 50ull << 30;
-  std::string parameters = "memory";  // Of trainings: a URL of hub/stores.h.
+  std::string parameters = "memory";  // Of trainings: a URL of hub/stores/stores.h.
   std::string mechanisms = {};        // A folder with programs that may clear classes.
   // Addresses of hubs (hub/remote.h) on the same parameters, which workers use instead of this
   // server, and the file with the secret that they were started with.

@@ -1,4 +1,4 @@
-#include "hub/stores.h"
+#include "hub/stores/stores.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -110,8 +110,8 @@ train::Taken Mirror::taken() const {
   return {.blocks = parameters_.blocks(), .versions = versions_, .version = parameters_.version()};
 }
 
-Saved Mirror::saved() const {
-  Saved out{.values = parameters_.blocks(), .version = parameters_.version()};
+SavedParameters Mirror::saved() const {
+  SavedParameters out{.values = parameters_.blocks(), .version = parameters_.version()};
   for (std::size_t p = 0; p < parameters_.planes(); ++p)
     out.planes.push_back(parameters_.plane_blocks(p));
   return out;
@@ -174,7 +174,7 @@ std::string fresh_name() {
   return base::to_hex({bytes.data(), bytes.size()});
 }
 
-std::vector<std::string> packed_blocks(const Saved& saved) {
+std::vector<std::string> packed_blocks(const SavedParameters& saved) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < saved.values.size(); ++i) {
     CHECK(saved.values[i]->size() == train::kBlock || i + 1 == saved.values.size());
@@ -187,7 +187,7 @@ std::vector<std::string> packed_blocks(const Saved& saved) {
   return out;
 }
 
-std::size_t size_of(const Saved& saved) {
+std::size_t size_of(const SavedParameters& saved) {
   std::size_t size = 0;
   for (const auto& block : saved.values) size += block->size();
   return size;

@@ -24,7 +24,7 @@ struct Contribution {
 };
 
 // Everything about the parameters, to keep and to begin anew from.
-struct Saved {
+struct SavedParameters {
   train::Blocks values;
   std::vector<train::Blocks> planes;
   std::int64_t version = 0;
@@ -39,8 +39,8 @@ class ParameterStore {
   virtual ~ParameterStore() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Replaces whatever there is.
-  virtual base::Result<> load(const Saved& saved) = 0;
-  [[nodiscard]] virtual base::Result<Saved> save() const = 0;
+  virtual base::Result<> load(const SavedParameters& saved) = 0;
+  [[nodiscard]] virtual base::Result<SavedParameters> save() const = 0;
   [[nodiscard]] virtual base::Result<train::Taken> take() const = 0;
   // Gives the new version. Sets each update's staleness on the way; leaves out what was folded
   // before.

@@ -1,4 +1,4 @@
-#include "hub/run.h"
+#include "hub/run/run.h"
 
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ TEST_F(HubRun, AnUpdateChangesTheParametersOnce) {
   EXPECT_EQ(values(), std::vector<float>(11, 1.25f));
   const auto again = run_->complete(ann_, unit.id, done);  // Its answer was lost on the way.
   ASSERT_TRUE(again);
-  EXPECT_FALSE(again->verdict.accepted);
-  EXPECT_TRUE(again->paid.empty());  // And it is paid once.
+  EXPECT_TRUE(again->accepted);        // It gets the first verdict,
+  EXPECT_EQ(run_->owed().size(), 2u);  // and is paid once, as the first parameters are.
   EXPECT_EQ(values(), std::vector<float>(11, 1.25f));
 }
 
@@ -46,7 +46,7 @@ TEST_F(HubRun, AfterACrashNothingIsFoldedTwiceAndNothingSavedIsLost) {
   EXPECT_FALSE(run_->receive(ann_, late.id, 0, "bytes"));
   const auto judged = run_->complete(ann_, late.id, done);
   ASSERT_TRUE(judged);
-  EXPECT_FALSE(judged->verdict.accepted);
+  EXPECT_FALSE(judged->accepted);
   EXPECT_EQ(values(), std::vector<float>(11, 1.5f));
 }
 
@@ -112,7 +112,7 @@ TEST_F(HubRun, NobodyPushesForAnother) {
   EXPECT_FALSE(run_->receive(bob_, unit.id, 0, "bytes"));
   const auto judged = run_->complete(bob_, unit.id, done_of(unit));
   ASSERT_TRUE(judged);
-  EXPECT_FALSE(judged->verdict.accepted);
+  EXPECT_FALSE(judged->accepted);
   EXPECT_FALSE(run_->receive(ann_, unit.id, 5, "a gap"));
 }
 
@@ -189,25 +189,31 @@ TEST_F(HubRun, AReplicatedUnitIsFoldedAndPaidOnlyWhenAnotherComesToTheSame) {
     EXPECT_TRUE(judged);
     return std::pair(unit, *judged);
   };
+  const auto paid = [&] {
+    const auto owed = run_->owed();
+    if (!owed.empty()) run_->acknowledge(owed.back().number);
+    return owed.size();
+  };
+  EXPECT_EQ(paid(), 2u);
   const auto [asked, held] = push(bob_, 0.25f);
-  EXPECT_TRUE(held.verdict.accepted);
-  EXPECT_TRUE(held.paid.empty());
+  EXPECT_TRUE(held.accepted);
+  EXPECT_EQ(paid(), 0u);
   EXPECT_EQ(values(), std::vector<float>(11, 1.25f));  // Not yet.
   const auto [again, same] = push(ann_, 0.25f);
   EXPECT_EQ(again.first_step, asked.first_step);
   EXPECT_EQ(again.shard, asked.shard);
   EXPECT_EQ(again.version, 1);
-  EXPECT_TRUE(same.verdict.accepted);
-  EXPECT_EQ(same.paid.size(), 2u);
+  EXPECT_TRUE(same.accepted);
+  EXPECT_EQ(paid(), 2u);
   EXPECT_EQ(values(), std::vector<float>(11, 1.5f));  // Once.
-  EXPECT_TRUE(push(bob_, 0.25f).second.verdict.accepted);
+  EXPECT_TRUE(push(bob_, 0.25f).second.accepted);
   const auto lie = push(ann_, -0.25f).second;
-  EXPECT_FALSE(lie.verdict.accepted);
-  EXPECT_TRUE(lie.paid.empty());
+  EXPECT_FALSE(lie.accepted);
+  EXPECT_EQ(paid(), 0u);
   EXPECT_EQ(values(), std::vector<float>(11, 1.5f));
   // A unit that nobody checks for too long counts without: bob's, when the next one comes.
   clock_.advance(base::minutes(3));
-  EXPECT_TRUE(push(bob_, 0.25f).second.verdict.accepted);
+  EXPECT_TRUE(push(bob_, 0.25f).second.accepted);
 }
 
 TEST_F(HubRun, AnOddUpdateIsBelievedWhenAnotherWorkerComesToIt) {

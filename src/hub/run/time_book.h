@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "base/id.h"
@@ -9,7 +10,7 @@
 namespace souk::hub {
 
 // Where the time of a training's workers went, as they tell it. Not part of snapshots: it begins
-// anew with the process. Not thread-safe.
+// anew with the process. Thread-safe.
 class TimeBook {
  public:
   // The worker did this since it last told about its time.
@@ -17,10 +18,11 @@ class TimeBook {
   // More than a worker can have spent between two units is not believed.
   void add(base::LeaseId worker, const wire::TimeSpent& spent);
   [[nodiscard]] wire::TimeSpent of(base::LeaseId worker) const;
-  [[nodiscard]] const wire::TimeSpent& all() const { return all_; }
+  [[nodiscard]] wire::TimeSpent all() const;
   [[nodiscard]] std::vector<wire::BatchTime> by_batch() const;
 
  private:
+  mutable std::mutex mutex_;  // Guards what follows.
   std::map<base::LeaseId, wire::TimeSpent> of_;
   std::map<base::LeaseId, wire::BatchTime> did_;
   std::map<std::int32_t, wire::BatchTime> by_batch_;

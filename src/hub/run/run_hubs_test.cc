@@ -2,11 +2,12 @@
 
 #include <functional>
 
-#include "hub/run.h"
+#include "hub/run/run.h"
 #include "hub/service.h"
-#include "hub/stores.h"
+#include "hub/stores/stores.h"
 #include "hub/testing/runs.h"
 #include "hub/testing/servers.h"
+#include "hub/testing/stores.h"
 #include "net/client.h"
 #include "net/server.h"
 
@@ -58,29 +59,6 @@ class Gate {
   std::unique_ptr<net::Server> server_;
 };
 
-// The store, but for bar(), which fails while `down`.
-class Flaky final : public ParameterStore {
- public:
-  Flaky(std::unique_ptr<ParameterStore> store, const bool& down)
-      : store_(std::move(store)), down_(down) {}
-  std::string_view name() const override { return store_->name(); }
-  base::Result<> load(const Saved& saved) override { return store_->load(saved); }
-  base::Result<Saved> save() const override { return store_->save(); }
-  base::Result<train::Taken> take() const override { return store_->take(); }
-  base::Result<std::int64_t> fold(const train::Aggregator& rule,
-                                  std::span<Contribution> contributions) override {
-    return store_->fold(rule, contributions);
-  }
-  base::Result<bool> bar(std::int64_t id) override {
-    if (down_) return base::fail(base::Code::unavailable, "the store is down");
-    return store_->bar(id);
-  }
-
- private:
-  const std::unique_ptr<ParameterStore> store_;
-  const bool& down_;
-};
-
 class RunWithHubs : public testing::RunTest {
  protected:
   void SetUp() override {
@@ -101,7 +79,7 @@ class RunWithHubs : public testing::RunTest {
     gate_.reset();
   }
   std::unique_ptr<ParameterStore> store() override {
-    return std::make_unique<Flaky>(*make_store(redis()->url, "j1"), down_);
+    return std::make_unique<testing::HookedStore>(*make_store(redis()->url, "j1"), hooks_);
   }
 
   // As an agent does; gives the status.
@@ -111,22 +89,26 @@ class RunWithHubs : public testing::RunTest {
     return client->send("PUT", path, {{"Authorization", "Bearer " + unit.hub->ticket}}, body)
         ->status;
   }
-  static std::string packed(float delta) {
-    return train::pack(std::vector<float>(11, delta), **train::make_codec("fp32"), {});
-  }
+  static std::string packed(float delta) { return RunTest::packed(std::vector<float>(11, delta)); }
   wire::Unit asked(LeaseId worker) {
     auto unit = ask(worker);
     EXPECT_EQ(unit.kind, "train");
     EXPECT_TRUE(unit.hub);
     return unit;
   }
-  hub::Run::Judged complete(LeaseId worker, const wire::Unit& unit) {
+  wire::UnitVerdict complete(LeaseId worker, const wire::Unit& unit) {
     clock_.advance(base::seconds(1));
-    auto judged = run_->complete(worker, unit.id, done_of(unit));
-    EXPECT_TRUE(judged) << judged.error().message;
-    return judged ? *std::move(judged) : hub::Run::Judged{};
+    auto verdict = run_->complete(worker, unit.id, done_of(unit));
+    EXPECT_TRUE(verdict) << verdict.error().message;
+    return verdict ? *std::move(verdict) : wire::UnitVerdict{};
   }
-  hub::Run::Judged train_there(LeaseId worker, float delta) {
+  // The wages that were not asked about yet.
+  std::vector<Wage> paid() {
+    auto owed = run_->owed();
+    if (!owed.empty()) run_->acknowledge(owed.back().number);
+    return owed;
+  }
+  wire::UnitVerdict train_there(LeaseId worker, float delta) {
     const auto unit = asked(worker);
     EXPECT_EQ(push(unit, packed(delta)), 200);
     return complete(worker, unit);
@@ -134,7 +116,7 @@ class RunWithHubs : public testing::RunTest {
   void expect_values(float value) { EXPECT_EQ(values(), std::vector<float>(11, value)); }
   std::int64_t rejected() { return run_->view().by_worker.front().rejected; }
 
-  bool down_ = false;
+  testing::StoreHooks hooks_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Gate> gate_;
 };
@@ -142,12 +124,14 @@ class RunWithHubs : public testing::RunTest {
 TEST_F(RunWithHubs, AnUpdateIsJudgedHereAndFoldedThere) {
   begin();
   const auto here = run_->view().bytes_in;  // The first parameters.
+  (void)paid();
   const auto judged = train_there(ann_, 0.25f);
-  EXPECT_TRUE(judged.verdict.accepted) << judged.verdict.reason;
-  ASSERT_EQ(judged.paid.size(), 1u);
-  EXPECT_EQ(judged.paid[0].lease, ann_);
+  EXPECT_TRUE(judged.accepted) << judged.reason;
+  const auto wages = paid();
+  ASSERT_EQ(wages.size(), 1u);
+  EXPECT_EQ(wages[0].lease, ann_);
   expect_values(1.25f);
-  EXPECT_TRUE(train_there(bob_, 0.25f).verdict.accepted);
+  EXPECT_TRUE(train_there(bob_, 0.25f).accepted);
   expect_values(1.5f);
   const auto view = run_->view();
   EXPECT_EQ(view.version, 2);
@@ -159,11 +143,11 @@ TEST_F(RunWithHubs, AnUpdateIsJudgedHereAndFoldedThere) {
 
 TEST_F(RunWithHubs, WhatIsRefusedIsNotFoldedAndNotKept) {
   begin();
-  EXPECT_FALSE(train_there(ann_, std::numeric_limits<float>::infinity()).verdict.accepted);
+  EXPECT_FALSE(train_there(ann_, std::numeric_limits<float>::infinity()).accepted);
   clock_.advance(base::minutes(2));
   const auto unit = asked(ann_);
   EXPECT_EQ(push(unit, "not an update"), 200);
-  EXPECT_FALSE(complete(ann_, unit).verdict.accepted);
+  EXPECT_FALSE(complete(ann_, unit).accepted);
   EXPECT_EQ(rejected(), 2);
   expect_values(1);
   EXPECT_EQ(service_->stats().folds, 0);
@@ -189,7 +173,7 @@ TEST_F(RunWithHubs, AnUpdateThatIsLostWithItsHubIsDoneAgainAndNobodyIsBlamed) {
   const auto unit = asked(ann_);
   EXPECT_EQ(push(unit, packed(0.25f)), 200);
   gate_.reset();
-  EXPECT_FALSE(complete(ann_, unit).verdict.accepted);
+  EXPECT_FALSE(complete(ann_, unit).accepted);
   EXPECT_EQ(rejected(), 0);
   expect_values(1);
   const auto next = ask(ann_);  // At once, and without the hub.
@@ -202,11 +186,11 @@ TEST_F(RunWithHubs, WhatCameTooLateIsNotKeptAndNobodyDropsWhatIsAnothers) {
   begin();
   const auto unit = asked(ann_);
   EXPECT_EQ(push(unit, packed(0.25f)), 200);
-  EXPECT_FALSE(complete(bob_, unit).verdict.accepted);
+  EXPECT_FALSE(complete(bob_, unit).accepted);
   EXPECT_EQ(service_->stats().staged, 1);
   clock_.advance(base::hours(10));
   (void)ask(bob_);  // Takes back what has expired.
-  EXPECT_FALSE(complete(ann_, unit).verdict.accepted);
+  EXPECT_FALSE(complete(ann_, unit).accepted);
   EXPECT_EQ(service_->stats().staged, 0);
 }
 
@@ -216,8 +200,8 @@ TEST_F(RunWithHubs, AFoldThatNeverHappenedDoesNotCount) {
   const auto unit = asked(ann_);
   EXPECT_EQ(push(unit, packed(0.25f)), 200);
   const auto judged = complete(ann_, unit);
-  EXPECT_FALSE(judged.verdict.accepted);
-  EXPECT_TRUE(judged.paid.empty());
+  EXPECT_FALSE(judged.accepted);
+  EXPECT_EQ(paid().size(), 1u);  // Of the first parameters.
   EXPECT_EQ(rejected(), 0);
   EXPECT_EQ(run_->view().useful_steps, 0);
   expect_values(1);
@@ -236,8 +220,8 @@ TEST_F(RunWithHubs, AFoldWhoseAnswerIsLostCountsOnce) {
   begin();
   gate_->on_fold = [] { return Gate::Passes{.answer = false}; };
   const auto judged = train_there(ann_, 0.25f);
-  EXPECT_TRUE(judged.verdict.accepted) << judged.verdict.reason;
-  EXPECT_EQ(judged.paid.size(), 1u);
+  EXPECT_TRUE(judged.accepted) << judged.reason;
+  EXPECT_EQ(paid().size(), 2u);  // With that of the first parameters.
   expect_values(1.25f);
   EXPECT_EQ(run_->view().version, 1);
   EXPECT_EQ(run_->view().useful_steps, 20);
@@ -247,15 +231,15 @@ TEST_F(RunWithHubs, WhatNobodyCanTellIsAskedAgainAndCountsOnce) {
   begin();
   for (const bool folds : {true, false}) {
     const auto steps = run_->view().useful_steps;
-    down_ = true;
+    hooks_.bar = [] { return testing::store_down(); };
     gate_->on_fold = [&] { return Gate::Passes{.request = folds, .answer = false}; };
     clock_.advance(base::minutes(1));  // The hub that failed before is used again.
     const auto unit = asked(ann_);
     EXPECT_EQ(push(unit, packed(0.25f)), 200);
     EXPECT_FALSE(run_->complete(ann_, unit.id, done_of(unit)));
     EXPECT_EQ(run_->view().useful_steps, steps);
-    down_ = false;
-    EXPECT_EQ(complete(ann_, unit).verdict.accepted, folds);
+    hooks_.bar = testing::StoreHooks::nothing;
+    EXPECT_EQ(complete(ann_, unit).accepted, folds);
     EXPECT_EQ(run_->view().useful_steps, steps + (folds ? 20 : 0));
     EXPECT_EQ(rejected(), 0);
     expect_values(1.25f);
@@ -274,7 +258,7 @@ TEST_F(RunWithHubs, AUnitBelongsToItsWorkerWhileItsUpdateIsFolded) {
     return Gate::Passes{};
   };
   EXPECT_EQ(push(unit, packed(0.25f)), 200);
-  EXPECT_TRUE(complete(ann_, unit).verdict.accepted);
+  EXPECT_TRUE(complete(ann_, unit).accepted);
   EXPECT_EQ(run_->view().useful_steps, 20);
   expect_values(1.25f);
 }
@@ -287,7 +271,7 @@ TEST_F(RunWithHubs, AnUpdateOfAnEarlierLifeIsNotTakenForOneOfThis) {
   auto unit = asked(ann_);
   EXPECT_NE(unit.hub->update, before.hub->update);
   const auto judged = complete(ann_, unit);  // It sent nothing in this life.
-  EXPECT_FALSE(judged.verdict.accepted);
+  EXPECT_FALSE(judged.accepted);
   EXPECT_EQ(rejected(), 0);
   expect_values(1);
 }
@@ -306,6 +290,49 @@ TEST_F(RunWithHubs, AReplicatedTrainingUsesNone) {
   open();
   begin();
   EXPECT_FALSE(ask(ann_).hub);
+}
+
+TEST_F(RunWithHubs, TheWagesAreTheTimeOfWhatWasAcceptedHoweverHubsFail) {
+  begin();
+  auto accepted = base::seconds(1);  // Of the first parameters.
+  const std::vector<Gate::Passes> gates = {
+      {}, {.request = false}, {.answer = false}, {}, {.request = false, .answer = false}, {}};
+  for (const auto& passes : gates) {
+    gate_->on_fold = [&] { return passes; };
+    const auto since = clock_.now();
+    const auto unit = asked(ann_);
+    EXPECT_EQ(push(unit, packed(0.25f)), 200);
+    clock_.advance(base::microseconds(1'234'567));
+    const auto verdict = complete(ann_, unit);
+    EXPECT_EQ(verdict.accepted, passes.request) << verdict.reason;
+    if (verdict.accepted) accepted = accepted + (clock_.now() - since);
+    // Sent again, it gets the same answer, and no second wage.
+    EXPECT_EQ(complete(ann_, unit).accepted, verdict.accepted);
+    clock_.advance(base::minutes(1));  // A hub that failed is used again.
+  }
+  base::Duration owed;
+  for (const auto& wage : run_->owed()) owed = owed + wage.worked;
+  EXPECT_EQ(owed, accepted);
+  EXPECT_EQ(run_->owed().size(), 5u);
+}
+
+TEST_F(RunWithHubs, ACheckThatTheStoreDelayedBeginsLater) {
+  spec_.epochs = 1;
+  spec_.shards = {{"a", 200}};
+  std::filesystem::remove(folder_ / "pointer");
+  open();
+  begin();
+  const auto unit = asked(ann_);
+  EXPECT_EQ(push(unit, packed(0.25f)), 200);
+  hooks_.take = [] { return testing::store_down(); };
+  EXPECT_TRUE(complete(ann_, unit).accepted);
+  EXPECT_EQ(run_->owed().size(), 2u);
+  EXPECT_TRUE(run_->trouble());
+  EXPECT_EQ(ask(ann_).kind, "wait");
+  hooks_.take = testing::StoreHooks::nothing;
+  EXPECT_EQ(ask(ann_).kind, "wait");  // By which the check begins.
+  EXPECT_FALSE(run_->trouble());
+  EXPECT_EQ(ask(ann_).kind, "evaluate");
 }
 
 }  // namespace

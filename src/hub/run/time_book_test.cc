@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hub/time_book.h"
+#include "hub/run/time_book.h"
 
 namespace souk::hub {
 namespace {

@@ -1,4 +1,4 @@
-#include "hub/results.h"
+#include "hub/run/results.h"
 
 #include <fmt/format.h>
 

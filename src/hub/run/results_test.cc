@@ -1,4 +1,4 @@
-#include "hub/results.h"
+#include "hub/run/results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hub/store.h"
+#include "hub/stores/store.h"
 
 // Where a job's parameters can live, by URL, and what the stores that several hubs share have in
 // common.
@@ -66,7 +66,7 @@ class Mirror {
   [[nodiscard]] std::vector<std::string_view> bytes(std::size_t i) const;
   [[nodiscard]] const train::Parameters& parameters() const { return parameters_; }
   [[nodiscard]] train::Taken taken() const;
-  [[nodiscard]] Saved saved() const;
+  [[nodiscard]] SavedParameters saved() const;
 
  private:
   StoreHead head_;
@@ -113,8 +113,8 @@ class Batch {
 
 // `saved` as a job's first parameters, in one piece for each block. Requires blocks of kBlock
 // floats, the last one aside.
-[[nodiscard]] std::vector<std::string> packed_blocks(const Saved& saved);
-[[nodiscard]] std::size_t size_of(const Saved& saved);  // Floats.
+[[nodiscard]] std::vector<std::string> packed_blocks(const SavedParameters& saved);
+[[nodiscard]] std::size_t size_of(const SavedParameters& saved);  // Floats.
 
 // Refuses what is meant for other parameters than those that are there.
 [[nodiscard]] base::Result<> check_generation(const Contribution& contribution,

@@ -1,4 +1,4 @@
-#include "hub/time_book.h"
+#include "hub/run/time_book.h"
 
 namespace souk::hub {
 namespace {
@@ -18,10 +18,12 @@ void add_to(wire::TimeSpent& sum, const wire::TimeSpent& spent) {
 }  // namespace
 
 void TimeBook::did(base::LeaseId worker, std::int32_t batch, std::int64_t steps) {
+  const std::lock_guard lock(mutex_);
   did_[worker] = {.batch = batch, .steps = steps};
 }
 
 void TimeBook::add(base::LeaseId worker, const wire::TimeSpent& spent) {
+  const std::lock_guard lock(mutex_);
   const auto done = did_.extract(worker);
   if (!plausible(spent)) return;
   add_to(of_[worker], spent);
@@ -33,13 +35,20 @@ void TimeBook::add(base::LeaseId worker, const wire::TimeSpent& spent) {
   sum.compute = sum.compute + spent.compute;
 }
 
+wire::TimeSpent TimeBook::all() const {
+  const std::lock_guard lock(mutex_);
+  return all_;
+}
+
 std::vector<wire::BatchTime> TimeBook::by_batch() const {
+  const std::lock_guard lock(mutex_);
   std::vector<wire::BatchTime> out;
   for (const auto& [batch, time] : by_batch_) out.push_back(time);
   return out;
 }
 
 wire::TimeSpent TimeBook::of(base::LeaseId worker) const {
+  const std::lock_guard lock(mutex_);
   const auto it = of_.find(worker);
   return it == of_.end() ? wire::TimeSpent{} : it->second;
 }

@@ -10,8 +10,8 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "hub/redis.h"
-#include "hub/stores.h"
+#include "hub/stores/redis.h"
+#include "hub/stores/stores.h"
 
 // Parameters in Redis, shared by any number of hubs. The keys of a job:
 //
@@ -87,8 +87,8 @@ class RedisStore final : public ParameterStore {
 
   std::string_view name() const override { return eventual_ ? "redis-eventual" : "redis"; }
 
-  Result<> load(const Saved& saved) override;
-  Result<Saved> save() const override {
+  Result<> load(const SavedParameters& saved) override;
+  Result<SavedParameters> save() const override {
     const std::lock_guard lock(mutex_);
     SOUK_TRY(refresh({}));
     return mirror_.saved();
@@ -108,7 +108,7 @@ class RedisStore final : public ParameterStore {
   }
 
  private:
-  struct Seen {
+  struct SharedState {
     StoreHead head;
     std::vector<std::int64_t> versions;
     std::vector<bool> folded;  // For each id that was asked about.
@@ -116,10 +116,11 @@ class RedisStore final : public ParameterStore {
   std::string key(std::string_view what) const { return prefix_ + std::string(what); }
   std::string block_key(std::size_t i) const { return key(fmt::format("b:{}", i)); }
 
-  Result<Seen> look(std::span<const std::int64_t> ids) const;
-  Result<std::optional<Seen>> try_refresh(std::span<const std::int64_t> ids) const;
-  Result<Seen> refresh(std::span<const std::int64_t> ids) const;
-  Result<bool> commit(const Seen& seen, std::span<const std::size_t> changed, const Batch& batch);
+  Result<SharedState> look(std::span<const std::int64_t> ids) const;
+  Result<std::optional<SharedState>> try_refresh(std::span<const std::int64_t> ids) const;
+  Result<SharedState> refresh(std::span<const std::int64_t> ids) const;
+  Result<bool> commit(const SharedState& seen, std::span<const std::size_t> changed,
+                      const Batch& batch);
   Result<> overwrite(std::span<const std::size_t> changed, const Batch& batch);
   void pause(int attempt) const;
   base::Failure damaged(std::string_view what) const {
@@ -141,7 +142,7 @@ class RedisStore final : public ParameterStore {
   mutable base::Random random_;  // For pauses alone.
 };
 
-Result<> RedisStore::load(const Saved& saved) {
+Result<> RedisStore::load(const SavedParameters& saved) {
   const std::lock_guard lock(mutex_);
   const auto blocks = packed_blocks(saved);
   const auto before = look({});
@@ -171,7 +172,7 @@ Result<> RedisStore::load(const Saved& saved) {
 }
 
 // Begins to watch the head: a transaction that follows is void if another hub writes meanwhile.
-Result<RedisStore::Seen> RedisStore::look(std::span<const std::int64_t> ids) const {
+Result<RedisStore::SharedState> RedisStore::look(std::span<const std::int64_t> ids) const {
   std::vector<RedisCommand> commands;
   commands.push_back({"WATCH", key("head")});
   commands.push_back({"HMGET", key("head"), "generation", "version", "size", "planes", "versions"});
@@ -180,7 +181,7 @@ Result<RedisStore::Seen> RedisStore::look(std::span<const std::int64_t> ids) con
   const auto& fields = answers[1].list;
   if (fields.size() != 5 || fields[0].kind != Kind::text)
     return no_parameters(job_, redis_.address().name());
-  Seen out;
+  SharedState out;
   out.head.generation = fields[0].text;
   if (!read_number(fields[1].text, out.head.version) ||
       !read_number(fields[2].text, out.head.size) || out.head.size == 0 ||
@@ -196,7 +197,7 @@ Result<RedisStore::Seen> RedisStore::look(std::span<const std::int64_t> ids) con
 }
 
 // Nothing when another hub wrote while we read.
-Result<std::optional<RedisStore::Seen>> RedisStore::try_refresh(
+Result<std::optional<RedisStore::SharedState>> RedisStore::try_refresh(
     std::span<const std::int64_t> ids) const {
   SOUK_ASSIGN(auto seen, look(ids));
   if (eventual_) mirror_.forget();  // What is changed behind each other's back cannot be mirrored.
@@ -222,7 +223,7 @@ Result<std::optional<RedisStore::Seen>> RedisStore::try_refresh(
   return seen;
 }
 
-Result<RedisStore::Seen> RedisStore::refresh(std::span<const std::int64_t> ids) const {
+Result<RedisStore::SharedState> RedisStore::refresh(std::span<const std::int64_t> ids) const {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     SOUK_ASSIGN(auto seen, try_refresh(ids));
     if (seen) return *std::move(seen);
@@ -261,7 +262,7 @@ Result<std::int64_t> RedisStore::fold(const train::Aggregator& rule,
   return contended();
 }
 
-Result<bool> RedisStore::commit(const Seen& seen, std::span<const std::size_t> changed,
+Result<bool> RedisStore::commit(const SharedState& seen, std::span<const std::size_t> changed,
                                 const Batch& batch) {
   const auto& parameters = mirror_.parameters();
   auto versions = seen.versions;

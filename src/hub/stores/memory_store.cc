@@ -1,7 +1,7 @@
 #include <mutex>
 #include <set>
 
-#include "hub/stores.h"
+#include "hub/stores/stores.h"
 
 namespace souk::hub {
 namespace {
@@ -10,7 +10,7 @@ class MemoryStore final : public ParameterStore {
  public:
   std::string_view name() const override { return "memory"; }
 
-  base::Result<> load(const Saved& saved) override {
+  base::Result<> load(const SavedParameters& saved) override {
     std::size_t size = 0;
     for (const auto& block : saved.values) size += block->size();
     train::Parameters fresh(size, saved.planes.size());
@@ -22,9 +22,9 @@ class MemoryStore final : public ParameterStore {
     return {};
   }
 
-  base::Result<Saved> save() const override {
+  base::Result<SavedParameters> save() const override {
     const std::lock_guard lock(mutex_);
-    Saved out{.values = parameters_.blocks(), .version = parameters_.version()};
+    SavedParameters out{.values = parameters_.blocks(), .version = parameters_.version()};
     for (std::size_t p = 0; p < parameters_.planes(); ++p)
       out.planes.push_back(parameters_.plane_blocks(p));
     return out;

@@ -1,4 +1,4 @@
-#include "hub/redis.h"
+#include "hub/stores/redis.h"
 
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
@@ -146,7 +146,7 @@ RedisCommand& RedisCommand::add_pieces(std::span<const std::string_view> pieces)
     if (piece.size() < kCopiedBelow)
       framing_ += piece;
     else
-      parts_.push_back({framing_.size(), piece});
+      segments_.push_back({framing_.size(), piece});
   }
   framing_ += "\r\n";
   return *this;
@@ -198,7 +198,7 @@ Result<> Redis::send(std::span<const RedisCommand> commands) {
   for (const auto& command : commands) {
     add(heads.emplace_back(fmt::format("*{}\r\n", command.words_)));
     std::size_t from = 0;
-    for (const auto& part : command.parts_) {
+    for (const auto& part : command.segments_) {
       add(std::string_view(command.framing_).substr(from, part.framing_end - from));
       add(part.piece);
       from = part.framing_end;

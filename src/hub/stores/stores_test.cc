@@ -1,4 +1,4 @@
-#include "hub/stores.h"
+#include "hub/stores/stores.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "hub/redis.h"
+#include "hub/stores/redis.h"
 #include "hub/testing/servers.h"
 #include "train/testing/updates.h"
 
@@ -45,8 +45,8 @@ std::vector<float> values_of(const train::Blocks& blocks) {
   return out;
 }
 
-Saved first(std::size_t size, std::size_t planes, float scale = 1) {
-  Saved out{.values = train::blocks_of(noise(size, 1, scale))};
+SavedParameters first(std::size_t size, std::size_t planes, float scale = 1) {
+  SavedParameters out{.values = train::blocks_of(noise(size, 1, scale))};
   for (std::size_t p = 0; p < planes; ++p)
     out.planes.push_back(train::blocks_of(std::vector<float>(size)));
   return out;
@@ -71,7 +71,7 @@ void expect_same_as_memory(std::string_view url) {
     const auto needs = rule->needs();
     const auto memory = make_memory_store();
     const auto shared = store(url, "same-" + std::string(info.name));
-    Saved begin{.values = base};
+    SavedParameters begin{.values = base};
     for (std::size_t p = 0; p < needs.planes; ++p)
       begin.planes.push_back(train::blocks_of(std::vector<float>(kFloats)));
     std::vector<std::int64_t> versions;

@@ -51,13 +51,13 @@ class RedisCommand {
  private:
   friend class Redis;
   // Small words are copied into `framing`; pieces are seen where they lie.
-  struct Part {
+  struct Segment {
     std::size_t framing_end;  // Framing up to here goes first ...
     std::string_view piece;   // ... then this.
   };
   void begin(std::size_t bytes);
   std::string framing_;
-  std::vector<Part> parts_;
+  std::vector<Segment> segments_;
   std::size_t words_ = 0;
 };
 

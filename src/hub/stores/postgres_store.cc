@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "hub/stores.h"
+#include "hub/stores/stores.h"
 
 // Parameters in PostgreSQL, shared by any number of hubs: the strongly consistent store to compare
 // others with. A fold is one transaction that first locks the job's row, so that one hub folds at a
@@ -129,13 +129,13 @@ class PostgresStore final : public ParameterStore {
 
   std::string_view name() const override { return "postgresql"; }
 
-  Result<> load(const Saved& saved) override {
+  Result<> load(const SavedParameters& saved) override {
     const std::lock_guard lock(mutex_);
     return transaction([&] { return try_load(saved); });
   }
-  Result<Saved> save() const override {
+  Result<SavedParameters> save() const override {
     const std::lock_guard lock(mutex_);
-    return transaction([&]() -> Result<Saved> {
+    return transaction([&]() -> Result<SavedParameters> {
       SOUK_TRY(refresh(false));
       return mirror_.saved();
     });
@@ -170,7 +170,7 @@ class PostgresStore final : public ParameterStore {
  private:
   template <class Work>
   auto transaction(Work work) const -> decltype(work());
-  Result<> try_load(const Saved& saved);
+  Result<> try_load(const SavedParameters& saved);
   Result<std::int64_t> try_fold(const train::Aggregator& rule, Batch& batch,
                                 std::vector<std::size_t>& changed);
   Result<StoreHead> refresh(bool lock) const;
@@ -208,7 +208,7 @@ auto PostgresStore::transaction(Work work) const -> decltype(work()) {
   return out;
 }
 
-Result<> PostgresStore::try_load(const Saved& saved) {
+Result<> PostgresStore::try_load(const SavedParameters& saved) {
   // Hubs that begin at the same moment must not both make the tables.
   SOUK_TRY(postgres_.run("SELECT pg_advisory_xact_lock(hashtext('souk_parameters'))"));
   SOUK_ASSIGN(const auto known, postgres_.run("SELECT 1 WHERE to_regclass('souk_folded') IS NULL"));

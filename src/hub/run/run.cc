@@ -1,0 +1,295 @@
+#include "hub/run/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "blob/folder.h"
+#include "hub/run/plan.h"
+#include "hub/run/results.h"
+#include "hub/stores/stores.h"
+
+namespace souk::hub {
+namespace {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using train::UnitKind;
+using wire::UnitVerdict;
+
+}  // namespace
+
+Run::Run(const wire::Train& spec, train::RuleSpec aggregator, train::Session session,
+         blob::Store& blobs, const base::Clock& clock, RunOptions options,
+         std::unique_ptr<ParameterStore> store)
+    : spec_(spec),
+      blobs_(blobs),
+      clock_(clock),
+      options_(std::move(options)),
+      generation_(fresh_name()),
+      store_(std::move(store)),
+      book_(spec_, std::move(session), clock),
+      snapshots_(blobs, clock,
+                 {.pointer = options_.pointer,
+                  .every = options_.snapshot_every,
+                  .accepted = options_.snapshot_updates}),
+      folding_(book_, *store_, clock, generation_, options_.most_floats) {
+  // Several updates at once, their bases, or the comparison of two need the bytes here.
+  const auto needs = book_.aggregator().needs();
+  if (options_.hubs != nullptr && needs.arity == 1 && !needs.base && spec_.replicate == 0)
+    hub_folding_.emplace(
+        *options_.hubs,
+        HubFolding::Names{options_.job, spec_.codec, generation_, std::move(aggregator)}, book_,
+        *store_, folding_, turns_, clock);
+}
+
+Result<std::unique_ptr<Run>> Run::open(const wire::Train& spec, std::int32_t workers,
+                                       blob::Store& blobs, const base::Clock& clock,
+                                       RunOptions options, std::unique_ptr<ParameterStore> store) {
+  auto wanted = session_of(spec, workers);
+  auto aggregator = wanted.rule;
+  SOUK_ASSIGN(auto session, train::Session::make(std::move(wanted)));
+  const auto& rule = session.rule();
+  if (spec.replicate > 0 && (rule.needs().synchronous || session.codec().keeps_residual()))
+    return fail(Code::invalid,
+                fmt::format("units cannot be done twice with rule {} and codec {}", rule.name(),
+                            spec.codec),
+                "use a rule that does not wait, and fp32, fp16 or int8", "replicate");
+  std::unique_ptr<Run> run(new Run(spec, std::move(aggregator), std::move(session), blobs, clock,
+                                   std::move(options), std::move(store)));
+  SOUK_TRY(run->recover());
+  return run;
+}
+
+Result<> Run::recover() {
+  const Turn turn(turns_);
+  SOUK_ASSIGN(auto snapshot, snapshots_.recover());
+  if (!snapshot) {
+    book_.begin(options_.paid_through);
+    return {};
+  }
+  SOUK_ASSIGN(const auto parameters, folding_.load(std::move(snapshot->parameters)));
+  book_.restore(std::move(snapshot->head), parameters, options_.paid_through);
+  return {};
+}
+
+std::set<std::int32_t> Run::shards_of(const std::vector<std::string>& holds) const {
+  std::set<std::int32_t> out;
+  for (std::size_t i = 0; i < spec_.shards.size(); ++i)
+    if (std::ranges::find(holds, spec_.shards[i].blob) != holds.end())
+      out.insert(static_cast<std::int32_t>(i));
+  return out;
+}
+
+Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string>& holds,
+                             const std::optional<wire::TimeSpent>& spent) {
+  forget_departed();
+  if (spent) times_.add(worker, *spent);
+  const auto unit = book_.assign(worker, shards_of(holds));
+  auto out = described(worker, unit);
+  // Perhaps there is nothing to do because a fold or a save has failed.
+  if (unit.kind == UnitKind::wait || unit.kind == UnitKind::finish) catch_up(false);
+  return out;
+}
+
+wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
+  wire::Unit out{.kind = std::string(to_string(unit.kind)),
+                 .id = unit.id,
+                 .version = unit.version,
+                 .pass = unit.epoch,
+                 .first_step = unit.first_step,
+                 .steps = unit.steps,
+                 .batch = batch_of(spec_, unit.id),
+                 .lr = unit.lr,
+                 .seed = unit.seed,
+                 .send = std::string(to_string(book_.aggregator().needs().sends)),
+                 .state_scale = book_.state_scale(),
+                 .codec = spec_.codec,
+                 .wait = unit.wait};
+  if (unit.id != 0) out.within = unit.deadline - clock_.now();
+  if (const auto hub = hub_folding_ ? hub_folding_->choose(worker, unit) : std::nullopt) {
+    book_.use_hub(unit.id, *hub);
+    out.hub = hub_folding_->pass(unit, *hub);
+  }
+  const auto shard = static_cast<std::size_t>(unit.shard);
+  if (unit.kind == UnitKind::train) out.shard = spec_.shards[shard].blob;
+  if (unit.kind == UnitKind::evaluate) out.shard = spec_.validation[shard].blob;
+  return out;
+}
+
+Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
+                                  std::string_view piece) {
+  SOUK_TRY(book_.check_sender(worker, unit));
+  // Twice what the parameters take is more than any codec needs.
+  const auto floats = book_.floats();
+  const auto most =
+      (floats == 0 ? options_.most_floats : floats) * sizeof(float) * 2 + (std::size_t{1} << 20);
+  return arrivals_.add(worker, unit, offset, piece, most);
+}
+
+Result<UnitVerdict> Run::complete(base::LeaseId worker, std::int64_t unit,
+                                  const wire::UnitDone& done) {
+  forget_departed();
+  if (book_.crowded()) catch_up(true);
+  SOUK_ASSIGN(auto opening, book_.open(worker, unit));
+  auto body = arrivals_.take(worker, unit);
+  if (!opening.report) {
+    if (opening.hub && hub_folding_) hub_folding_->drop(unit, *opening.hub);
+    return std::move(opening.verdict);
+  }
+  SOUK_ASSIGN(auto verdict, judge(*opening.report, done, std::move(body)));
+  book_.forget_versions();
+  catch_up(true);
+  return verdict;
+}
+
+Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& done, std::string body) {
+  if (done.error) return book_.refuse(report, *done.error);
+  const auto& unit = report.unit();
+  if (unit.kind == UnitKind::evaluate) return book_.evaluated(report, done);
+  if (unit.kind == UnitKind::init) {
+    const Turn turn(turns_);
+    return folding_.begin(report, done, std::move(body));
+  }
+  times_.did(report.worker(), batch_of(spec_, unit.id), done.steps);
+  if (report.hub() && hub_folding_) {
+    if (body.empty()) return hub_folding_->judge(report, done);
+    hub_folding_->bypassed(report);
+  }
+  return judge_here(report, done, std::move(body));
+}
+
+UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, std::string body) {
+  const auto& unit = report.unit();
+  // Read and measured without a lock: this is where the time goes.
+  auto update = train::Update::read(std::move(body), book_.codec(), book_.floats());
+  if (!update) return book_.refuse(report, update.error().message);
+  const auto who = static_cast<std::int64_t>(report.worker().value);
+  train::Session::Claim claim{.worker = who,
+                              .unit = unit,
+                              .base = done.base,
+                              .samples = done.samples,
+                              .evidence = {.stats = train::stats_of(*update),
+                                           .steps = done.steps,
+                                           .loss = done.loss,
+                                           .direction = train::direction_of(*update),
+                                           .worker = who}};
+  update->norm = claim.evidence.stats.norm;
+  update->weight = static_cast<double>(done.samples);
+  update->epoch = unit.epoch;
+  PendingUpdate pending{.contribution = {unit.id, done.base, *std::move(update)},
+                        .claim = std::move(claim),
+                        .wage = report.wage(done.epoch)};
+  auto base = bases_.find(report.worker(), done.base);
+  // While an update is folded at a hub, nothing is accepted here.
+  Turn turn(turns_, std::defer_lock);
+  if (hub_folding_) turn.lock();
+  return book_.judge(report, std::move(pending), std::move(base));
+}
+
+void Run::catch_up(bool wait) {
+  book_.accept_uncompared();
+  if (!folding_.behind() && !snapshots_.due(book_.mark())) return;
+  Turn turn(turns_, std::defer_lock);
+  if (wait)
+    turn.lock();
+  else if (!turn.try_lock())
+    return;
+  const auto done = fold_and_save();
+  const std::lock_guard lock(mutex_);
+  trouble_ = done ? std::nullopt : std::optional(done.error());
+}
+
+Result<> Run::fold_and_save() {
+  SOUK_TRY(folding_.fold_waiting());
+  const auto mark = book_.mark();
+  if (!snapshots_.due(mark)) return {};
+  SOUK_ASSIGN(auto parameters, store_->save());
+  const auto head = book_.head(parameters);
+  return snapshots_.save(mark, head, parameters);
+}
+
+Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
+                              std::optional<std::int64_t> version) {
+  train::Taken taken;
+  if (version) {
+    auto kept = book_.kept(*version);
+    if (!kept)
+      return fail(Code::not_found, fmt::format("version {} is not kept any more", *version),
+                  "ask for another unit");
+    taken = *std::move(kept);
+    since = -1;
+  } else {
+    SOUK_ASSIGN(taken, store_->take());
+  }
+  auto out = train::pack_changed(taken, since);
+  if (!version && (book_.aggregator().needs().base || spec_.replicate > 0))
+    bases_.remember(worker, taken.version, std::move(taken.blocks));
+  bytes_out_ += std::ssize(out);
+  return out;
+}
+
+// On the core thread. What the worker has sent or pulled may be large: it is freed by others.
+void Run::gone(base::LeaseId worker) {
+  book_.gone(worker);
+  const std::lock_guard lock(mutex_);
+  departed_.push_back(worker);
+}
+
+void Run::forget_departed() {
+  std::vector<base::LeaseId> departed;
+  {
+    const std::lock_guard lock(mutex_);
+    departed.swap(departed_);
+  }
+  for (const auto worker : departed) {
+    arrivals_.forget(worker);
+    bases_.forget(worker);
+    if (hub_folding_) hub_folding_->forget(worker);
+  }
+}
+
+wire::Training Run::view() const {
+  auto out = book_.view(times_);
+  out.bytes_in = arrivals_.bytes();
+  out.bytes_out = bytes_out_;
+  out.folds = folding_.folds();
+  out.folding = folding_.time();
+  return out;
+}
+
+std::optional<base::Error> Run::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
+}
+
+Result<std::optional<TrainingResult>> Run::ended() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return ended_;
+  }
+  const auto last = book_.final_parameters();
+  if (!last) return std::nullopt;
+  const auto files = result_files(spec_, view(), last->layout, last->blocks);
+  SOUK_ASSIGN(auto packed, blob::pack_files({files.begin(), files.end()}, blobs_));
+  const std::lock_guard lock(mutex_);
+  if (!ended_) {
+    ended_ = {to_string(packed.root), last->reason};
+    std::swap(pin_, packed.pin);
+  }
+  return ended_;
+}
+
+Result<TrainingResult> Run::end(std::string reason) {
+  {
+    const Turn turn(turns_);
+    SOUK_ASSIGN(auto parameters, store_->take());
+    SOUK_TRY(book_.finish(std::move(reason), std::move(parameters)));
+  }
+  SOUK_ASSIGN(const auto done, ended());
+  return *done;
+}
+
+}  // namespace souk::hub

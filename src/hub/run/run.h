@@ -1,0 +1,146 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "blob/store.h"
+#include "hub/remote.h"
+#include "hub/run/arrivals.h"
+#include "hub/run/folding.h"
+#include "hub/run/hub_folding.h"
+#include "hub/run/pulled_bases.h"
+#include "hub/run/snapshots.h"
+#include "hub/run/time_book.h"
+#include "hub/run/turns.h"
+#include "hub/run/unit_book.h"
+#include "hub/run/wages.h"
+#include "hub/stores/store.h"
+#include "wire/training.h"
+
+namespace souk::hub {
+
+struct RunOptions {
+  std::string pointer;  // The file that names the last snapshot.
+  base::Duration snapshot_every = base::seconds(10);
+  std::int64_t snapshot_updates = 500;
+  std::size_t most_floats = std::size_t{1} << 30;
+  // Hubs that share the store, and what they know the job by. Without: all bytes come here.
+  Remote* hubs = nullptr;
+  std::string job = {};
+  // The highest number of a wage that the market has paid for this job. Wages up to it are not owed
+  // any more, whatever a snapshot says, and new ones are numbered from there on.
+  std::int64_t paid_through = 0;
+};
+
+// How a training ended, and the blob with what it came to.
+struct TrainingResult {
+  std::string result;
+  std::string reason;
+};
+
+// One job's training: its parameters, its work, and what is known of its workers. Thread-safe.
+//
+// It is put together from pieces that each have one lock, or none: the book of units
+// (unit_book.h), updates on their way in (arrivals.h), folding here (folding.h) or at hubs
+// (hub_folding.h), snapshots (snapshots.h). Whoever folds or saves does so in turn (turns.h);
+// progress(), gone(), owed() and acknowledge() wait for nobody who talks to a store, a disk or a
+// hub, so the core thread may call them.
+//
+// Parameters are folded by whoever brings an update, several at once when several wait; nothing is
+// ever folded twice. What was folded since the last snapshot is lost with the process, and done
+// again: units that were given out before are not known afterwards.
+//
+// Accepted work is owed a wage from the moment it is accepted until the market acknowledges that it
+// has paid, whatever fails afterwards. Snapshots contain what is owed.
+class Run {
+ public:
+  // Begins, or goes on from the last snapshot.
+  static base::Result<std::unique_ptr<Run>> open(const wire::Train& spec, std::int32_t workers,
+                                                 blob::Store& blobs, const base::Clock& clock,
+                                                 RunOptions options,
+                                                 std::unique_ptr<ParameterStore> store);
+
+  // `spent`: where the worker's time went since it asked before.
+  base::Result<wire::Unit> next(base::LeaseId worker, const std::vector<std::string>& holds,
+                                const std::optional<wire::TimeSpent>& spent = {});
+  // A piece of a unit's update; gives how much of it there is. Pieces may arrive twice.
+  base::Result<std::int64_t> receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
+                                     std::string_view piece);
+  // The verdict about a unit. If it was accepted, its wage is in owed() before this returns. A
+  // report that is sent again gets the first verdict; `unavailable` while that is being judged, or
+  // when it cannot be told whether an update at a hub was folded: ask again. A fold or a save that
+  // fails is no error here: see trouble().
+  base::Result<wire::UnitVerdict> complete(base::LeaseId worker, std::int64_t unit,
+                                           const wire::UnitDone& done);
+  // The blocks that changed after `since` (train/pull.h); or all of exactly `version`, which a
+  // check is looking at.
+  base::Result<std::string> pull(base::LeaseId worker, std::int64_t since,
+                                 std::optional<std::int64_t> version);
+  void gone(base::LeaseId worker);
+
+  // Wages that are not acknowledged yet, in order of their numbers.
+  [[nodiscard]] std::vector<Wage> owed() const { return book_.owed(); }
+  // The market has durably paid everything up to and including `number`.
+  void acknowledge(std::int64_t number) { book_.acknowledge(number); }
+
+  [[nodiscard]] wire::Training view() const;
+  [[nodiscard]] double progress() const { return book_.progress(); }  // view()'s.
+  // Why the last fold or snapshot failed, until one succeeds. It is tried again by itself, when a
+  // worker next asks for something or brings something.
+  [[nodiscard]] std::optional<base::Error> trouble() const;
+  // Once it is over: how. Until then nothing. After it gave a result no wage is added: owed() is
+  // all there is to pay before the job ends.
+  [[nodiscard]] base::Result<std::optional<TrainingResult>> ended();
+  // Ends it now, for a reason of the market's, with what there is.
+  base::Result<TrainingResult> end(std::string reason);
+
+ private:
+  Run(const wire::Train& spec, train::RuleSpec aggregator, train::Session session,
+      blob::Store& blobs, const base::Clock& clock, RunOptions options,
+      std::unique_ptr<ParameterStore> store);
+
+  base::Result<> recover();
+  [[nodiscard]] std::set<std::int32_t> shards_of(const std::vector<std::string>& holds) const;
+  [[nodiscard]] wire::Unit described(base::LeaseId worker, const train::Unit& unit);
+  base::Result<wire::UnitVerdict> judge(OpenReport& report, const wire::UnitDone& done,
+                                        std::string body);
+  wire::UnitVerdict judge_here(OpenReport& report, const wire::UnitDone& done, std::string body);
+  // Folds and saves what is due. `wait`: for a turn, if others have it; else they will do it.
+  void catch_up(bool wait);
+  base::Result<> fold_and_save();
+  void forget_departed();
+
+  const wire::Train spec_;
+  blob::Store& blobs_;
+  const base::Clock& clock_;
+  const RunOptions options_;
+  const std::string generation_;  // Of the parameters in this life: what came before is not folded.
+  const std::unique_ptr<ParameterStore> store_;
+
+  Turns turns_;
+  UnitBook book_;
+  Arrivals arrivals_;
+  PulledBases bases_;
+  TimeBook times_;
+  Snapshots snapshots_;
+  Folding folding_;
+  std::optional<HubFolding> hub_folding_;  // Where the aggregator folds updates one by one.
+  std::atomic<std::int64_t> bytes_out_ = 0;
+
+  mutable std::mutex mutex_;             // Guards what follows.
+  std::vector<base::LeaseId> departed_;  // To be forgotten by whoever may take the time.
+  std::optional<base::Error> trouble_;
+  std::optional<TrainingResult> ended_;
+  blob::Store::Pin pin_;  // Keeps the result in the store.
+};
+
+}  // namespace souk::hub

@@ -1,0 +1,217 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/random.h"
+#include "hub/run/snapshots.h"
+#include "hub/run/time_book.h"
+#include "hub/run/verdicts.h"
+#include "hub/run/wages.h"
+#include "hub/stores/store.h"
+#include "train/session.h"
+#include "wire/training.h"
+
+namespace souk::hub {
+
+class UnitBook;
+
+// A report that is being judged. While it is open the unit stays its worker's: it does not expire,
+// a worker that asks for another unit waits, and one that leaves does so afterwards; the same
+// report sent again is told to ask later. Without a verdict (an error, an exception) the unit is as
+// before.
+class OpenReport {
+ public:
+  OpenReport(OpenReport&& other) noexcept;
+  OpenReport& operator=(OpenReport&&) = delete;
+  ~OpenReport();
+
+  [[nodiscard]] base::LeaseId worker() const { return worker_; }
+  [[nodiscard]] const train::Unit& unit() const { return unit_; }
+  // The hub that was to carry the update, if one was.
+  [[nodiscard]] std::optional<std::size_t> hub() const { return hub_; }
+  // What is owed if the unit is accepted, for the epoch of the lease that the report names.
+  [[nodiscard]] Wage wage(std::int32_t epoch) const { return {0, worker_, epoch, worked_}; }
+
+ private:
+  friend class UnitBook;
+  OpenReport(UnitBook& book, base::LeaseId worker, train::Unit unit);
+  UnitBook* book_;  // nullptr once there is a verdict.
+  base::LeaseId worker_;
+  train::Unit unit_;
+  std::optional<std::size_t> hub_;
+  base::Duration worked_;
+};
+
+// An update that is believed, on its way into the parameters or to a comparison with another.
+struct PendingUpdate {
+  Contribution contribution;
+  train::Session::Claim claim;
+  Wage wage;               // Without a number until it is owed.
+  bool comparing = false;  // In the book: its update is elsewhere, being compared.
+};
+
+// The book of a training's units: what was given out, which reports are being judged, which updates
+// wait for a comparison or for a fold, what was judged, and what is owed for it. Thread-safe. Its
+// lock is never held while a store, a disk or a hub is talked to, nor while updates are compared,
+// so the core thread may call it.
+//
+// A unit is accepted, its wage owed and its verdict remembered under one lock. From then on nothing
+// that fails takes the wage away.
+class UnitBook {
+ public:
+  UnitBook(wire::Train spec, train::Session session, const base::Clock& clock);
+
+  // --- Giving out -----------------------------------------------------------------------------
+
+  // Something to do for `worker`, who holds these shards.
+  train::Unit assign(base::LeaseId worker, const std::set<std::int32_t>& shards);
+  // Its update goes to this hub.
+  void use_hub(std::int64_t unit, std::size_t hub);
+  // May the worker send pieces of this unit's update?
+  [[nodiscard]] base::Result<> check_sender(base::LeaseId worker, std::int64_t unit) const;
+  void gone(base::LeaseId worker);
+
+  // --- Reports --------------------------------------------------------------------------------
+
+  struct Opening {
+    std::optional<OpenReport> report;
+    // Without a report: the verdict, which is the first one if the report was sent before,
+    wire::UnitVerdict verdict;
+    // and the hub at which an update may lie that came too late.
+    std::optional<std::size_t> hub;
+  };
+  // `unavailable`: the report is being judged already, or too much is waiting to be paid or folded.
+  base::Result<Opening> open(base::LeaseId worker, std::int64_t unit);
+
+  // Each of these gives the unit's verdict, once: it closes the report. A unit that does not count
+  // any more, because the training ended meanwhile, is not accepted.
+  wire::UnitVerdict refuse(OpenReport& report, std::string why, bool blame = true);
+  wire::UnitVerdict evaluated(OpenReport& report, const wire::UnitDone& done);
+  wire::UnitVerdict initialised(OpenReport& report, const wire::UnitDone& done,
+                                train::Layout layout);
+  // An update that is here. `base`: what it was made from, if that is known.
+  wire::UnitVerdict judge(OpenReport& report, PendingUpdate update,
+                          std::optional<train::Blocks> base);
+  // An update that lies at a hub: it is believed (nothing), or refused. If it is believed, the hub
+  // folds it, and then it is accepted.
+  std::optional<wire::UnitVerdict> judge_there(OpenReport& report,
+                                               const train::Session::Claim& claim);
+  wire::UnitVerdict accept_folded(OpenReport& report, const train::Session::Claim& claim,
+                                  const Wage& wage);
+  // Accepts updates that nobody has compared with another for too long.
+  void accept_uncompared();
+
+  // --- Wages ----------------------------------------------------------------------------------
+
+  [[nodiscard]] std::vector<Wage> owed() const;
+  void acknowledge(std::int64_t number);
+
+  // --- Folds. These are called in turn (turns.h). -----------------------------------------------
+
+  [[nodiscard]] bool can_fold() const;
+  // So many updates wait that no more should be accepted before some were folded.
+  [[nodiscard]] bool crowded() const;
+  // Accepted updates for one fold; empty: there are not enough.
+  std::vector<Contribution> take_batch();
+  // The fold failed: they come first in the next.
+  void give_back(std::vector<Contribution> batch);
+  // `version` is the newest. Gives whether begin_check() should follow.
+  bool folded(std::int64_t version);
+  // Units that check `parameters` may be given out from now on.
+  void begin_check(train::Taken parameters);
+
+  // --- The training as a whole ------------------------------------------------------------------
+
+  // A version that is under check, or that updates are compared from.
+  [[nodiscard]] std::optional<train::Taken> kept(std::int64_t version) const;
+  [[nodiscard]] std::size_t floats() const;  // 0 until there are parameters.
+  // Forgets versions that nobody needs any more.
+  void forget_versions();
+  [[nodiscard]] wire::Training view(const TimeBook& times) const;
+  [[nodiscard]] double progress() const;
+
+  // Begins without a snapshot.
+  void begin(std::int64_t paid_through);
+  [[nodiscard]] SaveMark mark() const;
+  // What a snapshot says, together with `parameters`. What the training ended with replaces their
+  // values.
+  [[nodiscard]] SnapshotHead head(SavedParameters& parameters) const;
+  void restore(SnapshotHead head, const train::Taken& parameters, std::int64_t paid_through);
+
+  // Ends it now. conflict: there is nothing yet.
+  base::Result<> finish(std::string reason, train::Taken parameters);
+  struct FinalParameters {
+    train::Blocks blocks;
+    train::Layout layout;
+    std::string reason;
+  };
+  // Once it is over. No wage is added after that.
+  [[nodiscard]] std::optional<FinalParameters> final_parameters() const;
+
+  // These never change: read without the lock.
+  [[nodiscard]] const train::Aggregator& aggregator() const { return session_.rule(); }
+  [[nodiscard]] const train::Codec& codec() const { return session_.codec(); }
+  [[nodiscard]] double state_scale() const { return state_scale_; }
+
+ private:
+  friend class OpenReport;
+  // A unit that was given out.
+  struct Assignment {
+    base::LeaseId worker;
+    base::Time since;
+    std::optional<std::size_t> hub = {};
+  };
+  // A unit whose report is being judged.
+  struct Judging {
+    std::int64_t unit = 0;
+    base::Time deadline;  // As it was.
+    bool worker_left = false;
+  };
+
+  // These require mutex_.
+  [[nodiscard]] bool counts(const OpenReport& report) const;
+  [[nodiscard]] bool wants_comparison(const PendingUpdate& update, base::Time now);
+  [[nodiscard]] bool crowded_locked() const;
+  wire::UnitVerdict close(OpenReport& report, wire::UnitVerdict verdict);
+  wire::UnitVerdict refuse_locked(OpenReport& report, std::string why, bool blame);
+  void end_judging(base::LeaseId worker);
+  void accept(PendingUpdate update);
+  void pay_pending_at_the_end();
+  std::optional<wire::UnitVerdict> begin_judging(OpenReport& report, PendingUpdate& update,
+                                                 std::optional<train::Blocks> base,
+                                                 std::optional<PendingUpdate>& original);
+  wire::UnitVerdict compared(OpenReport& report, PendingUpdate original,
+                             const PendingUpdate& second, bool agreed);
+
+  void reopen(const OpenReport& report) noexcept;
+
+  const wire::Train spec_;
+  const base::Clock& clock_;
+  const train::Replication replication_;
+  const double state_scale_;
+
+  mutable std::mutex mutex_;  // Guards what follows.
+  train::Session session_;    // Its aggregator and codec never change.
+  base::Random random_;       // Which units are done twice.
+  std::shared_ptr<const train::Layout> layout_ = std::make_shared<train::Layout>();
+  std::int64_t version_ = 0;
+  std::map<std::int64_t, train::Taken> kept_;       // Versions under check or comparison.
+  std::map<std::int64_t, Assignment> assignments_;  // By unit.
+  std::map<base::LeaseId, Judging> judging_;
+  std::map<std::int64_t, PendingUpdate> pending_;  // Until another worker comes to the same.
+  std::vector<Contribution> waiting_;              // Accepted, not yet folded.
+  Verdicts verdicts_;
+  Wages wages_;
+};
+
+}  // namespace souk::hub

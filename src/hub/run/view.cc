@@ -1,0 +1,68 @@
+#include "hub/run/view.h"
+
+namespace souk::hub {
+namespace {
+
+using base::Duration;
+
+std::string_view state_name(const train::TrainingState& s) {
+  if (s.finished) return "finished";
+  return s.initialised ? "training" : "waiting";
+}
+
+wire::TrainRow row_of(const train::Row& r) {
+  return {.epoch = r.epoch,
+          .at = r.at,
+          .samples = r.samples,
+          .version = r.version,
+          .loss = r.loss,
+          .validation_loss = r.validation_loss,
+          .accuracy = r.accuracy,
+          .mean = r.mean(),
+          .low = r.low,
+          .high = r.high,
+          .workers = r.workers};
+}
+
+}  // namespace
+
+wire::Training view_of(const wire::Train& spec, const train::Session& session, std::int64_t version,
+                       const TimeBook& times, base::Time now) {
+  const auto& training = session.training();
+  const auto& s = training.state();
+  wire::Training out{.state = std::string(state_name(s)),
+                     .reason = s.reason,
+                     .rule = std::string(session.rule().name()),
+                     .epoch = training.epoch(),
+                     .epochs = spec.epochs,
+                     .progress = training.progress(),
+                     .version = version,
+                     .samples = s.samples,
+                     .loss = training.recent_loss(),
+                     .elapsed = training.elapsed(now),
+                     .workers = training.active(now),
+                     .wasted_steps = s.wasted_steps,
+                     .useful_steps = s.useful_steps};
+  if (!s.rows.empty()) out.accuracy = s.rows.back().accuracy;
+  if (spec.target) out.target = spec.target->accuracy;
+  if (out.progress > 0.01 && !s.finished)
+    out.left = Duration(static_cast<std::int64_t>(static_cast<double>(out.elapsed.us) *
+                                                  (1 - out.progress) / out.progress));
+  for (const auto& r : s.rows) out.rows.push_back(row_of(r));
+  for (const auto& [id, w] : training.workers()) {
+    const base::LeaseId lease(static_cast<std::uint64_t>(id));
+    out.by_worker.push_back(
+        {.worker = to_string(lease),
+         .units = w.units,
+         .steps = w.steps,
+         .lost = w.lost,
+         .rejected = w.rejected,
+         .steps_per_second = w.seconds_per_step > 0 ? 1 / w.seconds_per_step : 0,
+         .spent = times.of(lease)});
+  }
+  out.spent = times.all();
+  out.by_batch = times.by_batch();
+  return out;
+}
+
+}  // namespace souk::hub
