@@ -280,11 +280,9 @@ class Reader {
   // What Writer::fields wrote.
   template <base::Described T>
   void fields(T& v) {
-    auto left = layout_ == Layout::first ? kFirstFields<T> : T::souk_field_names.size();
+    if (layout_ == Layout::first) return first_fields(v);
     base::for_each_field(v, [&](std::string_view, auto& field) {
-      if ((at_ == end_ && !whole_) || left == 0) return;
-      --left;
-      get(field);
+      if (at_ != end_ || whole_) get(field);
     });
   }
 
@@ -292,6 +290,14 @@ class Reader {
   void fail() {
     ok_ = false;
     at_ = end_;
+  }
+
+  template <class T>
+  void first_fields(T& v) {
+    std::size_t n = 0;
+    base::for_each_field(v, [&](std::string_view, auto& field) {
+      if (at_ != end_ && n++ < kFirstFields<T>) get(field);
+    });
   }
 
   template <class From, class To>

@@ -27,8 +27,7 @@ using Continuation = std::move_only_function<void(Core::Turn&, ApiCallPtr)>;
 
 // A row says who may call and carries its handler, which is of one of four kinds:
 //   - on the core (get, change): reads the state or executes commands; the answer leaves when all
-//   it
-//     tells of is durable, and a repeated key gets the first one;
+//     it tells of is durable, and a repeated key gets the first one;
 //   - on a pool (on_files, on_preparers): the core says who may and what it is about, then a thread
 //     that may block does it, and where it has consequences the core draws them;
 //   - waiting (waiting): the core looks, then the call waits or becomes a stream;
