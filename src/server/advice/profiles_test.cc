@@ -1,9 +1,9 @@
 #include "server/advice/profiles.h"
-#include "server/core/parsed_works.h"
 
 #include <gtest/gtest.h>
 
 #include "market/testing/world.h"
+#include "server/core/parsed_works.h"
 #include "wire/api_json.h"
 
 namespace souk::server {

@@ -13,7 +13,7 @@ std::shared_ptr<const wire::Batch> ParsedWorks::of(const market::Job& job) {
   ++parsed_;
   auto batch = wire::from_json<wire::Batch>(job.work);
   auto out = batch ? std::make_shared<const wire::Batch>(*std::move(batch)) : nullptr;
-  by_job_[job.id] = entries_.insert(entries_.end(), {job.id, job.work.size(), out});
+  by_job_[job.id] = entries_.insert(entries_.end(), Entry{job.id, job.work.size(), out});
   bytes_ += job.work.size();
   while (bytes_ > most_bytes_ && entries_.size() > 1) drop(entries_.begin());
   return out;

@@ -125,7 +125,7 @@ class ProgramThread {
     complained_.clear();
     started_ = true;
     const std::lock_guard lock(mutex_);
-    std::swap(program_, fresh);  // The old one ends without the lock: it is declared before it.
+    std::swap(program_, fresh);  // The old program ends after the lock, with `fresh`.
     if (stopping_ && program_) program_->interrupt();
   }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "codec/events.h"
 #include "codec/snapshot.h"
 #include "journal/open.h"
 #include "journal/snapshot.h"

@@ -12,6 +12,7 @@
 namespace souk::server {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::Fair;
 using ::testing::HasSubstr;
 using testing::Market;
