@@ -63,9 +63,9 @@ bench: all ## build and run the benchmarks
 	done; [ -n "$$found" ] || { echo 'bench: no *_bench in build/release/bin' >&2; exit 1; }
 	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/start.py
 
-lint: build/release/build.ninja ## format, layering, text, scripts, clang-tidy
+lint: build/release/build.ninja ## format, layering, sizes, text, scripts, clang-tidy
 	@scripts/setup lint
-	@scripts/check format layering text shell
+	@scripts/check format layering sizes text shell
 	@scripts/check tidy $(if $(filter all,$(TIDY)),--all)
 
 format: ## reformat the sources in place

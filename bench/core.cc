@@ -46,6 +46,36 @@ double map_updates_per_second(World& world, std::size_t count) {
   return static_cast<double>(count) / watch.seconds();
 }
 
+struct Case {
+  const char* what;
+  Traffic::Mix mix;
+  std::size_t share;  // Of --commands, in thousandths.
+  double bar = 0;
+};
+constexpr double kBar = 500'000;
+const std::array kCases{
+    Case{"mix: 60% offer updates, 20% heartbeats, 10% submits, 10% cancels,"
+         " ticks, a round in 10,000",
+         {},
+         1'000,
+         kBar},
+    Case{"offer updates alone", {.offers = 10'000}, 500, kBar},
+    Case{"heartbeats that settle a lease, alone", {.offers = 0, .heartbeats = 10'000}, 300, kBar},
+    Case{"job submits alone",
+         {.offers = 0, .heartbeats = 0, .submits = 10'000, .cancels = 0, .ticks = 0, .rounds = 0},
+         200,
+         kBar},
+    Case{
+        "job submits and cancels",
+        {.offers = 0, .heartbeats = 0, .submits = 5'000, .cancels = 5'000, .ticks = 0, .rounds = 0},
+        200,
+        kBar},
+    Case{"ticks alone",
+         {.offers = 0, .heartbeats = 0, .submits = 0, .cancels = 0, .ticks = 10'000, .rounds = 0},
+         200,
+         kBar},
+};
+
 int main(int argc, char** argv) {
   const Flags flags(argc, argv, {"commands", "machines"});
   const auto count = flags.number("commands", 1'000'000);
@@ -64,40 +94,7 @@ int main(int argc, char** argv) {
                           world->state.jobs.size(), world->state.leases.size()));
   const auto floor = map_updates_per_second(*world, 500'000);
 
-  struct Case {
-    const char* what;
-    Traffic::Mix mix;
-    std::size_t share;  // Of --commands, in thousandths.
-    double bar = 0;
-  };
-  constexpr double bar = 500'000;
-  const std::array cases{
-      Case{"mix: 60% offer updates, 20% heartbeats, 10% submits, 10% cancels,"
-           " ticks, a round in 10,000",
-           {},
-           1'000,
-           bar},
-      Case{"offer updates alone", {.offers = 10'000}, 500, bar},
-      Case{"heartbeats that settle a lease, alone", {.offers = 0, .heartbeats = 10'000}, 300, bar},
-      Case{"job submits alone",
-           {.offers = 0, .heartbeats = 0, .submits = 10'000, .cancels = 0, .ticks = 0, .rounds = 0},
-           200,
-           bar},
-      Case{"job submits and cancels",
-           {.offers = 0,
-            .heartbeats = 0,
-            .submits = 5'000,
-            .cancels = 5'000,
-            .ticks = 0,
-            .rounds = 0},
-           200,
-           bar},
-      Case{"ticks alone",
-           {.offers = 0, .heartbeats = 0, .submits = 0, .cancels = 0, .ticks = 10'000, .rounds = 0},
-           200,
-           bar},
-  };
-  for (const auto& c : cases) {
+  for (const auto& c : kCases) {
     world = fresh();
     const auto m = measure(*world, c.mix, std::max<std::size_t>(1, count * c.share / 1'000));
     report.add({.what = c.what,

@@ -70,6 +70,64 @@ struct Series {
   }
 };
 
+struct Measured {
+  Series durable, memory;
+  double commits_per_second = 0, events_per_commit = 0, commit_ms = 0;
+};
+
+Measured measure(const std::string& dir, const LoadOptions& load, std::size_t rounds) {
+  Measured out;
+  Market on_disk({"--data=" + dir + "/data"}, load.connections);
+  Market in_memory({"--memory"}, load.connections);
+  LoadOptions warm_up = load;
+  warm_up.seconds = 0.5;
+  on_disk.update_offers(warm_up);
+  in_memory.update_offers(warm_up);
+  auto& metrics = on_disk.caller();
+  const auto commits = metrics.metric("souk_commits_total");
+  const auto events = metrics.metric("souk_events_total");
+  const auto in_commits = metrics.metric("souk_commit_seconds_total");
+  double spent = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const Stopwatch watch;
+    out.durable.add(on_disk.update_offers(load));
+    spent += watch.seconds();
+    out.memory.add(in_memory.update_offers(load));
+  }
+  const auto n = metrics.metric("souk_commits_total") - commits;
+  out.commits_per_second = n / spent;
+  out.events_per_commit = (metrics.metric("souk_events_total") - events) / n;
+  out.commit_ms = (metrics.metric("souk_commit_seconds_total") - in_commits) / n * 1e3;
+  return out;
+}
+
+void add_rows(Report& report, const Measured& m, double syncs) {
+  const auto beside = [&](std::string what, std::vector<double> Series::* series,
+                          const char* unit) {
+    return Row{.what = std::move(what),
+               .result = median(m.durable.*series),
+               .unit = unit,
+               .baseline = median(m.memory.*series),
+               .baseline_is = "without a journal"};
+  };
+  auto rates = beside("durable updates", &Series::rates, "requests/s");
+  rates.bar = 0.5;
+  rates.bar_on_ratio = true;
+  report.add(rates);
+  report.add(beside("  p50", &Series::p50s, "ms"));
+  report.add(beside("  p99", &Series::p99s, "ms"));
+  report.add({.what = "  commits",
+              .result = m.commits_per_second,
+              .unit = "commits/s",
+              .baseline = syncs,
+              .baseline_is = "fdatasync of 4 KiB"});
+  report.note(
+      fmt::format("{:.1f} events a commit, {:.2f} ms in the journal for each; 2 events a request",
+                  m.events_per_commit, m.commit_ms));
+  report.note(fmt::format("durable requests/s of each run: {:.0f}; without a journal: {:.0f}",
+                          fmt::join(m.durable.rates, " "), fmt::join(m.memory.rates, " ")));
+}
+
 int main(int argc, char** argv) {
   const Flags flags(
       argc, argv,
@@ -90,60 +148,9 @@ int main(int argc, char** argv) {
                             load.connections, rounds, load.seconds),
                 flags);
   const auto syncs = syncs_per_second(dir);
-  Series durable, memory;
-  double commits_per_second = 0, events_per_commit = 0, commit_ms = 0;
-  {
-    Market on_disk({"--data=" + dir + "/data"}, load.connections);
-    Market in_memory({"--memory"}, load.connections);
-    LoadOptions warm_up = load;
-    warm_up.seconds = 0.5;
-    on_disk.update_offers(warm_up);
-    in_memory.update_offers(warm_up);
-    auto& metrics = on_disk.caller();
-    const auto commits = metrics.metric("souk_commits_total");
-    const auto events = metrics.metric("souk_events_total");
-    const auto in_commits = metrics.metric("souk_commit_seconds_total");
-    double spent = 0;
-    for (std::size_t i = 0; i < rounds; ++i) {
-      const Stopwatch watch;
-      durable.add(on_disk.update_offers(load));
-      spent += watch.seconds();
-      memory.add(in_memory.update_offers(load));
-    }
-    const auto n = metrics.metric("souk_commits_total") - commits;
-    commits_per_second = n / spent;
-    events_per_commit = (metrics.metric("souk_events_total") - events) / n;
-    commit_ms = (metrics.metric("souk_commit_seconds_total") - in_commits) / n * 1e3;
-  }
+  const auto measured = measure(dir, load, rounds);
   fs::remove_all(dir);
-
-  report.add({.what = "durable updates",
-              .result = median(durable.rates),
-              .unit = "requests/s",
-              .baseline = median(memory.rates),
-              .baseline_is = "without a journal",
-              .bar = 0.5,
-              .bar_on_ratio = true});
-  report.add({.what = "  p50",
-              .result = median(durable.p50s),
-              .unit = "ms",
-              .baseline = median(memory.p50s),
-              .baseline_is = "without a journal"});
-  report.add({.what = "  p99",
-              .result = median(durable.p99s),
-              .unit = "ms",
-              .baseline = median(memory.p99s),
-              .baseline_is = "without a journal"});
-  report.add({.what = "  commits",
-              .result = commits_per_second,
-              .unit = "commits/s",
-              .baseline = syncs,
-              .baseline_is = "fdatasync of 4 KiB"});
-  report.note(
-      fmt::format("{:.1f} events a commit, {:.2f} ms in the journal for each; 2 events a request",
-                  events_per_commit, commit_ms));
-  report.note(fmt::format("durable requests/s of each run: {:.0f}; without a journal: {:.0f}",
-                          fmt::join(durable.rates, " "), fmt::join(memory.rates, " ")));
+  add_rows(report, measured, syncs);
   return report.finish();
 }
 

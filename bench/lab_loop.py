@@ -15,6 +15,18 @@ LENDERS, BORROWERS, SLOTS = 300, 600, 4
 ROUND, SETTLE, TERM, PATIENCE = 60.0, 300.0, 3600.0, 3600.0
 
 
+def call(waiting, asks):
+    """Highest bids with lowest asks: both in order, and how many of them trade."""
+    bids = sorted(waiting, key=lambda bid: (-bid[0], bid[1]))
+    units = []
+    for ask in sorted(asks, key=lambda a: (a[0], a[1])):
+        units.extend([ask] * ask[2])
+    deals = 0
+    while deals < min(len(bids), len(units)) and bids[deals][0] >= units[deals][0]:
+        deals += 1
+    return bids, units, deals
+
+
 def run(hours, seed):
     draw = random.Random(seed)
     events = 0
@@ -57,16 +69,9 @@ def run(hours, seed):
         patient = [bid for bid in waiting if bid[1] > now - PATIENCE]
         events += len(waiting) - len(patient)
         waiting = patient
-        # The call: highest bids with lowest asks, all at the price half way between the last two.
-        bids = sorted(waiting, key=lambda bid: (-bid[0], bid[1]))
-        units = []
-        for ask in sorted(asks, key=lambda a: (a[0], a[1])):
-            units.extend([ask] * ask[2])
-        deals = 0
-        while deals < min(len(bids), len(units)) and bids[deals][0] >= units[deals][0]:
-            deals += 1
+        bids, units, deals = call(waiting, asks)
         events += 1
-        if deals:
+        if deals:  # All at the price half way between the last two.
             price = (bids[deals - 1][0] + units[deals - 1][0]) / 2
             for bid, ask in zip(bids[:deals], units[:deals]):
                 ask[2] -= 1

@@ -264,53 +264,61 @@ std::string distance(std::string_view what, double rate, const Taken& t,
       std::thread::hardware_concurrency(), t.own_cpu, t.server_cpu);
 }
 
-int main(int argc, char** argv) {
-  const Flags flags(argc, argv, {"serve", "memory", "data", "mib", "connections", "dir"});
-  if (flags.has("serve")) return serve_as_child(flags);
-  const auto chunks =
-      std::max<std::size_t>(1, (flags.number("mib", 1024) << 20) / blob::kChunkBytes);
-  const auto bytes = chunks * blob::kChunkBytes;
-  blob::TransferOptions options;
-  options.connections = flags.number("connections", options.connections);
-  const auto dir = fmt::format("{}/souk-transfer-bench-{}",
-                               flags.text("dir", fs::temp_directory_path()), ::getpid());
-  fs::create_directories(dir);
-  const auto rate = [&](double seconds) { return static_cast<double>(bytes) / 1e6 / seconds; };
+// What each part of a transfer takes when it has the whole machine to itself.
+struct Limits {
+  Limit network, hash, writing, syncing;
+};
 
-  Report report(fmt::format("transfer_bench: a folder of {} MiB that does not compress, {} "
-                            "connections, to a server on loopback and back",
-                            bytes >> 20, options.connections),
-                flags);
-  const auto iperf_rate = iperf(bytes);
-  const Limit network{iperf_rate ? "TCP (iperf3)" : "TCP (plain copy)",
-                      iperf_rate ? *iperf_rate / 1e6 : rate(plain_copy_seconds(chunks))};
-  const Limit hash{"BLAKE2b on one core", rate(hash_seconds(chunks))};
-  const Limit writing{"writing files of 4 MiB", rate(write_seconds(dir, chunks, false))};
-  const Limit syncing{"writing with fsync", rate(write_seconds(dir, chunks, true))};
+double megabytes_per_second(std::size_t chunks, double seconds) {
+  return static_cast<double>(chunks * blob::kChunkBytes) / 1e6 / seconds;
+}
 
-  make_folder(dir + "/input", chunks);
+Limits measure_limits(const std::string& dir, std::size_t chunks) {
+  const auto rate = [&](double seconds) { return megabytes_per_second(chunks, seconds); };
+  const auto iperf_rate = iperf(chunks * blob::kChunkBytes);
+  return {.network = {iperf_rate ? "TCP (iperf3)" : "TCP (plain copy)",
+                      iperf_rate ? *iperf_rate / 1e6 : rate(plain_copy_seconds(chunks))},
+          .hash = {"BLAKE2b on one core", rate(hash_seconds(chunks))},
+          .writing = {"writing files of 4 MiB", rate(write_seconds(dir, chunks, false))},
+          .syncing = {"writing with fsync", rate(write_seconds(dir, chunks, true))}};
+}
+
+struct Trips {
   Trip durable, cached;
-  double packing = 0;
-  {
-    const auto local = must(blob::Store::open(dir + "/local"));
-    const Stopwatch watch;
-    const auto packed = must(blob::pack(dir + "/input", *local));
-    packing = watch.seconds();
-    fs::remove_all(dir + "/input");
-    durable = travel(packed.root, *local, dir, {"--data=" + dir + "/data"}, chunks, options);
-    fs::remove_all(dir + "/data");
-    cached = travel(packed.root, *local, dir, {"--memory"}, chunks, options);
-  }
-  fs::remove_all(dir);
+  double packing_s = 0;
+};
 
+Trips measure_trips(const std::string& dir, std::size_t chunks,
+                    const blob::TransferOptions& options) {
+  Trips out;
+  make_folder(dir + "/input", chunks);
+  const auto local = must(blob::Store::open(dir + "/local"));
+  const Stopwatch watch;
+  const auto packed = must(blob::pack(dir + "/input", *local));
+  out.packing_s = watch.seconds();
+  fs::remove_all(dir + "/input");
+  out.durable = travel(packed.root, *local, dir, {"--data=" + dir + "/data"}, chunks, options);
+  fs::remove_all(dir + "/data");
+  out.cached = travel(packed.root, *local, dir, {"--memory"}, chunks, options);
+  return out;
+}
+
+void add_rows(Report& report, std::size_t chunks, const Limits& limits, const Trips& trips) {
+  const auto& [network, hash, writing, syncing] = limits;
+  const auto& durable = trips.durable;
+  const auto rate = [&](double seconds) { return megabytes_per_second(chunks, seconds); };
+  const auto beside_network = [&](std::string what, double result) {
+    return Row{.what = std::move(what),
+               .result = result,
+               .unit = "MB/s",
+               .baseline = network.rate,
+               .baseline_is = network.name};
+  };
   const auto moved = [&](std::string what, const Taken& t) {
-    report.add({.what = std::move(what),
-                .result = rate(t.seconds),
-                .unit = "MB/s",
-                .baseline = network.rate,
-                .baseline_is = network.name,
-                .bar = 0.6,
-                .bar_on_ratio = true});
+    auto row = beside_network(std::move(what), rate(t.seconds));
+    row.bar = 0.6;
+    row.bar_on_ratio = true;
+    report.add(row);
   };
   moved("upload, durable when answered", durable.up);
   moved("download", durable.down);
@@ -319,26 +327,40 @@ int main(int argc, char** argv) {
               .unit = "s",
               .bar = 1,
               .at_most = true});
-  report.add({.what = "  upload, server without fsync",
-              .result = rate(cached.up.seconds),
-              .unit = "MB/s",
-              .baseline = network.rate,
-              .baseline_is = network.name});
-  report.add({.what = "  packing into the agent's store", .result = rate(packing), .unit = "MB/s"});
+  report.add(beside_network("  upload, server without fsync", rate(trips.cached.up.seconds)));
+  report.add({.what = "  packing into the agent's store",
+              .result = rate(trips.packing_s),
+              .unit = "MB/s"});
   for (const auto* limit : {&hash, &writing, &syncing})
-    report.add({.what = "  limit: " + limit->name,
-                .result = limit->rate,
-                .unit = "MB/s",
-                .baseline = network.rate,
-                .baseline_is = network.name});
+    report.add(beside_network("  limit: " + limit->name, limit->rate));
   report.note(distance("upload", rate(durable.up.seconds), durable.up, {network, hash, syncing}));
-  report.note(distance("upload without fsync", rate(cached.up.seconds), cached.up,
+  report.note(distance("upload without fsync", rate(trips.cached.up.seconds), trips.cached.up,
                        {network, hash, writing}));
   report.note(
       distance("download", rate(durable.down.seconds), durable.down, {network, hash, writing}));
   report.note(
       "each limit is measured alone, with the whole machine to itself; a transfer pays "
       "all of them, on the same cores");
+}
+
+int main(int argc, char** argv) {
+  const Flags flags(argc, argv, {"serve", "memory", "data", "mib", "connections", "dir"});
+  if (flags.has("serve")) return serve_as_child(flags);
+  const auto chunks =
+      std::max<std::size_t>(1, (flags.number("mib", 1024) << 20) / blob::kChunkBytes);
+  blob::TransferOptions options;
+  options.connections = flags.number("connections", options.connections);
+  const auto dir = fmt::format("{}/souk-transfer-bench-{}",
+                               flags.text("dir", fs::temp_directory_path()), ::getpid());
+  fs::create_directories(dir);
+  Report report(fmt::format("transfer_bench: a folder of {} MiB that does not compress, {} "
+                            "connections, to a server on loopback and back",
+                            (chunks * blob::kChunkBytes) >> 20, options.connections),
+                flags);
+  const auto limits = measure_limits(dir, chunks);
+  const auto trips = measure_trips(dir, chunks, options);
+  fs::remove_all(dir);
+  add_rows(report, chunks, limits, trips);
   return report.finish();
 }
 

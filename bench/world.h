@@ -149,7 +149,7 @@ class Traffic {
  private:
   struct Heard {
     base::MachineId machine;
-    market::Held held;
+    market::LeaseAndEpoch held;
   };
 
   Request one() {

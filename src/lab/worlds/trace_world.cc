@@ -238,8 +238,7 @@ Result<> ClusterWorld::bid(Live& live, std::size_t type, std::int32_t workers) {
 }
 
 Result<> ClusterWorld::clear(std::size_t type) {
-  SOUK_ASSIGN(const auto events,
-              do_as(market::kSystem, market::Clear{classes_[type], 1, {}, nullptr}));
+  SOUK_ASSIGN(const auto events, do_as(market::kSystem, market::Clear{classes_[type], 1}));
   for (const auto& event : events) {
     const auto* granted = std::get_if<market::LeaseGranted>(&event);
     if (granted == nullptr) continue;
@@ -553,61 +552,7 @@ Result<> check_study(const ClusterStudy& s) {
   return {};
 }
 
-using RatesOfType = std::map<std::string, double, std::less<>>;
-
-// Steps a second by type; empty if there are none.
-std::vector<double> rates_on(const std::vector<const RatesOfType*>& tables,
-                             const std::string& key) {
-  std::vector<double> out;
-  for (const auto* table : tables) {
-    const auto at = table->find(key);
-    out.push_back(at == table->end() ? 0 : at->second);
-  }
-  if (std::ranges::max(out) <= 0) out.clear();
-  return out;
-}
-
 }  // namespace
-
-Result<std::vector<ClusterJob>> cluster_jobs(const std::vector<GavelJob>& trace,
-                                             const GavelRates& rates,
-                                             const std::vector<std::string>& types,
-                                             std::string_view trace_name, std::size_t most,
-                                             Missing missing) {
-  std::vector<const RatesOfType*> tables;
-  for (const auto& type : types) {
-    SOUK_ASSIGN(const auto* table, rates_of(rates, type, "the table of throughputs"));
-    tables.push_back(table);
-  }
-  std::vector<const GavelJob*> in_order;
-  for (const auto& t : trace)
-    if (t.steps > 0) in_order.push_back(&t);
-  std::ranges::sort(in_order, {}, [](const GavelJob* j) { return std::pair(j->arrival, j->line); });
-  std::vector<ClusterJob> out;
-  for (const auto* from : in_order) {
-    auto job = *from;
-    auto mine = rates_on(tables, job.key());
-    while (missing == Missing::fewer && mine.empty() && job.workers > 1) {
-      --job.workers;
-      mine = rates_on(tables, job.key());
-    }
-    if (mine.empty() && missing == Missing::skip) continue;
-    if (mine.empty())
-      return base::fail(
-          base::Code::invalid,
-          fmt::format("{}:{}: there is no throughput for {}", trace_name, job.line, from->key()),
-          "give another table, or say what to do with such jobs (--missing skip, fewer)");
-    if (out.size() == most) break;
-    out.push_back({.arrival = job.arrival,
-                   .steps = job.steps,
-                   .workers = job.workers,
-                   .weight = job.weight,
-                   .rates = std::move(mine)});
-  }
-  const auto first = out.empty() ? 0 : out.front().arrival;
-  for (auto& job : out) job.arrival -= first;
-  return out;
-}
 
 Result<ClusterResult> run_cluster(const ClusterStudy& study, const mechanism::ScheduleEntry& policy,
                                   const Progress& progress) {
