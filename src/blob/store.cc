@@ -96,7 +96,7 @@ Result<> Store::load() {
   std::vector<Lru::Item> found;
   for (int fan = 0; fan < 256; ++fan) SOUK_TRY(load_fan(fmt::format("{:02x}", fan), found));
   std::ranges::sort(found, {}, [](const auto& i) { return std::tie(i.used_ns, i.name); });
-  for (const auto& item : found) lru_.use(item);
+  for (const auto& item : found) list(item);
   if (!found.empty()) last_ns_ = found.back().used_ns;
   const std::lock_guard lock(mutex_);
   while (lru_.count() > options_.most_chunks) SOUK_TRY(evict_oldest());
@@ -132,6 +132,25 @@ bool Store::has(const Digest& name) const {
   return touch(name);
 }
 
+bool Store::knows(const Digest& name) const {
+  const std::lock_guard lock(listed_mutex_);
+  return listed_.contains(name);
+}
+
+void Store::list(const Lru::Item& item) const {
+  const bool fresh = !lru_.contains(item.name);
+  lru_.use(item);
+  if (!fresh) return;
+  const std::lock_guard lock(listed_mutex_);
+  listed_.insert(item.name);
+}
+
+void Store::unlist(const Digest& name) const {
+  lru_.erase(name);
+  const std::lock_guard lock(listed_mutex_);
+  listed_.erase(name);
+}
+
 // The disk is asked each time, as another process may have added or evicted it.
 bool Store::touch(const Digest& name) const {
   const auto place = place_of(name);
@@ -143,12 +162,12 @@ bool Store::touch(const Digest& name) const {
   struct stat status{};
   if (::fstatat(root_.get(), place.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
       !S_ISREG(status.st_mode)) {
-    lru_.erase(name);
+    unlist(name);
     return false;
   }
   // If this fails the chunk is only evicted earlier than need be.
   ::utimensat(root_.get(), place.c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
-  lru_.use({name, static_cast<std::uint64_t>(status.st_size), now});
+  list({name, static_cast<std::uint64_t>(status.st_size), now});
   return true;
 }
 
@@ -218,7 +237,7 @@ Result<> Store::evict_oldest() {
     }
     if (there && ::unlinkat(root_.get(), place.c_str(), 0) != 0 && errno != ENOENT)
       return system_failure("remove", path_ + "/" + place);
-    lru_.erase(oldest->name);
+    unlist(oldest->name);
     return {};
   }
 }
@@ -276,7 +295,7 @@ Result<Bytes> Store::content(const Digest& name) const {
   if (!content && content.error().code == base::Code::damaged) {
     const std::lock_guard lock(mutex_);
     ::unlinkat(root_.get(), place_of(name).c_str(), 0);
-    lru_.erase(name);
+    unlist(name);
     content.error().message += fmt::format(" (removed from the store {})", path_);
   }
   return content;

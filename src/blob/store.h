@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "blob/chunk.h"
@@ -20,7 +21,7 @@ struct StoreOptions {
   // Survive a power cut: put() returns after fsync of the file and its folder. Without it a chunk
   // may be lost or torn, which its name then shows; for a cache that is enough.
   bool sync = false;
-  // Bounds the index in memory, about 200 bytes a chunk.
+  // Bounds the index in memory, about 300 bytes a chunk.
   std::size_t most_chunks = 1'000'000;
 };
 
@@ -62,6 +63,10 @@ class Store {
   // Is it there? Counts as a use: who hears yes will rely on it.
   [[nodiscard]] bool has(const Digest& name) const;
 
+  // The same as far as this process knows, for a thread that may not wait for a disk: no lock that
+  // it takes is ever held across one. Does not count as a use.
+  [[nodiscard]] bool knows(const Digest& name) const;
+
   // Keeps an encoded chunk. false: it was there already (which counts as a use).
   //   damaged    it is not what `name` names
   //   exhausted  it does not fit, even after evicting all that is not pinned; or no disk space
@@ -99,6 +104,8 @@ class Store {
   Result<> make_room(std::uint64_t bytes);
   Result<> evict_oldest();
   std::int64_t now_ns() const;
+  void list(const Lru::Item& item) const;
+  void unlist(const Digest& name) const;
 
   std::string path_;
   StoreOptions options_;
@@ -109,6 +116,10 @@ class Store {
   mutable std::int64_t last_ns_ = 0;
   std::uint64_t reserved_bytes_ = 0;  // Being written now.
   std::size_t reserved_count_ = 0;
+
+  // The names in lru_, for knows(): changed together with it, under a lock of their own.
+  mutable std::mutex listed_mutex_;
+  mutable std::unordered_set<Digest, DigestHash> listed_;
 };
 
 }  // namespace souk::blob

@@ -110,6 +110,22 @@ TEST(Store, EvictsWhatWasNotUsedForLongest) {
   EXPECT_EQ(testing::files_below(folder.path()), 3u);
 }
 
+TEST(Store, KnowsWhatItHasWithoutLookingAtTheDisk) {
+  const testing::Folder folder;
+  const StoreOptions options{.max_bytes = 2'000};
+  auto store = open(folder / "s", options);
+  const auto a = add(*store, thousand(1)), b = add(*store, thousand(2));
+  EXPECT_TRUE(store->knows(a) && store->knows(b));
+  const auto c = add(*store, thousand(3));
+  EXPECT_FALSE(store->knows(a)) << "it was evicted";
+  fs::remove(place(folder / "s", b));
+  EXPECT_TRUE(store->knows(b)) << "nobody looked";
+  EXPECT_FALSE(store->has(b));
+  EXPECT_FALSE(store->knows(b));
+  store.reset();
+  EXPECT_TRUE(open(folder / "s", options)->knows(c));
+}
+
 TEST(Store, RemembersTheOrderOfUseWhenReopened) {
   const testing::Folder folder;
   const StoreOptions options{.max_bytes = 3'000};
