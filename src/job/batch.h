@@ -25,7 +25,8 @@ inline constexpr std::int32_t kMostShards = 512;  // Of a training, validation i
 // Known rules, codecs and validators; numbers in their range.
 [[nodiscard]] base::Result<> check_train(const wire::Train& train, std::int32_t workers);
 
-// The task of a lease, or nothing when its job has no work of this kind.
-[[nodiscard]] std::optional<wire::Task> task_of(const market::State& s, const market::Lease& l);
+// The task of a lease whose job has this work.
+[[nodiscard]] wire::Task task_of(const market::State& s, const market::Lease& l,
+                                 const wire::Batch& batch);
 
 }  // namespace souk::job

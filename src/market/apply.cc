@@ -321,10 +321,10 @@ struct Applier {
     s.index.offers_changed(s, l.machine);
   }
 
-  static Part& part_of(Job& job, std::int32_t index) {
-    const auto it = std::ranges::lower_bound(job.parts, index, {}, &Part::index);
+  static JobPart& part_of(Job& job, std::int32_t index) {
+    const auto it = std::ranges::lower_bound(job.parts, index, {}, &JobPart::index);
     if (it != job.parts.end() && it->index == index) return *it;
-    return *job.parts.insert(it, Part{.index = index});
+    return *job.parts.insert(it, JobPart{.index = index});
   }
 
   static void note_end(Job& job, const Lease& l, const std::string& result) {

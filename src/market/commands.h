@@ -122,13 +122,13 @@ struct StartLease {
   std::int32_t epoch = 0;
 };
 // The machine is alive and still holds these leases.
-struct Held {
+struct LeaseAndEpoch {
   LeaseId lease;
   std::int32_t epoch = 0;
 };
 struct Heartbeat {
   MachineId machine;
-  std::vector<Held> leases;
+  std::vector<LeaseAndEpoch> leases;
 };
 // The program ended (completed, failed), the lender takes the slots back (released), or the machine
 // cannot run it (unstarted).
@@ -192,12 +192,24 @@ struct JobWork {
   JobId job;
   mechanism::Work work;
 };
+// Slots of an offer that a program gives to a job, by the ids of the book that it saw.
+struct ProposedTrade {
+  JobId job;
+  OfferId offer;
+  std::int32_t units = 0;
+  Credits pays, gets;  // Per slot-hour.
+};
+// What the program of a class said to the books of its round (decide/program_books.h).
+struct ProgramAnswer {
+  std::vector<ProposedTrade> trades;
+  std::vector<JobId> unanswered;  // In order: jobs in books to which it gave no good answer.
+};
 struct Clear {  // One round of one class.
   ClassId slot_class;
   std::uint64_t seed = 0;
   std::vector<Near> near;  // In order.
-  // What clears a class whose mechanism is a program; nothing: its fallback.
-  const mechanism::Mechanism* program = nullptr;
+  // Of a class whose mechanism is a program, which was asked before; nothing: its fallback clears.
+  std::optional<ProgramAnswer> answer;
   // For rules that want them (Mechanism::wants_rates). A job without paces runs alike everywhere;
   // a machine that a job has no pace on counts as the mean of those it has.
   std::vector<Pace> paces;     // In order of (job, machine).

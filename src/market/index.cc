@@ -32,7 +32,7 @@ Time due(const Settings& settings, const Lease& l) {
   CHECK(false);
 }
 
-void count_wanted(ClassIndex& c, const Wanted& w, int sign) {
+void count_wanted(ClassIndex& c, const WantedSlots& w, int sign) {
   if (w.slots == 0) return;
   c.wanted += sign * w.slots;
   const auto at = c.wanted_at.try_emplace(w.limit).first;
@@ -140,7 +140,7 @@ void Index::job_leaves(const Job& j) {
 void Index::job_changed(const State& s, const Job& j) {
   auto& c = classes[j.slot_class.value - 1];
   auto& known = wanted[j.id];
-  if (const Wanted now{wanted_workers(j), j.terms.limit}; now != known) {
+  if (const WantedSlots now{wanted_workers(j), j.terms.limit}; now != known) {
     count_wanted(c, known, -1);
     count_wanted(c, now, +1);
     known = now;

@@ -75,11 +75,11 @@ struct ClassIndex {
 };
 
 // What a job counts for in ClassIndex::wanted and wanted_at.
-struct Wanted {
+struct WantedSlots {
   std::int32_t slots = 0;
   Credits limit;
 
-  bool operator==(const Wanted&) const = default;
+  bool operator==(const WantedSlots&) const = default;
 };
 
 // What a remembered answer is found by. Looks into the Answer it names, which stays where it is.
@@ -117,7 +117,7 @@ struct Index {
   std::vector<std::vector<OfferId>> offers_of;      // By machine id.
   std::vector<std::vector<LeaseId>> leases_of;      // Open ones, by machine id.
   std::vector<std::vector<MachineId>> machines_of;  // By account id.
-  std::unordered_map<JobId, Wanted> wanted;         // Looked up, never iterated.
+  std::unordered_map<JobId, WantedSlots> wanted;    // Looked up, never iterated.
   DueSet<LeaseId> lease_due;
   DueSet<JobId> job_due;
 

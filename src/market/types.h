@@ -234,14 +234,14 @@ struct Retry {
 };
 
 // What is known of one numbered part of a job's work, once there is anything to know.
-struct Part {
+struct JobPart {
   std::int32_t index = 0;
   bool done = false;
   std::int32_t tries = 0;  // That came to nothing.
   std::string checkpoint;  // Names of blobs, empty: none.
   std::string result;
 
-  SOUK_FIELDS(Part, index, done, tries, checkpoint, result)
+  SOUK_FIELDS(JobPart, index, done, tries, checkpoint, result)
 };
 
 // A job left one class for another.
@@ -277,16 +277,16 @@ struct Job {
   // has `workers.max` parts, numbered from 0, each with a lease of its own and done once.
   std::string work;
   Retry retry;
-  std::vector<Part> parts;   // By index; those that nothing is known of are absent.
-  std::string result;        // Of the job as a whole: the name of a blob, or empty.
-  std::string forecast;      // Before it began, in the words of whoever made it.
-  std::int32_t planned = 0;  // Workers it is to have for now; 0: as many as it may.
+  std::vector<JobPart> parts;  // By index; those that nothing is known of are absent.
+  std::string result;          // Of the job as a whole: the name of a blob, or empty.
+  std::string forecast;        // Before it began, in the words of whoever made it.
+  std::int32_t planned = 0;    // Workers it is to have for now; 0: as many as it may.
   std::string planned_why;
   std::vector<ClassId> also;  // Classes it may move to, beside the one it is in.
   std::vector<Move> moves;    // The latest, oldest first.
 
-  [[nodiscard]] const Part* part(std::int32_t index) const {
-    const auto it = std::ranges::lower_bound(parts, index, {}, &Part::index);
+  [[nodiscard]] const JobPart* part(std::int32_t index) const {
+    const auto it = std::ranges::lower_bound(parts, index, {}, &JobPart::index);
     return it != parts.end() && it->index == index ? &*it : nullptr;
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,

@@ -20,6 +20,7 @@
 #include "base/check.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "market/decide/program_books.h"
 #include "market/types.h"
 #include "wire/json.h"
 
@@ -136,7 +137,9 @@ class External::Process {
   ~Process() { (void)finish(); }
 
   // Sends `line` and waits for one line in return, which it gives without its end.
-  Result<std::string> exchange(std::string_view line, int timeout_ms) {
+  // Fails soon once `interrupted` is set.
+  Result<std::string> exchange(std::string_view line, int timeout_ms,
+                               const std::atomic<bool>& interrupted) {
     (void)receive();  // What was said unasked since the last answer.
     if (!answer_.empty()) return complain("spoke without being asked", quoted());
     const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
@@ -165,7 +168,8 @@ class External::Process {
       std::array<pollfd, 3> watched{{{unsent.empty() ? -1 : in_.get(), POLLOUT, 0},
                                      {out_.get(), POLLIN, 0},
                                      {err_.get(), POLLIN, 0}}};
-      ::poll(watched.data(), watched.size(), static_cast<int>(left));
+      if (interrupted) return complain("was not waited for", "this process is ending");
+      ::poll(watched.data(), watched.size(), static_cast<int>(std::min(left, kLookEveryMs)));
     }
   }
 
@@ -249,6 +253,7 @@ class External::Process {
   }
 
   static constexpr int kGraceMs = 200;
+  static constexpr std::chrono::milliseconds::rep kLookEveryMs = 50;  // At `interrupted`.
 
   pid_t pid_ = -1;
   int status_ = 0;
@@ -273,7 +278,8 @@ Result<mechanism::Outcome> External::judged(const NamedBook& book, std::uint64_t
     ++counts_.starts;
     patience_ms += options_.start_ms;
   }
-  SOUK_ASSIGN(const auto answer, process_->exchange(book_line(book, seed), patience_ms));
+  SOUK_ASSIGN(const auto answer,
+              process_->exchange(book_line(book, seed), patience_ms, interrupted_));
   auto outcome = read_outcome(book, answer);
   if (!outcome) return refused(outcome.error());
   for (const auto& t : outcome->trades)
@@ -296,10 +302,9 @@ Result<mechanism::Outcome> External::ask(const NamedBook& book, std::uint64_t se
   return outcome;
 }
 
-mechanism::Outcome External::clear(const mechanism::Book& book, base::Random& random) const {
+std::optional<mechanism::Outcome> External::attempt(const mechanism::Book& book,
+                                                    std::uint64_t seed) const {
   ++counts_.calls;
-  // 53 bits, which every language's JSON reader keeps.
-  const auto seed = random.next() >> 11;
   if (skip_ > 0) {
     --skip_;
   } else if (auto outcome = ask(with_names(book), seed)) {
@@ -310,6 +315,12 @@ mechanism::Outcome External::clear(const mechanism::Book& book, base::Random& ra
     ++failures_;
   }
   ++counts_.fallbacks;
+  return std::nullopt;
+}
+
+mechanism::Outcome External::clear(const mechanism::Book& book, base::Random& random) const {
+  // 53 bits, which every language's JSON reader keeps.
+  if (auto outcome = attempt(book, random.next() >> 11)) return *std::move(outcome);
   return fallback_->clear(book, random);
 }
 
@@ -378,6 +389,17 @@ std::map<std::string, std::string> class_params(const std::string& name,
   std::map<std::string, std::string> out(params.begin(), params.end());
   if (name == market::kExternal) out["program"] = "here";
   return out;
+}
+
+market::Clear with_answer(const External* program, const market::State& s, base::Time now,
+                          market::Clear round) {
+  if (program == nullptr) return round;
+  auto books = market::program_books(s, now, round);
+  round.answer =
+      market::ask_all(std::move(books), [&](const mechanism::Book& book, std::uint64_t seed) {
+        return program->attempt(book, seed);
+      });
+  return round;
 }
 
 }  // namespace souk::lab

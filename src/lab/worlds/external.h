@@ -1,12 +1,16 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "lab/files/book.h"
+#include "market/commands.h"
+#include "market/state.h"
 #include "mechanism/mechanism.h"
 
 namespace souk::lab {
@@ -27,7 +31,7 @@ namespace souk::lab {
 // sandbox; it has none of our files open. It ends with this object, and reads the end of its stdin
 // if we are killed. Pure as far as the program is: the seed that it gets comes from `random`.
 //
-// One user at a time: clear() and ask() talk to the same process. No thread of its own.
+// One user at a time: clear(), attempt() and ask() talk to the same process. No thread of its own.
 class External final : public mechanism::Mechanism {
  public:
   struct Options {
@@ -52,18 +56,24 @@ class External final : public mechanism::Mechanism {
   // As the fallback does: a program beside `las` is told the rates too.
   [[nodiscard]] bool wants_rates() const override { return fallback_->wants_rates(); }
 
+  // As clear() before the fallback: nothing where that has to clear the book.
+  [[nodiscard]] std::optional<mechanism::Outcome> attempt(const mechanism::Book& book,
+                                                          std::uint64_t seed) const;
   // Asks the program itself, with no fallback and no waiting between tries: misbehaviour is the
   // error. Requires accepts(book.book).
   [[nodiscard]] base::Result<mechanism::Outcome> ask(const NamedBook& book,
                                                      std::uint64_t seed) const;
 
   struct Counts {
-    std::uint64_t calls = 0;      // Of clear().
+    std::uint64_t calls = 0;      // Of clear() and attempt().
     std::uint64_t fallbacks = 0;  // Of them, those that the fallback cleared.
     std::uint64_t starts = 0;     // Of the program.
     std::string last_reason;      // Why it was last found to misbehave; empty: never.
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
+
+  // From any thread: whatever is asked now or later fails soon, for whoever has to end.
+  void interrupt() { interrupted_ = true; }
 
  private:
   class Process;
@@ -75,6 +85,7 @@ class External final : public mechanism::Mechanism {
   // What a clearing changes; none of it is part of the rule.
   mutable std::unique_ptr<Process> process_;
   mutable Counts counts_;
+  std::atomic<bool> interrupted_ = false;
   mutable unsigned failures_ = 0;   // In a row.
   mutable std::uint64_t skip_ = 0;  // Clearings to leave to the fallback.
 };
@@ -88,12 +99,16 @@ class External final : public mechanism::Mechanism {
 [[nodiscard]] base::Result<std::unique_ptr<mechanism::Mechanism>> make_mechanism(
     const std::string& name, const mechanism::Params& params);
 
-// For markets, whose rounds take the program along (market::Clear): the program, or nothing where
-// it is one of the table's; and the parameters that their classes have instead. Require that
-// make_mechanism() takes both.
+// For markets, whose programs are asked before the round (market/decide/program_books.h): the
+// program, or nothing where it is one of the table's; and the parameters that their classes have
+// instead. Require that make_mechanism() takes both.
 [[nodiscard]] std::unique_ptr<External> program_of(const std::string& name,
                                                    const mechanism::Params& params);
 [[nodiscard]] std::map<std::string, std::string> class_params(const std::string& name,
                                                               const mechanism::Params& params);
+
+// The round, with the program's answer in it; as it is where there is no program.
+[[nodiscard]] market::Clear with_answer(const External* program, const market::State& s,
+                                        base::Time now, market::Clear round);
 
 }  // namespace souk::lab

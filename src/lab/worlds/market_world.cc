@@ -205,7 +205,7 @@ void MarketWorld::round() {
     if (state_.index.classes[c.value - 1].wanting.empty() &&
         time_at(now_) - state_.prices[c.value - 1].sampled_at() < kSampleEvery)
       continue;
-    do_as(market::kSystem, market::Clear{c, seed, {}, program_.get()});
+    do_as(market::kSystem, with_answer(program_.get(), state_, time_at(now_), {c, seed}));
   }
 }
 

@@ -51,8 +51,8 @@ void Replay::clear_again(base::Time at, const market::RoundCleared& round) {
     other.trial.reset();
     market::apply(state_, at, market::ClassSet{std::move(other)});
     const auto decision = market::decide(
-        state_,
-        {at, market::kSystem, market::Clear{round.slot_class, round.seed, {}, programs_[i].get()}});
+        state_, {at, market::kSystem,
+                 with_answer(programs_[i].get(), state_, at, {round.slot_class, round.seed})});
     ++rows_[i + 1].rounds;
     if (decision) count(rows_[i + 1], decision->events);
   }

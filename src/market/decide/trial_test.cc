@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "market/decide/program_books.h"
 #include "market/testing/world.h"
 
 namespace souk::market::testing {
@@ -100,7 +101,13 @@ TEST(Trial, AProgramClearsWhereThereIsOneAndItsFallbackWhereNot) {
   EXPECT_EQ(w.at(w.at(first).leases.front()).term.pays, 2_cr);
   const auto second = w.job(w.bob, wants(1, 1, 3_cr, 3_cr));
   const Fixed program;
-  w.run(kSystem, Clear{.slot_class = w.slot_class(), .seed = 1, .program = &program});
+  Clear round{.slot_class = w.slot_class(), .seed = 1};
+  round.answer =
+      ask_all(program_books(w.s, w.now, round), [&](const auto& book, std::uint64_t seed) {
+        base::Random random(seed);
+        return program.clear(book, random);
+      });
+  w.run(kSystem, round);
   const auto& term = w.at(w.at(second).leases.front()).term;
   EXPECT_EQ(term.pays, 3_cr);
   EXPECT_EQ(term.gets, 1_cr);

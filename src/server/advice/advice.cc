@@ -414,17 +414,17 @@ std::int32_t free_workers(const State& s, const market::Job& job, Time now) {
   return out;
 }
 
-std::vector<advisor::There> elsewhere(const State& s, const market::Job& job, Time now) {
+std::vector<advisor::There> elsewhere(const State& s, const market::Job& job,
+                                      const wire::Batch& batch, Time now) {
   std::vector<advisor::There> out;
-  const auto batch = wire::from_json<wire::Batch>(job.work);
   for (const auto other : job.also) {
     auto& there = out.emplace_back(advisor::There{.name = s.slot_class(other).name});
-    if (!batch || !batch->train || s.slot_class(other).retired) continue;
-    const auto o = outlook_of(s, *batch, other, job.terms, market::demands_of(job, now), now);
+    if (!batch.train || s.slot_class(other).retired) continue;
+    const auto o = outlook_of(s, batch, other, job.terms, market::demands_of(job, now), now);
     there.most = o.slots >= job.terms.workers.min ? o.slots : 0;
     if (!o.advice) continue;
     there.restart_s = o.advice->starting() + preparing(s, job);
-    const auto part = target_after(*o.profile, *batch->train).value_or(1);
+    const auto part = target_after(*o.profile, *batch.train).value_or(1);
     for (const auto n : o.workers) there.clusters.push_back(o.advice->working(n, part));
   }
   return out;

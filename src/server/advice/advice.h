@@ -31,6 +31,6 @@ void foretell(const market::State& s, const wire::NewJob& job, market::SubmitJob
 
 // What a training could have in each of its other classes, in their order. Paces are of all epochs.
 [[nodiscard]] std::vector<advisor::There> elsewhere(const market::State& s, const market::Job& job,
-                                                    base::Time now);
+                                                    const wire::Batch& batch, base::Time now);
 
 }  // namespace souk::server

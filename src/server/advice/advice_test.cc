@@ -4,6 +4,7 @@
 #include "market/testing/world.h"
 #include "server/advice/advice.h"
 #include "server/advice/profiles.h"
+#include "server/core/parsed_works.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -58,7 +59,7 @@ struct AdviceTest : ::testing::Test {
     const auto leases = w.start_all(id);
     w.pass(took);
     w.run(market::kSystem, market::ReportResult{id, "model", true, "done"});
-    auto out = learnt(w.s, w.at(id), measured(leases.front()), 0);
+    auto out = learnt(w.s, w.at(id), *ParsedWorks().of(w.at(id)), measured(leases.front()), 0);
     EXPECT_TRUE(out);
     if (out) w.run(market::kSystem, out->profile);
     return out;
@@ -287,7 +288,7 @@ TEST_F(TwoClassesTest, OfATrainingThatRunsItIsKnownWhatItWouldHaveElsewhere) {
   w.clear();
   EXPECT_EQ(free_workers(w.s, w.at(id), w.now), 0);
   w.start_all(id);
-  const auto places = elsewhere(w.s, w.at(id), w.now);
+  const auto places = elsewhere(w.s, w.at(id), *ParsedWorks().of(w.at(id)), w.now);
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "c4");
   EXPECT_EQ(places[0].most, 2);

@@ -283,12 +283,11 @@ wire::PlanMeasures measures_of(const wire::Profile& profile) {
   return out;
 }
 
-std::optional<Lesson> learnt(const State& s, const market::Job& job, const wire::Training& training,
-                             std::int64_t memory) {
-  const auto batch = wire::from_json<wire::Batch>(job.work);
-  if (!batch || !batch->train) return std::nullopt;
-  const auto& train = *batch->train;
-  const auto key = profile_key(*batch, s.slot_class(job.slot_class).name);
+std::optional<Lesson> learnt(const State& s, const market::Job& job, const wire::Batch& batch,
+                             const wire::Training& training, std::int64_t memory) {
+  if (!batch.train) return std::nullopt;
+  const auto& train = *batch.train;
+  const auto key = profile_key(batch, s.slot_class(job.slot_class).name);
   wire::Profile profile;
   if (const auto it = s.profiles.find(key); it != s.profiles.end())
     if (auto known = wire::from_json<wire::Profile>(it->second.text)) profile = *std::move(known);

@@ -87,6 +87,7 @@ struct Lesson {
 };
 // `memory`: the most bytes that a worker of it used.
 [[nodiscard]] std::optional<Lesson> learnt(const market::State& s, const market::Job& job,
-                                           const wire::Training& training, std::int64_t memory);
+                                           const wire::Batch& batch, const wire::Training& training,
+                                           std::int64_t memory);
 
 }  // namespace souk::server

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "market/testing/world.h"
+#include "server/core/parsed_works.h"
 #include "wire/api_json.h"
 
 namespace souk::server {
@@ -101,7 +102,7 @@ struct LessonTest : ProfilesTest {
                       .units = 10,
                       .steps = 100,
                       .spent = {.compute = seconds(50)}}};
-    const auto lesson = learnt(w.s, w.at(id), now, memory);
+    const auto lesson = learnt(w.s, w.at(id), *ParsedWorks().of(w.at(id)), now, memory);
     EXPECT_TRUE(lesson);
     w.run(market::kSystem, lesson->profile);
     const auto out = known_profile(w.s, batch, w.slot_class());

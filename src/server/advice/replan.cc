@@ -52,7 +52,7 @@ double credits_left(const market::State& s, const market::Job& j) {
 void Replan::on_tick(const market::State& s, base::Time now, const Execute& execute) {
   if (now < next_) return;
   next_ = now + kEvery;
-  std::map<base::JobId, Seen> still;
+  std::map<base::JobId, Watched> still;
   std::vector<const market::Job*> jobs;
   s.jobs.for_each([&](const market::Job& j) {
     if (steered(j)) jobs.push_back(&j);
@@ -65,7 +65,7 @@ void Replan::on_tick(const market::State& s, base::Time now, const Execute& exec
   seen_ = std::move(still);
 }
 
-void Replan::look(Look at, Seen& seen) {
+void Replan::look(Look at, Watched& seen) {
   const auto& job = at.job;
   const auto progress = progress_(job.id);
   at.left = 1 - progress;
@@ -90,7 +90,7 @@ void Replan::look(Look at, Seen& seen) {
 }
 
 // Whether it was moved.
-bool Replan::move(const Look& at, Seen& seen) {
+bool Replan::move(const Look& at, Watched& seen) {
   const auto& job = at.job;
   advisor::Here here{
       .name = at.s.slot_class(job.slot_class).name,
@@ -103,7 +103,9 @@ bool Replan::move(const Look& at, Seen& seen) {
       .idle_s = at.workers > 0 ? 0 : (at.now - seen.at).seconds()};
   if (job.terms.deadline != base::kNever) here.seconds = (job.terms.deadline - at.now).seconds();
   if (!job.moves.empty()) here.moved_s = (at.now - job.moves.back().at).seconds();
-  auto places = elsewhere(at.s, job, at.now);
+  const auto batch = works_.of(job);
+  if (!batch) return false;
+  auto places = elsewhere(at.s, job, *batch, at.now);
   // Where it has been, what was seen beats any forecast.
   for (std::size_t i = 0; i < places.size(); ++i)
     if (const auto been = seen.been.find(job.also[i]); been != seen.been.end())
@@ -123,7 +125,7 @@ bool Replan::move(const Look& at, Seen& seen) {
   return true;
 }
 
-void Replan::resize(const Look& at, Seen& seen) {
+void Replan::resize(const Look& at, Watched& seen) {
   const auto& job = at.job;
   const advisor::Running running{.left = at.left,
                                  .seconds = (job.terms.deadline - at.now).seconds(),

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "market/commands.h"
 #include "market/state.h"
+#include "server/core/parsed_works.h"
 
 namespace souk::server {
 
@@ -19,13 +20,15 @@ class Replan {
  public:
   using Execute = std::function<base::Result<>(market::Command)>;
 
-  // How much of a job is done, 0 to 1.
-  explicit Replan(std::function<double(base::JobId)> progress) : progress_(std::move(progress)) {}
+  // `progress`: how much of a job is done, 0 to 1.
+  Replan(std::function<double(base::JobId)> progress, ParsedWorks& works)
+      : progress_(std::move(progress)), works_(works) {}
 
   void on_tick(const market::State& s, base::Time now, const Execute& execute);
 
  private:
-  struct Seen {
+  // What a training did while it was watched.
+  struct Watched {
     // Since when it has had these workers in this class, and how far it was then.
     base::Time at;
     market::ClassId slot_class;
@@ -33,10 +36,10 @@ class Replan {
     double progress = 0;
     base::Time changed;  // By us.
     // Of a worker and second, in the classes it has been in.
-    struct Been {
+    struct PaceAndPrice {
       double pace = 0, price = 0;
     };
-    std::map<market::ClassId, Been> been;
+    std::map<market::ClassId, PaceAndPrice> been;
   };
   // One training, at one moment.
   struct Look {
@@ -48,13 +51,14 @@ class Replan {
     std::int32_t workers = 0;  // That run.
     double pace = 0;           // Of each; 0: not known.
   };
-  void look(Look at, Seen& seen);
-  static bool move(const Look& at, Seen& seen);
-  static void resize(const Look& at, Seen& seen);
+  void look(Look at, Watched& seen);
+  bool move(const Look& at, Watched& seen);
+  static void resize(const Look& at, Watched& seen);
 
   const std::function<double(base::JobId)> progress_;
+  ParsedWorks& works_;
   base::Time next_;
-  std::map<base::JobId, Seen> seen_;
+  std::map<base::JobId, Watched> seen_;
 };
 
 }  // namespace souk::server

@@ -29,7 +29,8 @@ struct ReplanTest : ::testing::Test {
   bool moves = true;  // Its owner allows it.
   base::JobId job;
   double progress = 0;
-  Replan replan{[this](base::JobId) { return progress; }};
+  ParsedWorks works;
+  Replan replan{[this](base::JobId) { return progress; }, works};
 
   ReplanTest() {
     w.offer(slow, {.reserve = 0.2_cr}, "c1");

@@ -5,7 +5,6 @@
 #include "market/decide/decider.h"
 #include "mechanism/mechanism.h"
 #include "server/advice/profiles.h"
-#include "wire/api_json.h"
 
 namespace souk::server {
 namespace {
@@ -21,34 +20,36 @@ bool wants_rates(const market::SlotClass& slot_class, base::Time now) {
 }  // namespace
 
 // Nothing for what is no training.
-Speeds::Work* Speeds::work_of(const market::State& s, const market::Job& job, Works& works) {
+Speeds::KnownTraining* Speeds::training_of(const market::State& s, const market::Job& job,
+                                           Trainings& known) {
   if (!market::paid_by_work(job)) return nullptr;
-  const auto [it, fresh] = works.try_emplace(job.id);
-  auto& work = it->second;
+  const auto [it, fresh] = known.try_emplace(job.id);
+  auto& training = it->second;
   if (fresh) {
-    if (auto batch = wire::from_json<wire::Batch>(job.work)) work.batch = *std::move(batch);
-    if (work.batch.train) work.key = profile_key(work.batch, s.slot_class(job.slot_class).name);
+    training.batch = parsed_.of(job);
+    if (training.batch && training.batch->train)
+      training.key = profile_key(*training.batch, s.slot_class(job.slot_class).name);
   }
-  if (!work.batch.train) return nullptr;
-  const auto known = s.profiles.find(work.key);
-  if (known != s.profiles.end() && known->second.at != work.learnt) {
-    work.learnt = known->second.at;
-    work.profile = known_profile(s, work.batch, job.slot_class);
+  if (!training.batch || !training.batch->train) return nullptr;
+  const auto profile = s.profiles.find(training.key);
+  if (profile != s.profiles.end() && profile->second.at != training.learnt) {
+    training.learnt = profile->second.at;
+    training.profile = known_profile(s, *training.batch, job.slot_class);
   }
-  return &work;
+  return &training;
 }
 
 void Speeds::tell(const market::State& s, base::Time now, market::Clear& round) {
   if (!wants_rates(s.slot_class(round.slot_class), now)) return;
   const auto& index = s.index.classes[round.slot_class.value - 1];
-  auto& before = works_[round.slot_class];
-  Works waited;
+  auto& before = trainings_[round.slot_class];
+  Trainings waited;
   for (const auto& [priority, id] : index.wanting) {
     if (waited.size() == kMostJobs) break;
     const auto& job = s.jobs.at(id);
-    const auto* work = work_of(s, job, before);
-    if (work == nullptr) continue;
-    const auto& train = *work->batch.train;
+    const auto* known = training_of(s, job, before);
+    if (known == nullptr) continue;
+    const auto& train = *known->batch->train;
     const auto steps = samples_of(train) / train.batch;
     const auto done = std::clamp(progress_(id), 0.0, 1.0);
     round.works.push_back(
@@ -57,8 +58,8 @@ void Speeds::tell(const market::State& s, base::Time now, market::Clear& round) 
           .done = steps * done,
           .elapsed_s = (now - job.created).seconds(),
           .slo_s = job.terms.deadline == base::kNever ? 0 : (job.terms.deadline - now).seconds()}});
-    if (work->profile) {
-      const Paces paces(s, round.slot_class, *work->profile, train.batch);
+    if (known->profile) {
+      const Paces paces(s, round.slot_class, *known->profile, train.batch);
       for (const auto& row : index.supply)
         if (row.usable && row.free > 0)
           round.paces.push_back({id, row.machine, 1 / paces.on(row.machine).step_s()});

@@ -7,6 +7,7 @@
 
 #include "market/commands.h"
 #include "market/state.h"
+#include "server/core/parsed_works.h"
 #include "wire/api.h"
 
 namespace souk::server {
@@ -16,24 +17,27 @@ namespace souk::server {
 // (profiles.h), and how much of it is left. Core thread only.
 class Speeds {
  public:
-  // How much of a job is done, 0 to 1.
-  explicit Speeds(std::function<double(base::JobId)> progress) : progress_(std::move(progress)) {}
+  // `progress`: how much of a job is done, 0 to 1.
+  Speeds(std::function<double(base::JobId)> progress, ParsedWorks& works)
+      : progress_(std::move(progress)), parsed_(works) {}
 
   // Fills in paces and works, if the class's rule wants them.
   void tell(const market::State& s, base::Time now, market::Clear& round);
 
  private:
-  struct Work {
-    wire::Batch batch;  // Read from the job once, not in every round.
-    std::string key;    // Of its profile.
+  struct KnownTraining {
+    std::shared_ptr<const wire::Batch> batch;
+    std::string key;  // Of its profile.
     std::optional<wire::Profile> profile;
     base::Time learnt;  // When, in the profile's case.
   };
-  using Works = std::map<base::JobId, Work>;
-  static Work* work_of(const market::State& s, const market::Job& job, Works& works);
+  using Trainings = std::map<base::JobId, KnownTraining>;
+  KnownTraining* training_of(const market::State& s, const market::Job& job, Trainings& known);
 
   const std::function<double(base::JobId)> progress_;
-  std::map<market::ClassId, Works> works_;  // Of those that waited in the class's last round.
+  ParsedWorks& parsed_;
+  std::map<market::ClassId, Trainings>
+      trainings_;  // Of those that waited in the class's last round.
 };
 
 }  // namespace souk::server

@@ -18,7 +18,8 @@ struct SpeedsTest : ::testing::Test {
   market::testing::World w;
   base::AccountId lena = w.account("lena"), bob = w.account("bob", 50_cr);
   MachineId a = w.machine(lena), b = w.machine(lena);
-  Speeds speeds{[](base::JobId) { return 0.25; }};
+  ParsedWorks works;
+  Speeds speeds{[](base::JobId) { return 0.25; }, works};
 
   SpeedsTest() {
     w.offer(a);

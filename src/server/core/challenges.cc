@@ -30,11 +30,12 @@ std::optional<base::Challenge> Challenges::ask(const market::Machine& machine, b
   auto& entry = it->second;
   if (entry.asked || now < entry.next) return std::nullopt;
   entry.next = now + (machine.doubted.empty() ? pause() : kAskDoubtedEvery);
-  entry.asked = Asked{sized(machine, random_.next()), now};
+  entry.asked = OpenChallenge{sized(machine, random_.next()), now};
   return entry.asked->challenge;
 }
 
-std::optional<Challenges::Asked> Challenges::take(base::MachineId machine, std::uint64_t seed) {
+std::optional<Challenges::OpenChallenge> Challenges::take(base::MachineId machine,
+                                                          std::uint64_t seed) {
   const auto it = machines_.find(machine);
   if (it == machines_.end() || !it->second.asked || it->second.asked->challenge.seed != seed)
     return std::nullopt;

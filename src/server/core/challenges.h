@@ -26,7 +26,7 @@ class Challenges {
   // Zero: never.
   explicit Challenges(base::Duration every, std::uint64_t seed) : every_(every), random_(seed) {}
 
-  struct Asked {
+  struct OpenChallenge {
     base::Challenge challenge;
     base::Time at;
   };
@@ -34,14 +34,14 @@ class Challenges {
   // every minute.
   std::optional<base::Challenge> ask(const market::Machine& machine, base::Time now);
   // What was asked under this seed: once.
-  std::optional<Asked> take(base::MachineId machine, std::uint64_t seed);
+  std::optional<OpenChallenge> take(base::MachineId machine, std::uint64_t seed);
   // Was something asked and not answered in time? Forgets it.
   bool overdue(base::MachineId machine, base::Time now);
 
  private:
   struct Entry {
     base::Time next;
-    std::optional<Asked> asked;
+    std::optional<OpenChallenge> asked;
   };
   [[nodiscard]] base::Duration pause();
 

@@ -2,28 +2,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
-#include "codec/events.h"
 #include "journal/journal.h"
 #include "market/decide/decide.h"
 #include "market/liveness.h"
+#include "server/core/group_commit.h"
+#include "server/core/task_queue.h"
 
 namespace souk::server {
-
-// One committed event, as observers see it.
-struct Committed {
-  std::uint64_t number = 0;
-  base::Time at;
-  market::Event event;
-};
 
 struct CoreCounters {
   std::uint64_t commands = 0, refused = 0;
@@ -63,7 +54,7 @@ class Core {
     // Applies an event that is no decision: the answer to an idempotency key.
     void record(market::Event event);
     // Runs on the commit thread (or here and now, when nothing is waiting to become durable).
-    void after(std::move_only_function<void()> fn) { afters_.push_back(std::move(fn)); }
+    void after(GroupCommit::After fn) { afters_.push_back(std::move(fn)); }
 
    private:
     friend class Core;
@@ -74,11 +65,13 @@ class Core {
     std::vector<Committed> events_;
     std::vector<std::size_t>
         ends_;  // Of each task in `events_`: its events are committed together.
-    std::vector<std::move_only_function<void()>> afters_;
+    std::vector<GroupCommit::After> afters_;
   };
   using Task = std::move_only_function<void(Turn&)>;
   // Sees committed batches in order, on the commit thread, before their afters run.
-  using Observer = std::function<void(std::span<const Committed>)>;
+  using Observer = GroupCommit::Observer;
+  // See before_round().
+  using BeforeRound = std::function<bool(const market::State&, base::Time, market::Clear&)>;
 
   // Takes over a state that holds all of the journal's events. An empty journal gets the founding
   // events first. Nothing runs before start().
@@ -91,9 +84,10 @@ class Core {
   void on_applied(std::function<void(const market::State&, const Committed&)> fn);  // Likewise.
   // Called about once a second on the core thread, with its turn. Before start().
   void every_tick(std::function<void(Turn&)> fn);
-  // Called before each round of a class: adds what a round may know of the world, which machines
-  // hold what its jobs need and the program that clears it. Before start().
-  void before_round(std::function<void(const market::State&, base::Time, market::Clear&)> fn);
+  // Called when a round of a class is due: adds what a round may know of the world, such as which
+  // machines hold what its jobs need. False: no round now; whoever said so brings it as a task of
+  // its own. Before start().
+  void before_round(BeforeRound fn);
   void start();
   // Finishes what is queued, commits it, runs the afters, joins the threads.
   void stop();
@@ -105,45 +99,24 @@ class Core {
   [[nodiscard]] const market::State& state() const { return state_; }
 
  private:
-  struct Group {
-    codec::EventWriter writer;
-    std::uint64_t first = 0;
-    std::vector<Committed> events;
-    std::vector<std::move_only_function<void()>> afters;
-  };
-
   void run();
   void run_timers(base::Time now);
   void finish(Turn& turn);
-  void commit_loop();
-  void commit(Group& group);
 
   market::State state_;
   market::Liveness liveness_;
-  journal::Journal& journal_;
   const base::Clock& clock_;
   const CoreOptions options_;
-  Observer observer_;
   std::function<void(const market::State&, const Committed&)> on_applied_;
   std::function<void(Turn&)> every_tick_;
-  std::function<void(const market::State&, base::Time, market::Clear&)> before_round_;
+  BeforeRound before_round_;
   base::Time next_tick_, next_round_;
-  std::uint64_t seed_;  // Of the next round's draws.
-
-  std::mutex queue_mutex_;
-  std::condition_variable queue_ready_;
-  std::deque<Task> queue_;
-  bool stopping_ = false;
-
-  std::mutex pending_mutex_;
-  std::condition_variable pending_ready_, pending_taken_;
-  Group pending_;
-  bool committing_ = false;  // A group is out of `pending_` and not yet done.
-  bool commit_stopping_ = false;
-
-  std::atomic<std::uint64_t> commands_ = 0, refused_ = 0, committed_ = 0, commits_ = 0,
-                             commit_us_ = 0, queue_full_ = 0;
-  std::thread core_thread_, commit_thread_;
+  std::uint64_t seed_;         // Of the next round's draws.
+  const std::uint64_t began_;  // With so many events.
+  std::atomic<std::uint64_t> commands_ = 0, refused_ = 0, queue_full_ = 0;
+  TaskQueue<Task> queue_;
+  GroupCommit commits_;
+  std::thread thread_;
 };
 
 }  // namespace souk::server

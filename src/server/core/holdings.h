@@ -7,6 +7,7 @@
 
 #include "market/commands.h"
 #include "market/state.h"
+#include "server/core/parsed_works.h"
 
 namespace souk::server {
 
@@ -20,10 +21,11 @@ class Holdings {
     held_[machine] = {blobs.begin(), blobs.end()};
   }
   // Of the jobs of this class that want workers: the machines that hold some of their files.
-  [[nodiscard]] std::vector<market::Near> near(const market::State& s, market::ClassId c);
+  [[nodiscard]] std::vector<market::Near> near(const market::State& s, market::ClassId c,
+                                               ParsedWorks& works);
 
  private:
-  const std::vector<std::string>& needs(const market::Job& job);
+  const std::vector<std::string>& needs(const market::Job& job, ParsedWorks& works);
 
   std::map<base::MachineId, std::set<std::string>> held_;
   std::map<base::JobId, std::vector<std::string>> needs_;  // Of jobs seen in rounds.

@@ -1,7 +1,6 @@
 #include "server/core/pins.h"
 
 #include "blob/folder.h"
-#include "wire/api_json.h"
 
 namespace souk::server {
 
@@ -19,38 +18,35 @@ blob::Store::Pin Pins::pin(const std::string& name) const {
 
 void Pins::hold(base::JobId job, const std::vector<std::string>& blobs) {
   for (const auto& name : blobs) {
-    auto held = pin(name);
+    auto pinned = pin(name);
     const std::lock_guard lock(mutex_);
-    held_[job].files.push_back(std::move(held));
+    pinned_[job].files.push_back(std::move(pinned));
   }
 }
 
 void Pins::hold(base::JobId job, std::int32_t part, const std::string& checkpoint) {
-  auto held = pin(checkpoint);
+  auto pinned = pin(checkpoint);
   const std::lock_guard lock(mutex_);
-  held_[job].checkpoints[part] = std::move(held);
+  pinned_[job].checkpoints[part] = std::move(pinned);
 }
 
 void Pins::release(base::JobId job) {
   const std::lock_guard lock(mutex_);
-  held_.erase(job);
+  pinned_.erase(job);
 }
 
 std::size_t Pins::size() const {
   const std::lock_guard lock(mutex_);
-  return held_.size();
+  return pinned_.size();
 }
 
-std::vector<std::string> blobs_of(const market::Job& job) {
+std::vector<std::string> blobs_of(const wire::Batch& batch) {
   std::vector<std::string> out;
-  if (job.work.empty()) return out;
-  if (const auto batch = wire::from_json<wire::Batch>(job.work)) {
-    if (batch->workdir) out.push_back(*batch->workdir);
-    for (const auto& input : batch->inputs) out.push_back(input.blob);
-    if (batch->train) {
-      for (const auto& shard : batch->train->shards) out.push_back(shard.blob);
-      for (const auto& shard : batch->train->validation) out.push_back(shard.blob);
-    }
+  if (batch.workdir) out.push_back(*batch.workdir);
+  for (const auto& input : batch.inputs) out.push_back(input.blob);
+  if (batch.train) {
+    for (const auto& shard : batch.train->shards) out.push_back(shard.blob);
+    for (const auto& shard : batch.train->validation) out.push_back(shard.blob);
   }
   return out;
 }

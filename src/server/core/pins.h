@@ -7,7 +7,7 @@
 
 #include "base/id.h"
 #include "blob/store.h"
-#include "market/state.h"
+#include "wire/api.h"
 
 namespace souk::server {
 
@@ -27,15 +27,15 @@ class Pins {
  private:
   blob::Store& store_;
   mutable std::mutex mutex_;
-  struct Held {
+  struct PinnedBlobs {
     std::vector<blob::Store::Pin> files;
     std::map<std::int32_t, blob::Store::Pin> checkpoints;
   };
   [[nodiscard]] blob::Store::Pin pin(const std::string& name) const;
-  std::map<base::JobId, Held> held_;
+  std::map<base::JobId, PinnedBlobs> pinned_;
 };
 
 // The files that a job's work names.
-[[nodiscard]] std::vector<std::string> blobs_of(const market::Job& job);
+[[nodiscard]] std::vector<std::string> blobs_of(const wire::Batch& batch);
 
 }  // namespace souk::server

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "server/testing/stack.h"
+#include "wire/api_json.h"
 
 namespace souk::server {
 namespace {
@@ -51,10 +52,11 @@ TEST(Pins, OnlyTheLatestCheckpointOfAPartIsKept) {
 }
 
 TEST(Pins, AJobNeedsTheFilesItsWorkNames) {
-  market::Job job;
-  EXPECT_TRUE(blobs_of(job).empty());
-  job.work = R"({"run":"x","workdir":"aa","inputs":[{"path":"d","blob":"bb","file":false}]})";
-  EXPECT_EQ(blobs_of(job), (std::vector<std::string>{"aa", "bb"}));
+  EXPECT_TRUE(blobs_of(wire::Batch()).empty());
+  const auto work = wire::from_json<wire::Batch>(
+      R"({"run":"x","workdir":"aa","inputs":[{"path":"d","blob":"bb","file":false}]})");
+  ASSERT_TRUE(work);
+  EXPECT_EQ(blobs_of(*work), (std::vector<std::string>{"aa", "bb"}));
 }
 
 }  // namespace

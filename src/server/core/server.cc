@@ -3,31 +3,28 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "codec/snapshot.h"
 #include "hub/remote.h"
 #include "hub/stores.h"
-#include "journal/memory.h"
-#include "journal/snapshot.h"
-#include "journal/sqlite.h"
 #include "net/server.h"
 #include "net/tls.h"
-#include "server/advice/profiles.h"
 #include "server/advice/replan.h"
 #include "server/advice/speeds.h"
 #include "server/core/core.h"
+#include "server/core/event_effects.h"
 #include "server/core/feed.h"
 #include "server/core/pool.h"
-#include "server/core/programs.h"
+#include "server/core/program_rounds.h"
+#include "server/core/recovery.h"
+#include "server/core/server_tls.h"
+#include "server/core/snapshots.h"
 #include "server/http/app.h"
 #include "server/http/console.h"
 #include "server/http/problem.h"
@@ -42,57 +39,6 @@ using base::fail;
 
 constexpr int kFileThreads = 2;
 constexpr int kFileThreadsWithHubs = 8;  // Most of which wait for a hub.
-constexpr std::size_t kMostPinning = 65'536;
-
-std::string journal_path(const std::string& data) { return data + "/journal.db"; }
-std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
-
-constexpr const char* kRights = "check its path and rights";
-
-Result<> write_private(const std::string& path, const std::string& text) {
-  const auto old = ::umask(0077);
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  ::umask(old);
-  if (out) return {};
-  return fail(Code::unavailable, fmt::format("cannot write '{}'", path),
-              "check the folder's rights");
-}
-
-// Made once and kept in the data folder, so that the pins of clients stay good.
-Result<net::ServerTls> own_certificate(const Options& o) {
-  const auto certificate = o.data + "/tls-certificate.pem", key = o.data + "/tls-key.pem";
-  if (o.memory || !fs::exists(certificate) || !fs::exists(key)) {
-    const std::vector<std::string> names{"localhost", "127.0.0.1", o.address};
-    SOUK_ASSIGN(auto made, net::self_signed(names, 3650));
-    if (o.memory) return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
-    SOUK_TRY(write_private(key, made.key_pem));
-    SOUK_TRY(write_private(certificate, made.certificate_pem));
-  }
-  SOUK_ASSIGN(auto certificate_pem, base::read_file(certificate, kRights));
-  SOUK_ASSIGN(auto key_pem, base::read_file(key, kRights));
-  return net::ServerTls{std::move(certificate_pem), std::move(key_pem)};
-}
-
-bool is_loopback(const std::string& address) {
-  return address.starts_with("127.") || address == "::1";
-}
-
-Result<std::optional<net::ServerTls>> tls_for(const Options& o) {
-  if (o.tls_certificate.empty() != o.tls_key.empty())
-    return fail(Code::invalid, "a certificate and its key come together",
-                "give both --tls-cert and --tls-key");
-  if (!o.tls_certificate.empty()) {
-    SOUK_ASSIGN(auto certificate, base::read_file(o.tls_certificate, kRights));
-    SOUK_ASSIGN(auto key, base::read_file(o.tls_key, kRights));
-    return net::ServerTls{std::move(certificate), std::move(key)};
-  }
-  const bool wanted = o.self_signed || (!is_loopback(o.address) && !o.plain_http);
-  if (!wanted) return std::nullopt;
-  SOUK_ASSIGN(auto own, own_certificate(o));
-  return own;
-}
 
 // Nothing without hubs. One that is down may come up later: it is only reported.
 Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock& clock) {
@@ -105,7 +51,7 @@ Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock
   if (o.hub_secret_file.empty())
     return fail(Code::invalid, "hubs let nobody in without their secret",
                 "give --hub-secret-file, the same as the hubs' --secret-file");
-  SOUK_ASSIGN(const auto secret, base::read_file(o.hub_secret_file, kRights));
+  SOUK_ASSIGN(const auto secret, base::read_file(o.hub_secret_file, "check its path and rights"));
   std::vector<hub::HubAddress> addresses;
   for (const auto& text : o.hubs) {
     SOUK_ASSIGN(auto address, hub::parse_hub(text));
@@ -116,136 +62,28 @@ Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock
   return hubs;
 }
 
-struct Recovered {
-  std::unique_ptr<journal::Journal> journal;
-  market::State state;
-  std::uint64_t snapshot_events = 0;  // That the snapshot on disk holds.
-};
-
-Result<market::State> start_from_snapshot(const Options& o, std::uint64_t next) {
-  auto loaded = journal::load_snapshot(snapshot_path(o.data));
-  if (!loaded.snapshot) {
-    if (fs::exists(snapshot_path(o.data))) spdlog::warn("{}", loaded.note);
-    return market::State{};
-  }
-  if (loaded.snapshot->seq >= next)
-    return fail(Code::damaged,
-                fmt::format("the snapshot knows event {}, the journal only {}",
-                            loaded.snapshot->seq, next - 1),
-                "the journal was replaced by an older copy: bring the right one back, or delete "
-                "the snapshot to go on from this one");
-  auto state = codec::decode_state(loaded.snapshot->bytes);
-  if (!state) {
-    spdlog::warn("the snapshot is of another version: replaying the whole journal");
-    return market::State{};
-  }
-  return *std::move(state);
-}
-
-Result<Recovered> recover(const Options& o) {
-  if (o.memory) return Recovered{std::make_unique<journal::MemoryJournal>(), {}, 0};
-  SOUK_ASSIGN(auto opened, journal::SqliteJournal::open(journal_path(o.data)));
-  if (!opened.note.empty()) spdlog::warn("journal: {}", opened.note);
-  Recovered out{std::move(opened.journal), {}, 0};
-  SOUK_ASSIGN(out.state, start_from_snapshot(o, out.journal->next()));
-  out.snapshot_events = out.state.events;
-  const auto from = out.state.events + 1;
-  SOUK_TRY(out.journal->replay(from, [&](const journal::Batch& batch) -> Result<> {
-    auto number = batch.first;
-    return codec::read_events(batch.bytes, batch.first,
-                              [&](base::Time at, const market::Event& event) {
-                                if (number++ > out.state.events) apply(out.state, at, event);
-                              });
-  }));
-  spdlog::info("journal: {} events, {} replayed", out.state.events, out.state.events + 1 - from);
-  return out;
-}
-
 }  // namespace
 
+// The pieces of a server, in the order in which they are started.
 struct Server::Impl {
   Options options;
   base::SystemClock clock;
-  std::atomic<net::Server*> listening = nullptr;  // `http`, once it is there.
+  std::string scratch;  // Of a market in memory.
+  std::string fingerprint, bootstrap;
   std::unique_ptr<journal::Journal> journal;
-  std::unique_ptr<Programs> programs;
+  std::unique_ptr<Services> services;
+  std::unique_ptr<Feed> feed;
+  std::unique_ptr<Pool> hashers, files;
   std::unique_ptr<Speeds> speeds;
   std::unique_ptr<Replan> replan;
+  std::unique_ptr<Snapshots> snapshots;
   std::unique_ptr<Core> core;
-  std::unique_ptr<Feed> feed;
-  std::unique_ptr<Services> services;
-  // The writer saves snapshots; the pinner keeps files of live jobs, in the order of events.
-  std::unique_ptr<Pool> hashers, files, writer, pinner;
+  std::unique_ptr<EventEffects> effects;
+  std::unique_ptr<ProgramRounds> programs;
   std::unique_ptr<App> app;
   std::unique_ptr<net::Server> http;
-  std::string fingerprint, bootstrap;
-  std::string scratch;  // Of a market in memory.
-  base::Time next_snapshot;
-  std::uint64_t snapshot_events = 0;
+  std::atomic<net::Server*> listening = nullptr;  // `http`, once it is there.
   bool stopped = false;
-
-  void on_applied(const market::State& s, const Committed& c) const {
-    if (auto described = Feed::describe(s, c))
-      feed->stage(c.number, std::move(described->first), std::move(described->second));
-    const auto wake = [&](base::LeaseId lease) {
-      if (const auto* l = s.leases.find(lease)) feed->stage_work(c.number, l->machine);
-    };
-    if (const auto* e = std::get_if<market::LeaseGranted>(&c.event)) wake(e->lease.id);
-    if (const auto* e = std::get_if<market::LeaseRenewed>(&c.event)) wake(e->lease);
-    if (const auto* e = std::get_if<market::LeaseDraining>(&c.event)) wake(e->lease);
-    if (const auto* e = std::get_if<market::LeaseClosed>(&c.event)) wake(e->lease);
-    const auto hold = [&](const market::Job& job) {
-      if (auto blobs = blobs_of(job); !blobs.empty())
-        pinner->post(
-            [this, id = job.id, blobs = std::move(blobs)] { services->pins.hold(id, blobs); });
-    };
-    if (const auto* e = std::get_if<market::JobSubmitted>(&c.event)) hold(e->job);
-    if (const auto* e = std::get_if<market::LeaseCheckpointed>(&c.event))
-      pinner->post([this, job = s.leases.at(e->lease).job, part = s.leases.at(e->lease).part,
-                    name = e->checkpoint] { services->pins.hold(job, part, name); });
-    if (const auto* e = std::get_if<market::JobEnded>(&c.event)) {
-      pinner->post([this, job = e->job] { services->pins.release(job); });
-      if (market::paid_by_work(s.jobs.at(e->job)))
-        files->post([this, job = e->job, reason = e->reason] { end_training(job, reason); });
-    }
-    if (const auto* e = std::get_if<market::LeaseClosed>(&c.event))
-      if (const auto* l = s.leases.find(e->lease); market::paid_by_work(s.jobs.at(l->job)))
-        if (const auto run = services->hub.find(l->job)) run->gone(l->id);
-    // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
-    if (const auto* e = std::get_if<market::JobForgotten>(&c.event))
-      files->post([this, job = e->job] { services->logs.forget(job); });
-  }
-
-  // The most bytes that a worker of it used, as far as agents told.
-  [[nodiscard]] std::int64_t memory_of(const wire::Training& training) const {
-    std::int64_t out = 0;
-    for (const auto& w : training.by_worker)
-      if (const auto id = base::IdTraits<base::LeaseId>::parse(w.worker))
-        for (const auto& sample : services->telemetry.series(*id))
-          out = std::max(out, sample.usage.memory_peak_bytes);
-    return out;
-  }
-
-  // What a training that the market ended has come to is its result all the same.
-  void end_training(base::JobId job, const std::string& reason) const {
-    if (const auto run = services->hub.find(job)) {
-      if (const auto ended = run->end(reason))
-        core->post([this, job, result = ended->result, training = run->view()](Core::Turn& turn) {
-          (void)turn.execute(market::kSystem, market::ReportResult{job, result, false, {}});
-          const auto* known = turn.state().jobs.find(job);
-          const auto lesson =
-              known ? learnt(turn.state(), *known, training, memory_of(training)) : std::nullopt;
-          if (!lesson || !turn.execute(market::kSystem, lesson->profile)) return;
-          if (lesson->error) services->forecast_errors.add(*lesson->error);
-        });
-    }
-    services->hub.forget(job);
-  }
-
-  void save_snapshot(std::uint64_t seq, const base::Bytes& bytes) const {
-    const auto saved = journal::save_snapshot(snapshot_path(options.data), seq, bytes);
-    if (!saved) spdlog::warn("snapshot: {}", saved.error().message);
-  }
 
   void on_tick(Core::Turn& turn) {
     replan->on_tick(turn.state(), turn.now(), [&](market::Command c) -> Result<> {
@@ -256,49 +94,54 @@ struct Server::Impl {
       const auto* token = turn.state().tokens.find(id);
       return token != nullptr && token->expires > turn.now();
     });
-    if (options.memory || turn.now() < next_snapshot) return;
-    next_snapshot = turn.now() + options.snapshot_every;
-    if (turn.state().events == snapshot_events) return;
-    snapshot_events = turn.state().events;
-    // Saved only once the journal has everything in it.
-    turn.after([this, seq = snapshot_events, bytes = codec::encode_state(turn.state())]() mutable {
-      writer->post([this, seq, bytes = std::move(bytes)] { save_snapshot(seq, bytes); });
-    });
+    snapshots->on_tick(turn);
   }
 
-  void start_core(market::State state) {
+  // What a round may know of the world beside the state.
+  void describe_round(const market::State& s, base::Time now, market::Clear& round) {
+    round.near = services->holdings.near(s, round.slot_class, services->works);
+    speeds->tell(s, now, round);
+  }
+
+  void start_core(Recovered recovered) {
+    auto& state = recovered.state;
     if (state.accounts.size() == 0) bootstrap = new_token();
     feed = std::make_unique<Feed>(state.events, state.now);
     hashers = std::make_unique<Pool>();
     files = std::make_unique<Pool>(options.hubs.empty() ? kFileThreads : kFileThreadsWithHubs);
-    pinner = std::make_unique<Pool>(1, kMostPinning);
-    writer = std::make_unique<Pool>(1, 4);
-    next_snapshot = clock.now() + options.snapshot_every;
-    programs = std::make_unique<Programs>(options.mechanisms);
     const auto progress = [this](base::JobId job) {
       const auto run = services->hub.find(job);
       return run == nullptr ? 0 : run->progress();
     };
-    speeds = std::make_unique<Speeds>(progress);
-    replan = std::make_unique<Replan>(progress);
+    speeds = std::make_unique<Speeds>(progress, services->works);
+    replan = std::make_unique<Replan>(progress, services->works);
+    snapshots = std::make_unique<Snapshots>(
+        Snapshots::Options{.path = options.memory ? "" : snapshot_path(options.data),
+                           .every = options.snapshot_every},
+        clock.now(), recovered.snapshot_events);
     services->forecast_errors.recall(state);
     core = std::make_unique<Core>(std::move(state), *journal, clock,
                                   CoreOptions{.round = options.round});
-    core->on_applied([this](const market::State& s, const Committed& c) { on_applied(s, c); });
+    effects = std::make_unique<EventEffects>(*core, *feed, *services, *files);
+    effects->recall(core->state());
+    programs = std::make_unique<ProgramRounds>(
+        options.mechanisms, *core,
+        [this](const market::State& s, base::Time now, market::Clear& round) {
+          describe_round(s, now, round);
+        });
+    connect_core();
+    core->start();
+  }
+
+  void connect_core() {
+    core->on_applied(
+        [this](const market::State& s, const Committed& c) { effects->on_applied(s, c); });
     core->observe([this](std::span<const Committed> batch) { feed->publish(batch.back().number); });
     core->every_tick([this](Core::Turn& turn) { on_tick(turn); });
     core->before_round([this](const market::State& s, base::Time now, market::Clear& round) {
-      round.near = services->holdings.near(s, round.slot_class);
-      round.program = programs->of(s.slot_class(round.slot_class), now);
-      speeds->tell(s, now, round);
+      describe_round(s, now, round);
+      return !programs->take_over(s, now, round);
     });
-    core->state().jobs.for_each([this](const market::Job& job) {
-      if (market::is_final(job.state)) return;
-      services->pins.hold(job.id, blobs_of(job));
-      for (const auto& part : job.parts)
-        if (!part.checkpoint.empty()) services->pins.hold(job.id, part.index, part.checkpoint);
-    });
-    core->start();
   }
 
   Result<> start_http() {
@@ -346,13 +189,12 @@ struct Server::Impl {
     if (services) services->lab.stop();
     if (feed) feed->close();
     if (http) http->stop(base::seconds(5));
-    if (core) core->stop();  // Its tasks use the pools.
+    if (core) core->stop();  // Its tasks use the others.
+    programs.reset();
     hashers.reset();
     files.reset();
-    pinner.reset();
-    writer.reset();
-    if (core && journal && !options.memory && core->state().events != snapshot_events)
-      save_snapshot(core->state().events, codec::encode_state(core->state()));
+    effects.reset();
+    if (core) snapshots->save_last(core->state());
     http.reset();
     app.reset();
     core.reset();
@@ -418,12 +260,11 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   impl->options = options;
   SOUK_ASSIGN(auto recovered, recover(options));
   impl->journal = std::move(recovered.journal);
-  impl->snapshot_events = recovered.snapshot_events;
   if (const auto opened = impl->open_files(); !opened) {
     impl->stop();
     return std::unexpected(opened.error());
   }
-  impl->start_core(std::move(recovered.state));
+  impl->start_core(std::move(recovered));
   if (const auto listening = impl->start_http(); !listening) {
     impl->stop();
     return std::unexpected(listening.error());

@@ -11,6 +11,7 @@
 #include "server/advice/forecast_errors.h"
 #include "server/core/challenges.h"
 #include "server/core/holdings.h"
+#include "server/core/parsed_works.h"
 #include "server/core/pins.h"
 #include "server/core/telemetry.h"
 #include "server/files/logs.h"
@@ -35,15 +36,17 @@ class Services {
         lab(clock, std::move(lab_options)),
         challenges(challenge_every, seed) {}
 
+  // For the core thread: asks no disk.
   [[nodiscard]] bool has_blob(std::string_view name) const {
     const auto digest = blob::parse_digest(name);
-    return digest && blobs->has(*digest);
+    return digest && blobs->knows(*digest);
   }
   const std::unique_ptr<blob::Store> blobs;
   const Logs logs;
   Pins pins;
   hub::Hub hub;
   LabRuns lab;
+  ParsedWorks works;
   Telemetry telemetry;
   Challenges challenges;
   Holdings holdings;

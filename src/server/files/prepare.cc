@@ -152,7 +152,7 @@ class Prepare::Folder {
 // Keeps what was packed, and gathers what is to be said.
 class Prepare::Notes final : public job::Packing {
  public:
-  Notes(Kept& kept, base::Time now) : kept_(kept), now_(now) {}
+  Notes(PinnedFolders& kept, base::Time now) : kept_(kept), now_(now) {}
 
   blob::OnProgress reading(const std::string&) override { return {}; }
   void cut(std::string_view, std::size_t, std::size_t) override {}
@@ -165,7 +165,7 @@ class Prepare::Notes final : public job::Packing {
   [[nodiscard]] const std::vector<std::string>& all() const { return notes_; }
 
  private:
-  Kept& kept_;
+  PinnedFolders& kept_;
   const base::Time now_;
   std::vector<std::string> notes_;
 };

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "job/job_files.h"
-#include "server/core/kept.h"
+#include "server/core/pinned_folders.h"
 #include "wire/prepare.h"
 
 namespace souk::server {
@@ -64,7 +64,7 @@ class Prepare {
   const std::string scratch_;
   const base::Clock& clock_;
   const PrepareOptions options_;
-  Kept kept_;
+  PinnedFolders kept_;
   std::atomic<std::uint64_t> calls_ = 0;
   // One at a time: data takes memory, and a set is fetched once.
   std::mutex cutting_;

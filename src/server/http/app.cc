@@ -586,7 +586,11 @@ void App::serve_work(CallPtr call) {
     for (const auto lease : s.index.leases_of[id.value])
       work.leases.push_back(view(s, s.leases.at(lease)));
     work.version = version_of(work.leases);
-    for (auto& lease : work.leases) lease.task = job::task_of(s, s.leases.at(lease.id));
+    for (auto& lease : work.leases) {
+      const auto& l = s.leases.at(lease.id);
+      if (const auto batch = services_.works.of(s.jobs.at(l.job)))
+        lease.task = job::task_of(s, l, *batch);
+    }
     const bool same = c->http.param("seen") && *seen == work.version;
     if (!same || *wait <= Duration())
       return reply_after(turn, std::move(c), json(200, wire::to_json(work)));

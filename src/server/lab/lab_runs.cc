@@ -134,10 +134,10 @@ Result<LabRuns::EntryPtr> LabRuns::entry_of(AccountId who, LabRunId id) const {
   return Context::no_such(base::IdTraits<LabRunId>::noun, to_string(id));
 }
 
-Result<LabRuns::Found> LabRuns::find(AccountId who, LabRunId id) const {
+Result<LabRuns::RunAndResult> LabRuns::find(AccountId who, LabRunId id) const {
   const std::lock_guard lock(mutex_);
   SOUK_ASSIGN(const auto entry, entry_of(who, id));
-  Found out{entry->shown(), entry->result};
+  RunAndResult out{entry->shown(), entry->result};
   out.run.scenario = entry->scenario;
   return out;
 }

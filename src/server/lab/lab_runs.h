@@ -77,11 +77,11 @@ class LabRuns {
   // The newest first.
   [[nodiscard]] std::vector<LabRun> list(base::AccountId who) const;
 
-  struct Found {
+  struct RunAndResult {
     LabRun run;                               // With its scenario.
     std::shared_ptr<const LabResult> result;  // Of one that is done.
   };
-  [[nodiscard]] Result<Found> find(base::AccountId who, wire::LabRunId id) const;
+  [[nodiscard]] Result<RunAndResult> find(base::AccountId who, wire::LabRunId id) const;
   // Cancels a run that is not finished, forgets one that is; returns it as it is then. A repeat of
   // the ticket that cancelled it does not make it forgotten.
   Result<LabRun> remove(base::AccountId who, wire::LabRunId id, const Ticket& ticket);

@@ -145,7 +145,7 @@ void App::serve_log(CallPtr call) {
 void App::serve_challenge(CallPtr call) {
   struct Seen {
     base::MachineId machine;
-    Challenges::Asked asked;
+    Challenges::OpenChallenge asked;
     base::Duration took;
     std::string checksum;
   };

@@ -291,9 +291,7 @@ void add_job_list_routes(Routes& routes) {
              [](Context& c) -> Result<wire::Job> {
                SOUK_ASSIGN(const auto* job, my_job(c));
                auto out = view(c.state(), *job);
-               if (!job->work.empty()) {
-                 SOUK_ASSIGN(out.batch, wire::from_json<wire::Batch>(job->work));
-               }
+               if (const auto batch = c.services().works.of(*job)) out.batch = *batch;
                for (auto& lease : out.leases) lease.doing = c.services().telemetry.doing(lease.id);
                return out;
              });

@@ -22,13 +22,12 @@ struct App::Worker {
   base::LeaseId lease;
   std::int32_t epoch = 0;
   std::int32_t workers = 1;
-  std::string work;  // Of the job, if the hub has not opened it yet.
+  std::shared_ptr<const wire::Batch> batch = {};  // If the hub has not opened the job yet.
 
   [[nodiscard]] Result<std::shared_ptr<hub::Run>> run(hub::Hub& hub) const {
     if (auto found = hub.find(job)) return found;
-    SOUK_ASSIGN(const auto batch, wire::from_json<wire::Batch>(work));
-    if (!batch.train) return fail(Code::conflict, "the job trains nothing");
-    return hub.open(job, *batch.train, workers);
+    if (!batch || !batch->train) return fail(Code::conflict, "the job trains nothing");
+    return hub.open(job, *batch->train, workers);
   }
 };
 
@@ -40,8 +39,8 @@ Result<App::Worker> App::worker_of(const market::State& s, const Actor& actor, c
   const auto& job = s.jobs.at(l->job);
   if (!market::paid_by_work(job))
     return fail(Code::conflict, fmt::format("job {} trains nothing", to_string(job.id)));
-  Worker out{job.id, l->id, epoch, job.terms.workers.max, {}};
-  if (!services_.hub.find(job.id)) out.work = job.work;
+  Worker out{job.id, l->id, epoch, job.terms.workers.max};
+  if (!services_.hub.find(job.id)) out.batch = services_.works.of(job);
   return out;
 }
 

@@ -15,12 +15,13 @@ namespace souk::server {
 // looks at a plan and says yes. Bounded, so that nobody can fill the store with what is never
 // submitted: what was added first is let go first, and then ages like everything else. Any thread;
 // must not outlive the store.
-class Kept {
+class PinnedFolders {
  public:
   static constexpr base::Duration kFor = base::hours(6);
   static constexpr std::size_t kMostFolders = 20'000;
 
-  Kept(blob::Store& store, std::uint64_t most_bytes) : store_(store), most_bytes_(most_bytes) {}
+  PinnedFolders(blob::Store& store, std::uint64_t most_bytes)
+      : store_(store), most_bytes_(most_bytes) {}
 
   // Keeps the folder `root` from now on, anew if it is kept already. False: not all of it is in
   // the store.

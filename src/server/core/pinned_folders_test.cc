@@ -1,4 +1,4 @@
-#include "server/core/kept.h"
+#include "server/core/pinned_folders.h"
 
 #include <gtest/gtest.h>
 
@@ -34,9 +34,9 @@ struct Shelf {
   std::unique_ptr<blob::Store> store;
 };
 
-TEST(Kept, WhatWasPreparedOutlivesWhatComesAfterIt) {
+TEST(PinnedFolders, WhatWasPreparedOutlivesWhatComesAfterIt) {
   Shelf shelf;
-  Kept kept(*shelf.store, 50'000);
+  PinnedFolders kept(*shelf.store, 50'000);
   blob::Digest first, other;
   {
     const auto a = shelf.pack(1), b = shelf.pack(2);
@@ -48,9 +48,9 @@ TEST(Kept, WhatWasPreparedOutlivesWhatComesAfterIt) {
   EXPECT_FALSE(shelf.store->has(other)) << "the store was not filled";
 }
 
-TEST(Kept, NobodyCanFillTheStoreWithWhatIsNeverSubmitted) {
+TEST(PinnedFolders, NobodyCanFillTheStoreWithWhatIsNeverSubmitted) {
   Shelf shelf;
-  Kept kept(*shelf.store, 25'000);
+  PinnedFolders kept(*shelf.store, 25'000);
   blob::Digest first, last;
   for (int i = 0; i < 30; ++i) {
     const auto p = shelf.pack(i);
@@ -63,19 +63,19 @@ TEST(Kept, NobodyCanFillTheStoreWithWhatIsNeverSubmitted) {
   EXPECT_TRUE(shelf.store->has(last));
 }
 
-TEST(Kept, TheSameFolderCountsOnceAndHoursLaterNoMore) {
+TEST(PinnedFolders, TheSameFolderCountsOnceAndHoursLaterNoMore) {
   Shelf shelf;
-  Kept kept(*shelf.store, 50'000);
+  PinnedFolders kept(*shelf.store, 50'000);
   const auto a = shelf.pack(1), b = shelf.pack(2);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(kept.add(a.root, a.manifest, kNow));
   EXPECT_EQ(kept.bytes(), 10'000u);
-  EXPECT_TRUE(kept.add(b.root, b.manifest, kNow + Kept::kFor));
+  EXPECT_TRUE(kept.add(b.root, b.manifest, kNow + PinnedFolders::kFor));
   EXPECT_EQ(kept.bytes(), 10'000u);
 }
 
-TEST(Kept, WhatIsNotThereCannotBeKept) {
+TEST(PinnedFolders, WhatIsNotThereCannotBeKept) {
   Shelf shelf, empty;
-  Kept kept(*empty.store, 50'000);
+  PinnedFolders kept(*empty.store, 50'000);
   const auto a = shelf.pack(1);
   EXPECT_FALSE(kept.add(a.root, a.manifest, kNow));
   EXPECT_EQ(kept.bytes(), 0u);

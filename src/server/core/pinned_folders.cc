@@ -1,10 +1,10 @@
-#include "server/core/kept.h"
+#include "server/core/pinned_folders.h"
 
 #include <algorithm>
 
 namespace souk::server {
 
-bool Kept::add(const blob::Digest& root, const blob::Manifest& manifest, base::Time now) {
+bool PinnedFolders::add(const blob::Digest& root, const blob::Manifest& manifest, base::Time now) {
   auto names = manifest.chunks();
   names.push_back(root);
   // Pinned before it is looked for: in between it could be evicted.
@@ -22,12 +22,12 @@ bool Kept::add(const blob::Digest& root, const blob::Manifest& manifest, base::T
   return true;
 }
 
-std::uint64_t Kept::bytes() const {
+std::uint64_t PinnedFolders::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
 }
 
-void Kept::drop(std::list<Item>::iterator item) {
+void PinnedFolders::drop(std::list<Item>::iterator item) {
   bytes_ -= item->bytes;
   by_root_.erase(item->root);
   items_.erase(item);

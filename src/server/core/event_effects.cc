@@ -1,0 +1,96 @@
+#include "server/core/event_effects.h"
+
+#include <algorithm>
+
+#include "server/advice/profiles.h"
+
+namespace souk::server {
+namespace {
+
+constexpr std::size_t kMostPinning = 65'536;
+
+}  // namespace
+
+EventEffects::EventEffects(Core& core, Feed& feed, Services& services, Pool& files)
+    : core_(core), feed_(feed), services_(services), files_(files), pinner_(1, kMostPinning) {}
+
+void EventEffects::on_applied(const market::State& s, const Committed& c) {
+  tell(s, c);
+  keep_files(s, c.event);
+  end_trainings(s, c.event);
+  if (const auto* e = std::get_if<market::JobForgotten>(&c.event)) {
+    // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
+    files_.post([this, job = e->job] { services_.logs.forget(job); });
+    services_.works.forget(e->job);
+  }
+}
+
+void EventEffects::recall(const market::State& s) {
+  s.jobs.for_each([this](const market::Job& job) {
+    if (market::is_final(job.state)) return;
+    if (const auto batch = services_.works.of(job)) services_.pins.hold(job.id, blobs_of(*batch));
+    for (const auto& part : job.parts)
+      if (!part.checkpoint.empty()) services_.pins.hold(job.id, part.index, part.checkpoint);
+  });
+}
+
+void EventEffects::tell(const market::State& s, const Committed& c) {
+  if (auto described = Feed::describe(s, c))
+    feed_.stage(c.number, std::move(described->first), std::move(described->second));
+  const auto wake = [&](base::LeaseId lease) {
+    if (const auto* l = s.leases.find(lease)) feed_.stage_work(c.number, l->machine);
+  };
+  if (const auto* e = std::get_if<market::LeaseGranted>(&c.event)) wake(e->lease.id);
+  if (const auto* e = std::get_if<market::LeaseRenewed>(&c.event)) wake(e->lease);
+  if (const auto* e = std::get_if<market::LeaseDraining>(&c.event)) wake(e->lease);
+  if (const auto* e = std::get_if<market::LeaseClosed>(&c.event)) wake(e->lease);
+}
+
+void EventEffects::keep_files(const market::State& s, const market::Event& event) {
+  if (const auto* e = std::get_if<market::JobSubmitted>(&event))
+    if (const auto batch = services_.works.of(e->job))
+      if (auto blobs = blobs_of(*batch); !blobs.empty())
+        pinner_.post(
+            [this, id = e->job.id, blobs = std::move(blobs)] { services_.pins.hold(id, blobs); });
+  if (const auto* e = std::get_if<market::LeaseCheckpointed>(&event))
+    pinner_.post([this, job = s.leases.at(e->lease).job, part = s.leases.at(e->lease).part,
+                  name = e->checkpoint] { services_.pins.hold(job, part, name); });
+  if (const auto* e = std::get_if<market::JobEnded>(&event))
+    pinner_.post([this, job = e->job] { services_.pins.release(job); });
+}
+
+void EventEffects::end_trainings(const market::State& s, const market::Event& event) {
+  if (const auto* e = std::get_if<market::JobEnded>(&event))
+    if (market::paid_by_work(s.jobs.at(e->job)))
+      files_.post([this, job = e->job, reason = e->reason] { end_training(job, reason); });
+  if (const auto* e = std::get_if<market::LeaseClosed>(&event))
+    if (const auto* l = s.leases.find(e->lease); market::paid_by_work(s.jobs.at(l->job)))
+      if (const auto run = services_.hub.find(l->job)) run->gone(l->id);
+}
+
+std::int64_t EventEffects::memory_of(const wire::Training& training) const {
+  std::int64_t out = 0;
+  for (const auto& w : training.by_worker)
+    if (const auto id = base::IdTraits<base::LeaseId>::parse(w.worker))
+      for (const auto& sample : services_.telemetry.series(*id))
+        out = std::max(out, sample.usage.memory_peak_bytes);
+  return out;
+}
+
+void EventEffects::end_training(base::JobId job, const std::string& reason) {
+  if (const auto run = services_.hub.find(job)) {
+    if (const auto ended = run->end(reason))
+      core_.post([this, job, result = ended->result, training = run->view()](Core::Turn& turn) {
+        (void)turn.execute(market::kSystem, market::ReportResult{job, result, false, {}});
+        const auto* known = turn.state().jobs.find(job);
+        const auto batch = known == nullptr ? nullptr : services_.works.of(*known);
+        if (!batch) return;
+        const auto lesson = learnt(turn.state(), *known, *batch, training, memory_of(training));
+        if (!lesson || !turn.execute(market::kSystem, lesson->profile)) return;
+        if (lesson->error) services_.forecast_errors.add(*lesson->error);
+      });
+  }
+  services_.hub.forget(job);
+}
+
+}  // namespace souk::server

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "base/time.h"
+#include "codec/events.h"
+#include "journal/journal.h"
+#include "market/events.h"
+
+namespace souk::server {
+
+// One committed event, as observers see it.
+struct Committed {
+  std::uint64_t number = 0;
+  base::Time at;
+  market::Event event;
+};
+
+// Makes events durable. A thread of its own appends whatever has gathered to the journal in one
+// batch, tells the observer, and then runs what waited for it, in order: one fsync serves many.
+// While it waits for the disk, more may gather; with too much of it add() waits.
+//
+// A failed append ends the process: memory is then ahead of the disk, and recovery replays the
+// disk. add() is for one thread.
+class GroupCommit {
+ public:
+  using After = std::move_only_function<void()>;
+  using Observer = std::function<void(std::span<const Committed>)>;
+  struct Limits {  // Of what waits. A batch is at most this and one task's more.
+    std::size_t events, bytes;
+  };
+
+  GroupCommit(journal::Journal& journal, Limits limits) : journal_(journal), limits_(limits) {}
+  ~GroupCommit() { stop(); }
+
+  // Sees committed batches in order, before what waited for them runs. Before start().
+  void observe(Observer observer) { observer_ = std::move(observer); }
+  void start(std::uint64_t first);  // The number of the next event.
+  void stop();                      // Commits what has gathered, and joins the thread.
+
+  // `ends` are the ends of tasks in `events`: what one task did is committed together. The afters
+  // run here and now when everything they could have seen is durable already.
+  void add(std::vector<Committed>& events, std::span<const std::size_t> ends,
+           std::vector<After>& afters);
+
+  [[nodiscard]] std::uint64_t commits() const { return commits_; }
+  [[nodiscard]] std::uint64_t committed() const { return committed_; }  // Events, since start().
+  [[nodiscard]] std::uint64_t spent_us() const { return spent_us_; }    // In the journal.
+
+ private:
+  struct Group {
+    codec::EventWriter writer;
+    std::uint64_t first = 0;
+    std::vector<Committed> events;
+    std::vector<After> afters;
+  };
+  void run();
+  void commit(Group& group);
+
+  journal::Journal& journal_;
+  const Limits limits_;
+  Observer observer_;
+  std::mutex mutex_;
+  std::condition_variable ready_, taken_;
+  Group pending_;
+  bool committing_ = false;  // A group is out of `pending_` and not yet done.
+  bool stopping_ = false;
+  std::atomic<std::uint64_t> commits_ = 0, committed_ = 0, spent_us_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace souk::server
