@@ -45,6 +45,18 @@ std::shared_ptr<Run> Hub::find(base::JobId job) const {
   return it == slots_.end() ? nullptr : it->second->run;
 }
 
+std::vector<std::shared_ptr<Run>> Hub::open_runs() const {
+  std::vector<std::shared_ptr<Run>> out;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [job, slot] : slots_)
+    if (slot->run) out.push_back(slot->run);
+  return out;
+}
+
+base::Result<std::vector<Wage>> Hub::saved_wages(base::JobId job) const {
+  return Snapshots(blobs_, clock_, {.pointer = pointer(job)}).saved_wages();
+}
+
 void Hub::forget(base::JobId job) {
   std::shared_ptr<Slot> last;  // Its parameters are freed after the lock, which the core waits for.
   {

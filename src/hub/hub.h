@@ -27,6 +27,10 @@ class Hub {
                                           std::int32_t workers, std::int64_t paid_through = 0);
   // If it is open.
   [[nodiscard]] std::shared_ptr<Run> find(base::JobId job) const;
+  [[nodiscard]] std::vector<std::shared_ptr<Run>> open_runs() const;
+  // The wages that the job's last snapshot says are owed, whether it is open or not. Reads the
+  // disk.
+  [[nodiscard]] base::Result<std::vector<Wage>> saved_wages(base::JobId job) const;
   // Of a job that has ended and was dealt with.
   void forget(base::JobId job);
 

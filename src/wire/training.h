@@ -151,7 +151,9 @@ struct UnitDone {
 struct UnitVerdict {
   bool accepted = false;
   std::string reason;  // Why not.
-  SOUK_FIELDS(UnitVerdict, accepted, reason)
+  Duration worked;     // The time that is paid for it.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"worked"};
+  SOUK_FIELDS(UnitVerdict, accepted, reason, worked)
 };
 
 struct TrainRow {

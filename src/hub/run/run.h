@@ -86,6 +86,9 @@ class Run {
   base::Result<std::string> pull(base::LeaseId worker, std::int64_t since,
                                  std::optional<std::int64_t> version);
   void gone(base::LeaseId worker);
+  // The worker's lease is about to close: nothing of it is accepted from now on, and all that was
+  // accepted before is in owed().
+  void seal(base::LeaseId worker) { book_.seal(worker); }
 
   // Wages that are not acknowledged yet, in order of their numbers.
   [[nodiscard]] std::vector<Wage> owed() const { return book_.owed(); }

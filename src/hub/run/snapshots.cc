@@ -35,15 +35,28 @@ Snapshots::Snapshots(blob::Store& blobs, const base::Clock& clock, SnapshotOptio
       options_(std::move(options)),
       next_(clock.now() + options_.every) {}
 
-Result<std::optional<Snapshots::Snapshot>> Snapshots::recover() {
+Result<std::optional<Snapshots::LastSnapshot>> Snapshots::read_last() const {
   std::ifstream in(options_.pointer);
   std::string name;
   if (!(in >> name)) return std::nullopt;
-  SOUK_ASSIGN(const auto root, blob::parse_digest(name));
-  SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, blobs_));
-  SOUK_ASSIGN(const auto text, blob::read_file(manifest, "state.json", blobs_));
-  Snapshot out;
+  LastSnapshot out;
+  SOUK_ASSIGN(out.root, blob::parse_digest(name));
+  SOUK_ASSIGN(out.manifest, blob::read_manifest(out.root, blobs_));
+  SOUK_ASSIGN(const auto text, blob::read_file(out.manifest, "state.json", blobs_));
   SOUK_ASSIGN(out.head, wire::from_json<SnapshotHead>(text));
+  return out;
+}
+
+Result<std::vector<Wage>> Snapshots::saved_wages() const {
+  SOUK_ASSIGN(auto last, read_last());
+  return last ? std::move(last->head.owed) : std::vector<Wage>{};
+}
+
+Result<std::optional<Snapshots::Snapshot>> Snapshots::recover() {
+  SOUK_ASSIGN(auto last, read_last());
+  if (!last) return std::nullopt;
+  const auto& [root, manifest, head] = *last;
+  Snapshot out{.head = head};
   SOUK_ASSIGN(const auto data, blob::read_file(manifest, "parameters", blobs_));
   const auto size = out.head.layout.size();
   const auto planes = static_cast<std::size_t>(out.head.planes);

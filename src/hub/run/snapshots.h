@@ -59,6 +59,9 @@ class Snapshots {
   // Nothing: there is none yet.
   base::Result<std::optional<Snapshot>> recover();
 
+  // The wages that the last snapshot says are owed, without reading its parameters.
+  [[nodiscard]] base::Result<std::vector<Wage>> saved_wages() const;
+
   // The first parameters and the end are saved at once. After a save that failed it is due again a
   // moment later.
   [[nodiscard]] bool due(const SaveMark& mark) const;
@@ -66,6 +69,13 @@ class Snapshots {
                       const SavedParameters& parameters);
 
  private:
+  // The folder of the last snapshot and what it says. Nothing: there is none yet.
+  struct LastSnapshot {
+    blob::Digest root;
+    blob::Manifest manifest;
+    SnapshotHead head;
+  };
+  [[nodiscard]] base::Result<std::optional<LastSnapshot>> read_last() const;
   base::Result<> write(const SnapshotHead& head, const SavedParameters& parameters);
 
   blob::Store& blobs_;

@@ -23,6 +23,7 @@ constexpr std::size_t kMostAssignments = 10'000;
 constexpr std::size_t kMostUnfolded = 64;
 constexpr auto kAskAgain = base::milliseconds(100);
 constexpr std::string_view kEnded = "the training ended meanwhile";
+constexpr std::string_view kClosed = "the lease ended before the unit was judged";
 
 std::int64_t as_worker(base::LeaseId lease) { return static_cast<std::int64_t>(lease.value); }
 
@@ -94,11 +95,20 @@ void UnitBook::gone(base::LeaseId worker) {
     session_.training().gone(as_worker(worker), clock_.now());
 }
 
+void UnitBook::seal(base::LeaseId worker) {
+  const std::lock_guard lock(mutex_);
+  sealed_.insert(worker);
+  if (const auto it = judging_.find(worker); it != judging_.end()) it->second.sealed = true;
+  for (auto& [unit, update] : pending_)
+    if (update.wage.lease == worker && !std::exchange(update.owed, true)) wages_.add(update.wage);
+}
+
 // --- Reports ----------------------------------------------------------------------------------
 
 Result<UnitBook::Opening> UnitBook::open(base::LeaseId worker, std::int64_t unit) {
   const std::lock_guard lock(mutex_);
   if (const auto* first = verdicts_.find(worker, unit)) return Opening{.verdict = *first};
+  if (sealed_.contains(worker)) return Opening{.verdict = {false, std::string(kClosed)}};
   if (judging_.contains(worker))
     return fail(Code::unavailable, "the report of the unit is being judged", "ask again");
   const auto at = assignments_.find(unit);
@@ -146,10 +156,16 @@ void UnitBook::end_judging(base::LeaseId worker) {
 }
 
 bool UnitBook::counts(const OpenReport& report) const {
+  if (judging_.at(report.worker()).sealed) return false;
   return session_.training().find(as_worker(report.worker()), report.unit().id) != nullptr;
 }
 
+UnitVerdict UnitBook::not_counted(const OpenReport& report) const {
+  return {false, std::string(judging_.at(report.worker()).sealed ? kClosed : kEnded)};
+}
+
 UnitVerdict UnitBook::close(OpenReport& report, UnitVerdict verdict) {
+  if (verdict.accepted) verdict.worked = report.worked_;
   assignments_.erase(report.unit().id);
   verdicts_.add(report.worker(), report.unit().id, verdict);
   end_judging(report.worker());
@@ -163,7 +179,7 @@ UnitVerdict UnitBook::refuse(OpenReport& report, std::string why, bool blame) {
 }
 
 UnitVerdict UnitBook::refuse_locked(OpenReport& report, std::string why, bool blame) {
-  if (!counts(report)) return close(report, {false, std::string(kEnded)});
+  if (!counts(report)) return close(report, not_counted(report));
   auto refusal = session_.refuse(report.unit().id, std::move(why), clock_.now(), blame);
   return close(report, {false, std::move(refusal.why)});
 }
@@ -172,7 +188,7 @@ UnitVerdict UnitBook::evaluated(OpenReport& report, const wire::UnitDone& done) 
   const auto metric = done.metrics.find("accuracy");
   const auto accuracy = metric == done.metrics.end() ? 0 : metric->second;
   const std::lock_guard lock(mutex_);
-  if (!counts(report)) return close(report, {false, std::string(kEnded)});
+  if (!counts(report)) return close(report, not_counted(report));
   if (done.samples <= 0 || !(accuracy >= 0 && accuracy <= 1))
     return refuse_locked(report, "a check needs samples, and an accuracy of 0 to 1", true);
   session_.training().evaluated(report.unit().id, done.samples, done.loss, accuracy, clock_.now());
@@ -184,7 +200,7 @@ UnitVerdict UnitBook::evaluated(OpenReport& report, const wire::UnitDone& done) 
 UnitVerdict UnitBook::initialised(OpenReport& report, const wire::UnitDone& done,
                                   train::Layout layout) {
   const std::lock_guard lock(mutex_);
-  if (!counts(report)) return close(report, {false, std::string(kEnded)});
+  if (!counts(report)) return close(report, not_counted(report));
   layout_ = std::make_shared<train::Layout>(std::move(layout));
   session_.training().initialised(report.unit().id, clock_.now());
   wages_.add(report.wage(done.epoch));
@@ -209,7 +225,7 @@ UnitVerdict UnitBook::judge(OpenReport& report, PendingUpdate update,
 std::optional<UnitVerdict> UnitBook::begin_judging(OpenReport& report, PendingUpdate& update,
                                                    std::optional<train::Blocks> base,
                                                    std::optional<PendingUpdate>& original) {
-  if (!counts(report)) return close(report, {false, std::string(kEnded)});
+  if (!counts(report)) return close(report, not_counted(report));
   const auto now = clock_.now();
   auto& training = session_.training();
   const auto& unit = report.unit();
@@ -250,8 +266,9 @@ bool UnitBook::wants_comparison(const PendingUpdate& update, base::Time now) {
 // Two answers to the same unit, from the same parameters: both are right, or neither is believed.
 UnitVerdict UnitBook::compared(OpenReport& report, PendingUpdate original,
                                const PendingUpdate& second, bool agreed) {
-  pending_.erase(original.claim.unit.id);
-  if (!counts(report)) return close(report, {false, std::string(kEnded)});
+  if (const auto entry = pending_.extract(original.claim.unit.id))
+    original.owed = entry.mapped().owed;
+  if (!counts(report)) return close(report, not_counted(report));
   const auto now = clock_.now();
   session_.training().replicated(report.unit().id, agreed, now);
   if (!agreed) {
@@ -266,7 +283,7 @@ UnitVerdict UnitBook::compared(OpenReport& report, PendingUpdate original,
 std::optional<UnitVerdict> UnitBook::judge_there(OpenReport& report,
                                                  const train::Session::Claim& claim) {
   const std::lock_guard lock(mutex_);
-  if (!counts(report)) return close(report, {false, std::string(kEnded)});
+  if (!counts(report)) return close(report, not_counted(report));
   if (auto refusal = session_.judge(claim, version_, clock_.now()))
     return close(report, {false, std::move(refusal->why)});
   return std::nullopt;
@@ -275,7 +292,7 @@ std::optional<UnitVerdict> UnitBook::judge_there(OpenReport& report,
 UnitVerdict UnitBook::accept_folded(OpenReport& report, const train::Session::Claim& claim,
                                     const Wage& wage) {
   const std::lock_guard lock(mutex_);
-  if (!counts(report)) return close(report, {false, std::string(kEnded)});
+  if (!counts(report)) return close(report, not_counted(report));
   session_.accept(claim, clock_.now());
   wages_.add(wage);
   return close(report, {true, ""});
@@ -283,7 +300,7 @@ UnitVerdict UnitBook::accept_folded(OpenReport& report, const train::Session::Cl
 
 void UnitBook::accept(PendingUpdate update) {
   session_.accept(update.claim, clock_.now());
-  wages_.add(update.wage);
+  if (!update.owed) wages_.add(update.wage);
   waiting_.push_back(std::move(update.contribution));
 }
 
@@ -299,7 +316,8 @@ void UnitBook::accept_uncompared() {
 // now.
 void UnitBook::pay_pending_at_the_end() {
   if (!session_.training().state().finished) return;
-  for (const auto& [unit, update] : pending_) wages_.add(update.wage);
+  for (const auto& [unit, update] : pending_)
+    if (!update.owed) wages_.add(update.wage);
   pending_.clear();
 }
 

@@ -58,6 +58,7 @@ struct PendingUpdate {
   train::Session::Claim claim;
   Wage wage;               // Without a number until it is owed.
   bool comparing = false;  // In the book: its update is elsewhere, being compared.
+  bool owed = false;       // Its wage is owed already, whatever the comparison says.
 };
 
 // The book of a training's units: what was given out, which reports are being judged, which updates
@@ -80,6 +81,9 @@ class UnitBook {
   // May the worker send pieces of this unit's update?
   [[nodiscard]] base::Result<> check_sender(base::LeaseId worker, std::int64_t unit) const;
   void gone(base::LeaseId worker);
+  // The worker's lease is about to close. From now on nothing of it is accepted, not even a report
+  // that is being judged; what it was told is accepted is owed.
+  void seal(base::LeaseId worker);
 
   // --- Reports --------------------------------------------------------------------------------
 
@@ -176,12 +180,14 @@ class UnitBook {
     std::int64_t unit = 0;
     base::Time deadline;  // As it was.
     bool worker_left = false;
+    bool sealed = false;
   };
 
   // These require mutex_.
   [[nodiscard]] bool counts(const OpenReport& report) const;
   [[nodiscard]] bool wants_comparison(const PendingUpdate& update, base::Time now);
   [[nodiscard]] bool crowded_locked() const;
+  [[nodiscard]] wire::UnitVerdict not_counted(const OpenReport& report) const;
   wire::UnitVerdict close(OpenReport& report, wire::UnitVerdict verdict);
   wire::UnitVerdict refuse_locked(OpenReport& report, std::string why, bool blame);
   void end_judging(base::LeaseId worker);
@@ -208,6 +214,7 @@ class UnitBook {
   std::map<std::int64_t, train::Taken> kept_;       // Versions under check or comparison.
   std::map<std::int64_t, Assignment> assignments_;  // By unit.
   std::map<base::LeaseId, Judging> judging_;
+  std::set<base::LeaseId> sealed_;
   std::map<std::int64_t, PendingUpdate> pending_;  // Until another worker comes to the same.
   std::vector<Contribution> waiting_;              // Accepted, not yet folded.
   Verdicts verdicts_;

@@ -13,18 +13,22 @@ using market::Event;
 base::Result<market::Events> Core::Turn::execute(const market::Actor& actor,
                                                  market::Command command) {
   ++core_.commands_;
-  auto events = market::execute(core_.state_, {now_, actor, std::move(command)});
-  if (!events) {
+  const market::Request request{now_, actor, std::move(command)};
+  auto decision = market::decide(core_.state_, request);
+  if (decision && core_.before_apply_ && core_.before_apply_(*this, decision->events))
+    decision = market::decide(core_.state_, request);
+  if (!decision) {
     ++core_.refused_;
-    return events;
+    return std::unexpected(std::move(decision).error());
   }
-  auto number = core_.state_.events - events->size();
-  for (const auto& event : *events) {
+  for (const auto& event : decision->events) market::apply(core_.state_, decision->at, event);
+  auto number = core_.state_.events - decision->events.size();
+  for (const auto& event : decision->events) {
     core_.liveness_.observe(event, core_.state_.now);
     events_.push_back({++number, core_.state_.now, event});
     if (core_.on_applied_) core_.on_applied_(core_.state_, events_.back());
   }
-  return events;
+  return std::move(decision->events);
 }
 
 void Core::Turn::record(Event event) {
@@ -52,6 +56,9 @@ Core::Core(market::State state, journal::Journal& journal, const base::Clock& cl
 Core::~Core() { stop(); }
 
 void Core::observe(Observer observer) { commits_.observe(std::move(observer)); }
+void Core::before_apply(std::function<bool(Turn&, const market::Events&)> fn) {
+  before_apply_ = std::move(fn);
+}
 void Core::on_applied(std::function<void(const market::State&, const Committed&)> fn) {
   on_applied_ = std::move(fn);
 }

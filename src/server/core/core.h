@@ -80,6 +80,9 @@ class Core {
   ~Core();  // stop()
 
   void observe(Observer observer);  // Before start().
+  // Called with each decision that is not refused, before it is applied. True: commands were
+  // executed meanwhile, so the decision is made again. Before start().
+  void before_apply(std::function<bool(Turn&, const market::Events&)> fn);
   // Sees each event on the core thread, right after the decision it is part of was applied.
   void on_applied(std::function<void(const market::State&, const Committed&)> fn);  // Likewise.
   // Called about once a second on the core thread, with its turn. Before start().
@@ -107,6 +110,7 @@ class Core {
   market::Liveness liveness_;
   const base::Clock& clock_;
   const CoreOptions options_;
+  std::function<bool(Turn&, const market::Events&)> before_apply_;
   std::function<void(const market::State&, const Committed&)> on_applied_;
   std::function<void(Turn&)> every_tick_;
   BeforeRound before_round_;

@@ -29,7 +29,8 @@ void EventEffects::on_applied(const market::State& s, const Committed& c) {
 void EventEffects::recall(const market::State& s) {
   s.jobs.for_each([this](const market::Job& job) {
     if (market::is_final(job.state)) return;
-    if (const auto batch = services_.works.of(job)) services_.pins.hold(job.id, job::blobs_of(job.kind, *batch));
+    if (const auto batch = services_.works.of(job))
+      services_.pins.hold(job.id, job::blobs_of(job.kind, *batch));
     for (const auto& part : job.parts)
       if (!part.checkpoint.empty()) services_.pins.hold(job.id, part.index, part.checkpoint);
   });

@@ -95,6 +95,7 @@ struct Server::Impl {
       const auto* token = turn.state().tokens.find(id);
       return token != nullptr && token->expires > turn.now();
     });
+    services->payroll.on_tick(turn);
     snapshots->on_tick(turn);
   }
 
@@ -125,6 +126,7 @@ struct Server::Impl {
                                   CoreOptions{.round = options.round});
     effects = std::make_unique<EventEffects>(*core, *feed, *services, *files);
     effects->recall(core->state());
+    services->payroll.recall(core->state());
     programs = std::make_unique<ProgramRounds>(
         options.mechanisms, *core,
         [this](const market::State& s, base::Time now, market::Clear& round) {
@@ -135,6 +137,9 @@ struct Server::Impl {
   }
 
   void connect_core() {
+    core->before_apply([this](Core::Turn& turn, const market::Events& events) {
+      return services->payroll.before_apply(turn, events);
+    });
     core->on_applied(
         [this](const market::State& s, const Committed& c) { effects->on_applied(s, c); });
     core->observe([this](std::span<const Committed> batch) { feed->publish(batch.back().number); });

@@ -37,7 +37,8 @@ Result<net::ServerTls> own_certificate(const Options& o) {
   if (in_memory(o) || !fs::exists(certificate) || !fs::exists(key)) {
     const std::vector<std::string> names{"localhost", "127.0.0.1", o.address};
     SOUK_ASSIGN(auto made, net::self_signed(names, 3650));
-    if (in_memory(o)) return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
+    if (in_memory(o))
+      return net::ServerTls{std::move(made.certificate_pem), std::move(made.key_pem)};
     SOUK_TRY(write_private(key, made.key_pem));
     SOUK_TRY(write_private(certificate, made.certificate_pem));
   }

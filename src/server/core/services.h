@@ -12,6 +12,7 @@
 #include "server/core/challenges.h"
 #include "server/core/holdings.h"
 #include "server/core/parsed_works.h"
+#include "server/core/payroll.h"
 #include "server/core/pins.h"
 #include "server/core/telemetry.h"
 #include "server/files/logs.h"
@@ -47,6 +48,7 @@ class Services {
   hub::Hub hub;
   LabRuns lab;
   ParsedWorks works;
+  Payroll payroll{hub};
   Telemetry telemetry;
   Challenges challenges;
   Holdings holdings;

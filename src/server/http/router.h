@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "net/http.h"
+#include "server/http/idempotency.h"
 #include "server/http/steps.h"
 #include "wire/api_json.h"
 #include "wire/openapi.h"
@@ -229,7 +230,10 @@ class Routes {
               [&server, actor, settle, done = *std::move(done)](Core::Turn& turn,
                                                                 ApiCallPtr own) mutable {
                 Context c(turn, *own, actor, server);
+                const auto events = turn.state().events;
                 auto response = response_of(*own, settle(c, std::move(done)));
+                if (own->route->doc.idempotency_key && turn.state().events != events)
+                  remember_answer(turn, *own, actor.account, response);
                 answer_after(turn, std::move(own), std::move(response));
               });
     };
@@ -244,15 +248,18 @@ class Routes {
     route.doc.idempotency_key = !std::is_void_v<Body>;
     route.serve = [=](ServerContext& server, ApiCallPtr call) {
       auto body = read_body<Body>(*call);
-      to_core_authorised(server, std::move(call), std::move(body),
-                         [=](Context& c, ApiCallPtr own, BodyOf<Body> read) {
-                           auto found = look_at(look, c, std::move(read));
-                           if (!found)
-                             return answer_after(c.turn(), std::move(own), problem(found.error()));
-                           to_pool(
-                               pool(c.server()), std::move(own),
-                               pool_step(c.server(), c.actor, work, *std::move(found), settle...));
-                         });
+      to_core_authorised(
+          server, std::move(call), std::move(body),
+          [=](Context& c, ApiCallPtr own, BodyOf<Body> read) {
+            if constexpr (sizeof...(Settle) > 0)
+              if (auto first = first_answer(c.state(), *own, c.actor.account))
+                return answer_after(c.turn(), std::move(own),
+                                    *first ? **std::move(first) : problem(first->error()));
+            auto found = look_at(look, c, std::move(read));
+            if (!found) return answer_after(c.turn(), std::move(own), problem(found.error()));
+            to_pool(pool(c.server()), std::move(own),
+                    pool_step(c.server(), c.actor, work, *std::move(found), settle...));
+          });
     };
     if constexpr (sizeof...(Settle) == 0)
       route.describe = &describe<Body, Done>;

@@ -21,12 +21,13 @@ struct TrainingWorker {
   base::JobId job;
   base::LeaseId lease;
   std::int32_t workers = 1;
+  std::int64_t paid_through = 0;
   std::shared_ptr<const wire::Batch> batch = {};  // If the hub has not opened the job yet.
 
   [[nodiscard]] Result<std::shared_ptr<hub::Run>> run(hub::Hub& hub) const {
     if (auto found = hub.find(job)) return found;
     if (!batch || !batch->train) return fail(Code::conflict, "the job trains nothing");
-    return hub.open(job, *batch->train, workers);
+    return hub.open(job, *batch->train, workers, paid_through);
   }
 };
 
@@ -38,19 +39,9 @@ Result<TrainingWorker> worker_of(Context& c, std::int64_t epoch) {
   const auto& job = c.state().jobs.at(l->job);
   if (!market::paid_by_work(job))
     return fail(Code::conflict, fmt::format("job {} trains nothing", to_string(job.id)));
-  TrainingWorker out{job.id, l->id, job.terms.workers.max};
+  TrainingWorker out{job.id, l->id, job.terms.workers.max, job.paid_through};
   if (!c.services().hub.find(job.id)) out.batch = c.services().works.of(job);
   return out;
-}
-
-// Tells the market once a training is over. Harmless when repeated.
-void report_end(Core& core, base::JobId job, const std::shared_ptr<hub::Run>& run) {
-  const auto ended = run->ended();
-  if (!ended || !*ended) return;
-  core.post([job, how = **ended](Core::Turn& turn) {
-    // Refused only when the job was forgotten meanwhile.
-    (void)turn.execute(market::kSystem, market::ReportResult{job, how.result, true, how.reason});
-  });
 }
 
 // --- A unit to do --------------------------------------------------------------------------------
@@ -69,7 +60,11 @@ Result<wire::Unit> next_unit(PoolContext& p, const UnitRequest& request) {
   SOUK_ASSIGN(const auto run, request.worker.run(p.services().hub));
   SOUK_ASSIGN(auto unit, run->next(request.worker.lease, request.ask.holds, request.ask.spent));
   // A hub that ended just before a crash could not say so then.
-  if (unit.kind == "finish") report_end(p.core(), request.worker.job, run);
+  if (unit.kind == "finish")
+    if (const auto ended = run->ended(); ended && *ended)
+      p.core().post(
+          [&payroll = p.services().payroll, job = request.worker.job, run,
+           result = **ended](Core::Turn& turn) { payroll.pay_and_end(turn, job, run, result); });
   return unit;
 }
 
@@ -109,17 +104,29 @@ Result<UnitReport> unit_report(Context& c, wire::UnitDone done) {
   return UnitReport{std::move(worker), unit, std::move(done)};
 }
 
-Result<hub::Run::Judged> judge(PoolContext& p, const UnitReport& report) {
-  SOUK_ASSIGN(const auto run, report.worker.run(p.services().hub));
-  SOUK_ASSIGN(auto judged, run->complete(report.worker.lease, report.unit, report.done));
-  report_end(p.core(), report.worker.job, run);
-  return judged;
+struct JudgedUnit {
+  base::JobId job;
+  std::shared_ptr<hub::Run> run;
+  wire::UnitVerdict verdict;
+  std::optional<hub::TrainingResult> ended;  // With this unit, or before.
+};
+
+Result<JudgedUnit> judge(PoolContext& p, const UnitReport& report) {
+  JudgedUnit out{.job = report.worker.job};
+  SOUK_ASSIGN(out.run, report.worker.run(p.services().hub));
+  SOUK_ASSIGN(out.verdict, out.run->complete(report.worker.lease, report.unit, report.done));
+  // If the result cannot be written, the next worker that asks for a unit tries again.
+  if (auto ended = out.run->ended()) out.ended = *std::move(ended);
+  return out;
 }
 
-Result<wire::UnitVerdict> pay(Context& c, hub::Run::Judged judged) {
-  // Refused only when the lease was closed meanwhile; then its last interval is settled.
-  for (const auto& p : judged.paid)
-    (void)c.turn().execute(market::kSystem, market::AcceptWork{p.lease, p.epoch, p.worked});
+// Pay and the end of the job are one task.
+Result<wire::UnitVerdict> pay(Context& c, JudgedUnit judged) {
+  auto& payroll = c.services().payroll;
+  if (judged.ended)
+    payroll.pay_and_end(c.turn(), judged.job, judged.run, *judged.ended);
+  else
+    payroll.pay(c.turn(), judged.run);
   return std::move(judged.verdict);
 }
 
