@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fields.h"
+#include "blob/manifest.h"
 #include "blob/store.h"
 #include "hub/run/wages.h"
 #include "hub/stores/store.h"

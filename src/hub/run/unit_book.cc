@@ -134,7 +134,7 @@ Result<UnitBook::Opening> UnitBook::open(base::LeaseId worker, std::int64_t unit
     report.hub_ = at->second.hub;
     report.worked_ = clock_.now() - at->second.since;
   }
-  judging_.emplace(worker, Judging{unit, found->deadline});
+  judging_.emplace(worker, ReportState{unit, found->deadline});
   session_.training().set_deadline(unit, base::kNever);
   Opening out;
   out.report.emplace(std::move(report));

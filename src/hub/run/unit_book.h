@@ -176,7 +176,7 @@ class UnitBook {
     std::optional<std::size_t> hub = {};
   };
   // A unit whose report is being judged.
-  struct Judging {
+  struct ReportState {
     std::int64_t unit = 0;
     base::Time deadline;  // As it was.
     bool worker_left = false;
@@ -213,7 +213,7 @@ class UnitBook {
   std::int64_t version_ = 0;
   std::map<std::int64_t, train::Taken> kept_;       // Versions under check or comparison.
   std::map<std::int64_t, Assignment> assignments_;  // By unit.
-  std::map<base::LeaseId, Judging> judging_;
+  std::map<base::LeaseId, ReportState> judging_;
   std::set<base::LeaseId> sealed_;
   std::map<std::int64_t, PendingUpdate> pending_;  // Until another worker comes to the same.
   std::vector<Contribution> waiting_;              // Accepted, not yet folded.
