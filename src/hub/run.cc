@@ -54,15 +54,15 @@ void append(std::string& out, const train::Blocks& blocks) {
 
 }  // namespace
 
-train::Plan plan_of(const wire::Train& spec, std::int32_t workers) {
-  train::Plan out{.epochs = spec.epochs,
-                  .batch = spec.batch,
-                  .local_steps = spec.local_steps,
-                  .validations = spec.validations,
-                  .workers = workers,
-                  .lr = spec.lr,
-                  .lr_end = spec.lr_end.value_or(spec.lr),
-                  .seed = spec.seed};
+train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers) {
+  train::TrainingPlan out{.epochs = spec.epochs,
+                          .batch = spec.batch,
+                          .local_steps = spec.local_steps,
+                          .validations = spec.validations,
+                          .workers = workers,
+                          .lr = spec.lr,
+                          .lr_end = spec.lr_end.value_or(spec.lr),
+                          .seed = spec.seed};
   if (spec.target) out.target = spec.target->accuracy;
   for (const auto& shard : spec.shards) out.shards.push_back(shard.samples);
   for (const auto& shard : spec.validation) out.validation.push_back(shard.samples);
@@ -79,7 +79,7 @@ struct Run::Snapshot {
   SOUK_FIELDS(Snapshot, training, layout, version, planes, norms, losses)
 };
 
-Run::Run(wire::Train spec, train::RuleSpec rule, train::Session session, blob::Store& blobs,
+Run::Run(wire::Train spec, train::AggregatorSpec rule, train::Session session, blob::Store& blobs,
          const base::Clock& clock, RunOptions options, std::unique_ptr<ParameterStore> store)
     : spec_(std::move(spec)),
       blobs_(blobs),
@@ -435,7 +435,7 @@ Result<Run::Judged> Run::contribute(base::LeaseId worker, const train::Unit& uni
     } else if (spec_.replicate > 0 && base_known && done.base > 0 && done.steps == unit.steps &&
                training.active(now) > 1 &&
                replication_.check(training.workers().at(claim.worker).streak, random_)) {
-      train::Taken taken{.blocks = pulled->second.blocks, .version = done.base};
+      train::ParameterSnapshot taken{.blocks = pulled->second.blocks, .version = done.base};
       taken.versions.resize(taken.blocks.size(), done.base);
       kept_.try_emplace(done.base, std::move(taken));
       training.hold(unit.id, done.base, now);
@@ -624,7 +624,7 @@ Result<> Run::folded(std::int64_t version) {
 
 Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
                               std::optional<std::int64_t> version) {
-  train::Taken taken;
+  train::ParameterSnapshot taken;
   if (version) {
     const std::lock_guard lock(mutex_);
     const auto it = kept_.find(*version);

@@ -37,7 +37,7 @@ struct Ended {
 };
 
 // A job's work, for at most so many workers.
-[[nodiscard]] train::Plan plan_of(const wire::Train& spec, std::int32_t workers);
+[[nodiscard]] train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers);
 
 // One job's training: its parameters, its work, and what is known of its workers. Thread-safe.
 // Parameters are folded by whoever brings an update, several at once when several wait; nothing is
@@ -88,7 +88,7 @@ class Run {
   base::Result<Ended> end(std::string reason);
 
  private:
-  Run(wire::Train spec, train::RuleSpec rule, train::Session session, blob::Store& blobs,
+  Run(wire::Train spec, train::AggregatorSpec rule, train::Session session, blob::Store& blobs,
       const base::Clock& clock, RunOptions options, std::unique_ptr<ParameterStore> store);
 
   struct Snapshot;
@@ -143,7 +143,7 @@ class Run {
   const RunOptions options_;
   const std::unique_ptr<ParameterStore> store_;
   const train::Replication replication_;
-  const train::RuleSpec rule_;
+  const train::AggregatorSpec rule_;
   const bool uses_hubs_;
   const std::string generation_;  // Of the parameters in this life: what came before is not folded.
 
@@ -155,7 +155,7 @@ class Run {
   train::Layout layout_;
   std::vector<Contribution> waiting_;  // Accepted, not yet folded.
   std::int64_t version_ = 0;
-  std::map<std::int64_t, train::Taken> kept_;  // Versions under check.
+  std::map<std::int64_t, train::ParameterSnapshot> kept_;  // Versions under check.
   struct Pulled {
     std::int64_t version = 0;
     train::Blocks blocks;

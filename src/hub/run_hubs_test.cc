@@ -66,7 +66,7 @@ class Flaky final : public ParameterStore {
   std::string_view name() const override { return store_->name(); }
   base::Result<> load(const Saved& saved) override { return store_->load(saved); }
   base::Result<Saved> save() const override { return store_->save(); }
-  base::Result<train::Taken> take() const override { return store_->take(); }
+  base::Result<train::ParameterSnapshot> take() const override { return store_->take(); }
   base::Result<std::int64_t> fold(const train::Aggregator& rule,
                                   std::span<Contribution> contributions) override {
     return store_->fold(rule, contributions);

@@ -190,7 +190,7 @@ struct Pace {
 };
 struct JobWork {
   JobId job;
-  mechanism::Work work;
+  mechanism::JobProgress work;
 };
 struct Clear {  // One round of one class.
   ClassId slot_class;

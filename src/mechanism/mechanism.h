@@ -38,13 +38,13 @@ struct Ask {
 enum class Half : std::uint8_t { left, right };
 
 // What is known of the work of a bid's job; 0: unknown.
-struct Work {
+struct JobProgress {
   double steps = 0;      // Left to do.
   double done = 0;       // Steps behind it.
   double elapsed_s = 0;  // Since it came.
   double slo_s = 0;      // The time in which the steps left must be done.
 
-  bool operator==(const Work&) const = default;
+  bool operator==(const JobProgress&) const = default;
 };
 
 // What rules with a memory (Karma) know of each owner, from one clearing to the next.
@@ -62,7 +62,7 @@ struct Book {
   // one slot of each ask does for each bid's job, bid after bid; 0: it cannot run there. And the
   // work of each bid's job.
   std::vector<double> rates;
-  std::vector<Work> works;
+  std::vector<JobProgress> works;
   // A combinatorial book has single-copy goods and no asks. For each bid the goods it wants, all
   // or none, by position in `items`, ascending; its limit is for all of them.
   std::vector<std::string> items;

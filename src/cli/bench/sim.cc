@@ -36,9 +36,9 @@ base::Result<> read_adversaries(std::string_view text, lab::Fleet& fleet) {
 
 }  // namespace
 
-base::Result<train::RuleSpec> parse_rule(std::string_view text) {
+base::Result<train::AggregatorSpec> parse_rule(std::string_view text) {
   const auto pieces = base::split(text, ':');
-  train::RuleSpec out{.name = std::string(pieces.front())};
+  train::AggregatorSpec out{.name = std::string(pieces.front())};
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     SOUK_ASSIGN(const auto pair, split_pair(pieces[i]));
     SOUK_TRY(read_value(pair.second, out.params[pair.first]));

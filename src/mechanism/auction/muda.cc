@@ -54,7 +54,7 @@ std::optional<Credits> price_of(const Book& book, const Market& market) {
 }
 
 // What the units displaced by each winner would have gained at `price`.
-void charge(Side side, const Cut& long_side, Credits price, std::vector<Fee>& fees) {
+void charge(Side side, const SplitLots& long_side, Credits price, std::vector<Fee>& fees) {
   if (long_side.before.empty()) return;
   const auto last = long_side.before.back();
   const Displaced losers(long_side.after), others(without(long_side.after, last.index));

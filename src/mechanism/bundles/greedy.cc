@@ -36,20 +36,20 @@ std::vector<std::uint32_t> ranked(const Book& book, const std::vector<std::uint6
   return order;
 }
 
-using Taken = std::vector<bool>;  // For each good.
+using GoodsTaken = std::vector<bool>;  // For each good.
 
-bool free_of(const Taken& taken, const std::vector<std::uint32_t>& bundle) {
+bool free_of(const GoodsTaken& taken, const std::vector<std::uint32_t>& bundle) {
   return std::ranges::none_of(bundle, [&](auto item) { return taken[item]; });
 }
 
-void take(Taken& taken, const std::vector<std::uint32_t>& bundle) {
+void take(GoodsTaken& taken, const std::vector<std::uint32_t>& bundle) {
   for (const auto item : bundle) taken[item] = true;
 }
 
 // The first bid of `after` that wins now, if goods are `taken`, and wants something of `bundle`.
 std::optional<std::uint32_t> rival(const Book& book, std::span<const std::uint32_t> after,
-                                   Taken taken, const std::vector<std::uint32_t>& bundle) {
-  Taken own(book.items.size());
+                                   GoodsTaken taken, const std::vector<std::uint32_t>& bundle) {
+  GoodsTaken own(book.items.size());
   take(own, bundle);
   for (const auto i : after) {
     if (!free_of(taken, book.bundles[i])) continue;
@@ -73,7 +73,7 @@ Outcome Greedy::clear(const Book& book, base::Random&) const {
   CHECK(accepts(book));
   const auto weight = weights(book, l_ppm_);
   const auto order = ranked(book, weight);
-  Taken taken(book.items.size());
+  GoodsTaken taken(book.items.size());
   Outcome out;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const auto i = order[at];

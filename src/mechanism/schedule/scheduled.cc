@@ -72,9 +72,9 @@ base::Result<Schedule> solve(Objective objective, const ScheduleInstance& s) {
 
 // A book as an instance. Rates are parts of a job's fastest, and work is in seconds of one slot
 // that fast: no policy minds, and a solver likes it.
-class Plan {
+class RoundPlan {
  public:
-  Plan(const Book& book, Objective objective)
+  RoundPlan(const Book& book, Objective objective)
       : book_(book),
         objective_(objective),
         jobs_(runnable(book)),
@@ -129,7 +129,7 @@ class Plan {
       return std::clamp(seconds, kLeastSeconds, kMostSeconds);
     };
     for (const auto i : planned_) {
-      const auto work = book_.works.empty() ? Work{} : book_.works[jobs_[i]];
+      const auto work = book_.works.empty() ? JobProgress{} : book_.works[jobs_[i]];
       const auto fastest = types_.fastest[i];
       out.steps.push_back(work.steps > 0 ? within(work.steps / fastest) : 0);
       out.done.push_back(std::min(work.done / fastest, kMostSeconds));
@@ -199,7 +199,7 @@ class Debts {
   }
 
   // After a round. Who has no bids is forgotten once it is owed next to nothing.
-  [[nodiscard]] Standing after(const Dealt& dealt) {
+  [[nodiscard]] Standing after(const SlotDeal& dealt) {
     for (std::size_t i = 0; i < owner_of_.size(); ++i)
       owed_[owner_of_[i]] += dealt.entitled[i] - dealt.received[i];
     Standing out;
@@ -301,7 +301,7 @@ base::Result<> Scheduled::accepts(const Book& book) const {
 }
 
 Outcome Scheduled::clear(const Book& book, base::Random&) const {
-  Plan plan(book, objective_);
+  RoundPlan plan(book, objective_);
   Debts debts(book, plan.jobs());
   const Entitlement entitlement{plan.entitled(), debts.by_job()};
   auto dealt = whole_slots(book, plan.jobs(), plan.types(), entitlement);

@@ -367,7 +367,7 @@ TEST(Prepare, WhatACrashLeftIsRemovedAtTheNextStart) {
 TEST(TrainingChoices, AreTheTablesThatTrainingsAreCheckedAgainst) {
   Market m;
   const auto all = m.fair.must("GET", "/v1/training/choices", m.fair.borrower.token);
-  EXPECT_EQ(all.count("rules"), train::rules().size());
+  EXPECT_EQ(all.count("rules"), train::aggregators().size());
   EXPECT_EQ(all.at("codecs.0.name"), "fp32");
   EXPECT_EQ(all.at("data.0.name"), "mnist");
   for (std::size_t i = 0; i < all.count("models"); ++i)

@@ -23,7 +23,7 @@ wire::TrainingChoices training_choices() {
   };
   return {.models = choices(job::models(), plain),
           .data = choices(job::built_in_data(), plain),
-          .rules = choices(train::rules(), plain),
+          .rules = choices(train::aggregators(), plain),
           .codecs = choices(train::codecs(), plain)};
 }
 

@@ -46,24 +46,24 @@ class Aggregator {
   virtual void fold(Parameters& p, std::span<const Update> updates) const = 0;
 };
 
-using RuleParams = std::map<std::string, double, std::less<>>;
+using AggregatorParams = std::map<std::string, double, std::less<>>;
 
 // A rule as a job names it. `workers` is how many are expected (the N of delayed Nesterov, the
 // quorum of synchronous rules), unless the params say otherwise.
-struct RuleSpec {
+struct AggregatorSpec {
   std::string name;
-  RuleParams params;
+  AggregatorParams params;
   std::int32_t workers = 1;
 };
 
-struct RuleInfo {
+struct AggregatorInfo {
   std::string_view name;
   std::string_view what;                 // One line.
   std::vector<std::string_view> params;  // Their names.
 };
 
-[[nodiscard]] std::span<const RuleInfo> rules();
+[[nodiscard]] std::span<const AggregatorInfo> aggregators();
 // Unknown names and params, and values outside their range, are errors that name what is accepted.
-[[nodiscard]] base::Result<std::unique_ptr<Aggregator>> make_rule(const RuleSpec& spec);
+[[nodiscard]] base::Result<std::unique_ptr<Aggregator>> make_aggregator(const AggregatorSpec& spec);
 
 }  // namespace souk::train

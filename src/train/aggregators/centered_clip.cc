@@ -76,7 +76,7 @@ class CenteredClip final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_centered_clip(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_centered_clip(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto buffer, robust_buffer_param(spec));
   SOUK_ASSIGN(const auto clip, number_param(spec, "clip", 1, 0.1, 100));
   SOUK_ASSIGN(const auto eta, eta_param(spec, 1));

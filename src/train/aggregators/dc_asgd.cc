@@ -61,7 +61,7 @@ class DcAsgd final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_dc_asgd(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_dc_asgd(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto adaptive, whole_param(spec, "adaptive", 1, 0, 1));
   SOUK_ASSIGN(const auto lambda, number_param(spec, "lambda", adaptive == 1 ? 2 : 0.04, 0, 100));
   SOUK_ASSIGN(const auto lr, number_param(spec, "lr", 0.1, 1e-6, 100));

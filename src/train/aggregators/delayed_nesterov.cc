@@ -57,7 +57,7 @@ class DelayedNesterov final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_delayed_nesterov(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_delayed_nesterov(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto period,
               whole_param(spec, "period", static_cast<std::size_t>(spec.workers), 1, 10'000));
   SOUK_ASSIGN(const auto eta, eta_param(spec, 1));

@@ -32,7 +32,7 @@ TEST(DelayedNesterov, KnownAnswers) {
 }
 
 TEST(DelayedNesterov, ARoundFromTheSameParametersIsARoundOfDiloco) {
-  const RuleParams params{{"eta", 0.7}, {"momentum", 0.9}};
+  const AggregatorParams params{{"eta", 0.7}, {"momentum", 0.9}};
   const auto delayed = rule("delayed-nesterov", params, 4), diloco = rule("diloco", params, 4);
   auto one = parameters(testing::noise(100, 1), *delayed);
   auto other = parameters(testing::noise(100, 1), *diloco);

@@ -46,7 +46,7 @@ class Diloco final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_diloco(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_diloco(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto quorum, quorum_param(spec));
   SOUK_ASSIGN(const auto eta, eta_param(spec, 0.7));
   SOUK_ASSIGN(const auto momentum, number_param(spec, "momentum", 0.9, 0, 0.999));

@@ -25,7 +25,7 @@ class Downpour final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_downpour(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_downpour(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto eta, eta_param(spec, 1.0 / spec.workers));
   return std::make_unique<Downpour>(eta);
 }

@@ -29,7 +29,7 @@ class Easgd final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_easgd(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_easgd(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto alpha, number_param(spec, "alpha", 0.9 / spec.workers, 0, 1));
   return std::make_unique<Easgd>(alpha);
 }

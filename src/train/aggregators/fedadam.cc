@@ -45,7 +45,7 @@ class FedAdam final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedadam(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_fedadam(const AggregatorSpec& spec) {
   FedAdam::Params params;
   SOUK_ASSIGN(params.buffer, buffer_param(spec));
   SOUK_ASSIGN(params.eta, eta_param(spec, 0.01));

@@ -34,7 +34,7 @@ class FedAsync final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedasync(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_fedasync(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto a0, number_param(spec, "a0", 0.6, 0, 1));
   SOUK_ASSIGN(const auto b, number_param(spec, "b", 0.5, 0, 10));
   return std::make_unique<FedAsync>(a0, b);

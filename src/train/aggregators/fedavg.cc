@@ -26,7 +26,7 @@ class FedAvg final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedavg(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_fedavg(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto quorum, quorum_param(spec));
   return std::make_unique<FedAvg>(quorum);
 }

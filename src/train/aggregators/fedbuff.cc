@@ -34,7 +34,7 @@ class FedBuff final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedbuff(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_fedbuff(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto buffer, buffer_param(spec));
   SOUK_ASSIGN(const auto eta, eta_param(spec, 1));
   return std::make_unique<FedBuff>(buffer, eta);

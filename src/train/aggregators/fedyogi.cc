@@ -48,7 +48,7 @@ class FedYogi final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedyogi(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_fedyogi(const AggregatorSpec& spec) {
   FedYogi::Params params;
   SOUK_ASSIGN(params.buffer, buffer_param(spec));
   SOUK_ASSIGN(params.eta, eta_param(spec, 0.01));

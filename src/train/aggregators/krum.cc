@@ -94,7 +94,7 @@ class Krum final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_krum(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_krum(const AggregatorSpec& spec) {
   Krum::Params params;
   SOUK_ASSIGN(params.buffer, robust_buffer_param(spec));
   SOUK_ASSIGN(params.keep, whole_param(spec, "keep", 0, 1, 256));

@@ -47,7 +47,7 @@ class NormClip final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_norm_clip(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_norm_clip(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto clip, number_param(spec, "clip", 2, 1, 1000));
   SOUK_ASSIGN(const auto eta, eta_param(spec, 1.0 / spec.workers));
   SOUK_ASSIGN(const auto memory, number_param(spec, "memory", 10, 1, 1000));

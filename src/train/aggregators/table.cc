@@ -16,53 +16,53 @@ using base::Result;
 
 // The one list of rules. To add one: a file, its test, its maker in rules.h, a row in each of
 // these.
-const std::array kRules{
-    RuleInfo{"vc-asgd",
-             "Moves the parameters towards each worker's, less from epoch to epoch.",
-             {"alpha"}},
-    RuleInfo{"fedasync",
-             "Moves the parameters towards each worker's, less the staler they are.",
-             {"a0", "b"}},
-    RuleInfo{"fedbuff",
-             "Adds the mean change of a buffer of updates, stale ones discounted.",
-             {"buffer", "eta"}},
-    RuleInfo{"downpour", "Adds each change as it comes.", {"eta"}},
-    RuleInfo{"easgd",
-             "Moves the parameters a little towards each worker's (elastic averaging).",
-             {"alpha"}},
-    RuleInfo{"dc-asgd",
-             "Adds each change, corrected for what others did since its base.",
-             {"adaptive", "lambda", "lr"}},
-    RuleInfo{"fedavg",
-             "Averages a round of workers by their samples; workers wait for each other.",
-             {"quorum"}},
-    RuleInfo{"fedadam",
-             "Takes the mean change of a buffer as the gradient of Adam.",
-             {"beta1", "beta2", "buffer", "eps", "eta"}},
-    RuleInfo{"fedyogi",
-             "As fedadam, with the second moment of Yogi, which forgets more slowly.",
-             {"beta1", "beta2", "buffer", "eps", "eta"}},
-    RuleInfo{"diloco",
-             "Nesterov momentum on the mean change of a round; workers wait for each other.",
-             {"eta", "momentum", "quorum"}},
-    RuleInfo{"delayed-nesterov",
-             "Adds each change as it comes; momentum once in as many as workers.",
-             {"eta", "momentum", "period"}},
-    RuleInfo{"norm-clip",
-             "Adds each change, shortened where it is longer than those before.",
-             {"clip", "eta", "memory"}},
-    RuleInfo{"centered-clip",
-             "Adds the mean of a buffer, far ones pulled towards the last mean.",
-             {"buffer", "clip", "eta"}},
-    RuleInfo{"trimmed-mean",
-             "Adds the mean of a buffer without each number's largest and smallest.",
-             {"buffer", "eta", "trim"}},
-    RuleInfo{"krum",
-             "Adds the mean of those updates of a buffer that lie closest together.",
-             {"buffer", "eta", "faulty", "keep"}},
+const std::array kTable{
+    AggregatorInfo{"vc-asgd",
+                   "Moves the parameters towards each worker's, less from epoch to epoch.",
+                   {"alpha"}},
+    AggregatorInfo{"fedasync",
+                   "Moves the parameters towards each worker's, less the staler they are.",
+                   {"a0", "b"}},
+    AggregatorInfo{"fedbuff",
+                   "Adds the mean change of a buffer of updates, stale ones discounted.",
+                   {"buffer", "eta"}},
+    AggregatorInfo{"downpour", "Adds each change as it comes.", {"eta"}},
+    AggregatorInfo{"easgd",
+                   "Moves the parameters a little towards each worker's (elastic averaging).",
+                   {"alpha"}},
+    AggregatorInfo{"dc-asgd",
+                   "Adds each change, corrected for what others did since its base.",
+                   {"adaptive", "lambda", "lr"}},
+    AggregatorInfo{"fedavg",
+                   "Averages a round of workers by their samples; workers wait for each other.",
+                   {"quorum"}},
+    AggregatorInfo{"fedadam",
+                   "Takes the mean change of a buffer as the gradient of Adam.",
+                   {"beta1", "beta2", "buffer", "eps", "eta"}},
+    AggregatorInfo{"fedyogi",
+                   "As fedadam, with the second moment of Yogi, which forgets more slowly.",
+                   {"beta1", "beta2", "buffer", "eps", "eta"}},
+    AggregatorInfo{"diloco",
+                   "Nesterov momentum on the mean change of a round; workers wait for each other.",
+                   {"eta", "momentum", "quorum"}},
+    AggregatorInfo{"delayed-nesterov",
+                   "Adds each change as it comes; momentum once in as many as workers.",
+                   {"eta", "momentum", "period"}},
+    AggregatorInfo{"norm-clip",
+                   "Adds each change, shortened where it is longer than those before.",
+                   {"clip", "eta", "memory"}},
+    AggregatorInfo{"centered-clip",
+                   "Adds the mean of a buffer, far ones pulled towards the last mean.",
+                   {"buffer", "clip", "eta"}},
+    AggregatorInfo{"trimmed-mean",
+                   "Adds the mean of a buffer without each number's largest and smallest.",
+                   {"buffer", "eta", "trim"}},
+    AggregatorInfo{"krum",
+                   "Adds the mean of those updates of a buffer that lie closest together.",
+                   {"buffer", "eta", "faulty", "keep"}},
 };
 
-constexpr std::array<MakeRule*, kRules.size()> kMakers{
+constexpr std::array<MakeAggregator*, kTable.size()> kMakers{
     make_vc_asgd,          make_fedasync,  make_fedbuff,       make_downpour,     make_easgd,
     make_dc_asgd,          make_fedavg,    make_fedadam,       make_fedyogi,      make_diloco,
     make_delayed_nesterov, make_norm_clip, make_centered_clip, make_trimmed_mean, make_krum,
@@ -71,7 +71,7 @@ constexpr std::array<MakeRule*, kRules.size()> kMakers{
 constexpr std::int32_t kMostWorkers = 10'000;
 constexpr std::size_t kMostBuffered = 256;
 
-Result<> check_names(const RuleSpec& spec, const RuleInfo& info) {
+Result<> check_names(const AggregatorSpec& spec, const AggregatorInfo& info) {
   for (const auto& [name, value] : spec.params)
     if (std::ranges::find(info.params, std::string_view(name)) == info.params.end())
       return fail(Code::invalid,
@@ -83,24 +83,24 @@ Result<> check_names(const RuleSpec& spec, const RuleInfo& info) {
 
 }  // namespace
 
-std::span<const RuleInfo> rules() { return kRules; }
+std::span<const AggregatorInfo> aggregators() { return kTable; }
 
-Result<std::unique_ptr<Aggregator>> make_rule(const RuleSpec& spec) {
+Result<std::unique_ptr<Aggregator>> make_aggregator(const AggregatorSpec& spec) {
   if (spec.workers < 1 || spec.workers > kMostWorkers)
     return fail(Code::invalid, fmt::format("workers is {}", spec.workers),
                 fmt::format("write a whole number from 1 to {}", kMostWorkers), "workers");
   std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < kRules.size(); ++i) {
-    names.push_back(kRules[i].name);
-    if (kRules[i].name != spec.name) continue;
-    SOUK_TRY(check_names(spec, kRules[i]));
+  for (std::size_t i = 0; i < kTable.size(); ++i) {
+    names.push_back(kTable[i].name);
+    if (kTable[i].name != spec.name) continue;
+    SOUK_TRY(check_names(spec, kTable[i]));
     return kMakers[i](spec);
   }
   return fail(Code::invalid, fmt::format("there is no rule '{}'", spec.name.substr(0, 80)),
               base::suggest(spec.name, names), "rule");
 }
 
-Result<double> number_param(const RuleSpec& spec, std::string_view name, double otherwise,
+Result<double> number_param(const AggregatorSpec& spec, std::string_view name, double otherwise,
                             double low, double high) {
   const auto at = spec.params.find(name);
   if (at == spec.params.end()) return otherwise;
@@ -110,8 +110,8 @@ Result<double> number_param(const RuleSpec& spec, std::string_view name, double 
   return at->second;
 }
 
-Result<std::size_t> whole_param(const RuleSpec& spec, std::string_view name, std::size_t otherwise,
-                                std::size_t low, std::size_t high) {
+Result<std::size_t> whole_param(const AggregatorSpec& spec, std::string_view name,
+                                std::size_t otherwise, std::size_t low, std::size_t high) {
   const auto at = spec.params.find(name);
   if (at == spec.params.end()) return otherwise;
   if (!(at->second >= static_cast<double>(low) && at->second <= static_cast<double>(high)) ||
@@ -121,21 +121,21 @@ Result<std::size_t> whole_param(const RuleSpec& spec, std::string_view name, std
   return static_cast<std::size_t>(at->second);
 }
 
-Result<std::size_t> buffer_param(const RuleSpec& spec) {
+Result<std::size_t> buffer_param(const AggregatorSpec& spec) {
   return whole_param(spec, "buffer", static_cast<std::size_t>(std::min(spec.workers, 10)), 1,
                      kMostBuffered);
 }
 
-Result<std::size_t> robust_buffer_param(const RuleSpec& spec) {
+Result<std::size_t> robust_buffer_param(const AggregatorSpec& spec) {
   return whole_param(spec, "buffer", static_cast<std::size_t>(std::clamp(spec.workers, 5, 10)), 1,
                      kMostBuffered);
 }
 
-Result<std::size_t> quorum_param(const RuleSpec& spec) {
+Result<std::size_t> quorum_param(const AggregatorSpec& spec) {
   return whole_param(spec, "quorum", static_cast<std::size_t>(spec.workers), 1, kMostWorkers);
 }
 
-Result<double> eta_param(const RuleSpec& spec, double otherwise) {
+Result<double> eta_param(const AggregatorSpec& spec, double otherwise) {
   return number_param(spec, "eta", otherwise, 0, 10);
 }
 

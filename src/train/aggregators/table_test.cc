@@ -25,7 +25,7 @@ constexpr std::int32_t kWorkers = 6;
 
 std::vector<std::unique_ptr<Aggregator>> all_rules(std::int32_t workers = kWorkers) {
   std::vector<std::unique_ptr<Aggregator>> out;
-  for (const auto& info : rules()) out.push_back(rule(std::string(info.name), {}, workers));
+  for (const auto& info : aggregators()) out.push_back(rule(std::string(info.name), {}, workers));
   return out;
 }
 
@@ -53,12 +53,12 @@ std::vector<float> everything(const Parameters& p) {
 
 TEST(Rules, EveryRowIsCompleteAndCanBeMadeByName) {
   std::set<std::string_view> names;
-  for (const auto& info : rules()) {
+  for (const auto& info : aggregators()) {
     SCOPED_TRACE(info.name);
     EXPECT_TRUE(names.insert(info.name).second) << "a name is used twice";
     EXPECT_TRUE(info.what.ends_with('.'));
     EXPECT_TRUE(std::ranges::is_sorted(info.params));
-    const auto made = make_rule({.name = std::string(info.name)});
+    const auto made = make_aggregator({.name = std::string(info.name)});
     ASSERT_TRUE(made);
     EXPECT_EQ((*made)->name(), info.name);
     EXPECT_GE((*made)->needs().arity, 1);
@@ -67,31 +67,32 @@ TEST(Rules, EveryRowIsCompleteAndCanBeMadeByName) {
 }
 
 TEST(Rules, EveryParamHasARangeThatItsErrorNames) {
-  for (const auto& info : rules())
+  for (const auto& info : aggregators())
     for (const auto param : info.params)
       for (const auto value : {-1.0, 1e9, std::nan("")}) {
         const auto made =
-            make_rule({std::string(info.name), {{std::string(param), value}}, kWorkers});
+            make_aggregator({std::string(info.name), {{std::string(param), value}}, kWorkers});
         ASSERT_FALSE(made) << info.name << " " << param << " " << value;
         EXPECT_EQ(made.error().field, param);
         EXPECT_THAT(made.error().message, HasSubstr(param));
         EXPECT_THAT(made.error().hint, HasSubstr(" from "));
       }
-  EXPECT_THAT(make_rule({"fedbuff", {{"buffer", 2.5}}}).error().hint, HasSubstr("whole number"));
+  EXPECT_THAT(make_aggregator({"fedbuff", {{"buffer", 2.5}}}).error().hint,
+              HasSubstr("whole number"));
 }
 
 TEST(Rules, AMistypedNameOrParamIsAnsweredWithTheNearest) {
-  const auto name = make_rule({.name = "delayed-nestrov"});
+  const auto name = make_aggregator({.name = "delayed-nestrov"});
   ASSERT_FALSE(name);
   EXPECT_THAT(name.error().message, HasSubstr("'delayed-nestrov'"));
   EXPECT_THAT(name.error().hint, HasSubstr("'delayed-nesterov'"));
   EXPECT_EQ(name.error().field, "rule");
-  const auto param = make_rule({"diloco", {{"momentm", 0.9}}});
+  const auto param = make_aggregator({"diloco", {{"momentm", 0.9}}});
   ASSERT_FALSE(param);
   EXPECT_THAT(param.error().hint, HasSubstr("'momentum'"));
   EXPECT_EQ(param.error().field, "momentm");
   for (const auto workers : {0, -1, 10'001})
-    EXPECT_EQ(make_rule({"diloco", {}, workers}).error().field, "workers");
+    EXPECT_EQ(make_aggregator({"diloco", {}, workers}).error().field, "workers");
 }
 
 TEST(Rules, WorkersThatChangeNothingChangeNothing) {

@@ -67,7 +67,7 @@ class TrimmedMean final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_trimmed_mean(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_trimmed_mean(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto buffer, robust_buffer_param(spec));
   SOUK_ASSIGN(const auto trim, number_param(spec, "trim", 0.2, 0, 0.49));
   SOUK_ASSIGN(const auto eta, eta_param(spec, 1));

@@ -31,7 +31,7 @@ class VcAsgd final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_vc_asgd(const RuleSpec& spec) {
+base::Result<std::unique_ptr<Aggregator>> make_vc_asgd(const AggregatorSpec& spec) {
   SOUK_ASSIGN(const auto alpha, number_param(spec, "alpha", -1, 0, 1));
   return std::make_unique<VcAsgd>(alpha);
 }

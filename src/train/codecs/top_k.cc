@@ -19,20 +19,20 @@ constexpr double kDefaultShare = 0.01;
 constexpr unsigned char kSkip = 255;
 
 // Where the parts of a chunk begin, from the table at the front of a block.
-struct Entry {
+struct ChunkHead {
   std::uint16_t gap_bytes = 0, values = 0;
   [[nodiscard]] std::size_t bytes() const { return gap_bytes + 2UL * values; }
 };
-static_assert(sizeof(Entry) == 4);
+static_assert(sizeof(ChunkHead) == 4);
 
-Entry entry_at(std::string_view bytes, std::size_t chunk) {
-  Entry entry;
+ChunkHead entry_at(std::string_view bytes, std::size_t chunk) {
+  ChunkHead entry;
   std::memcpy(&entry, bytes.data() + sizeof(float) + chunk * sizeof entry, sizeof entry);
   return entry;
 }
 
 std::size_t front_bytes(std::size_t size) {
-  return sizeof(float) + (size + kChunk - 1) / kChunk * sizeof(Entry);
+  return sizeof(float) + (size + kChunk - 1) / kChunk * sizeof(ChunkHead);
 }
 
 float without_nan(float v) { return std::isnan(v) ? std::numeric_limits<float>::infinity() : v; }
@@ -127,10 +127,10 @@ class TopK final : public Codec {
  private:
   // Sends what is larger than `least`, and of what is as large the first `ties`. Takes from
   // `values` what is sent.
-  static Entry encode_chunk(std::span<float> values, float least, std::size_t& ties, float scale,
-                            std::string& out) {
+  static ChunkHead encode_chunk(std::span<float> values, float least, std::size_t& ties,
+                                float scale, std::string& out) {
     std::array<std::uint16_t, kChunk> halves;
-    Entry entry;
+    ChunkHead entry;
     std::size_t skipped = 0;
     for (auto& v : values) {
       const auto size = std::abs(without_nan(v));
