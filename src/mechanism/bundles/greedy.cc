@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "mechanism/auction/power.h"
 #include "mechanism/bundles/bundles.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -89,10 +88,8 @@ Outcome Greedy::clear(const Book& book, base::Random&) const {
   return out;
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_greedy(const Params& params) {
-  SOUK_TRY(only_params(kName, params, {"l"}));
-  SOUK_ASSIGN(const auto l_ppm, fraction_ppm(params, "l", 500'000));
-  return std::make_unique<Greedy>(l_ppm);
+base::Result<std::unique_ptr<Mechanism>> make_greedy(const base::Arguments& given) {
+  return std::make_unique<Greedy>(given.micro("l"));
 }
 
 }  // namespace souk::mechanism

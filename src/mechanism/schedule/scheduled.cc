@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "mechanism/params.h"
 #include "mechanism/schedule/allocation.h"
 #include "mechanism/schedule/cost_slo.h"
 #include "mechanism/schedule/finish_time.h"
@@ -251,24 +250,6 @@ Credits price_of(const Book& book, const Trade& trade, double worth) {
   return std::max(reserve, Credits(std::llround(micro)));
 }
 
-constexpr std::string_view name_of(Objective objective) {
-  switch (objective) {
-    case Objective::las:
-      return "las";
-    case Objective::ftf:
-      return "ftf";
-    case Objective::makespan:
-      return "makespan";
-    case Objective::cost_slo:
-      return "cost-slo";
-    case Objective::hadar:
-      return "hadar";
-    case Objective::price_discovery:
-      return "price-discovery";
-  }
-  CHECK(false);
-}
-
 bool is_measure(double number) { return std::isfinite(number) && number >= 0; }
 
 }  // namespace
@@ -314,20 +295,22 @@ Outcome Scheduled::clear(const Book& book, base::Random&) const {
 }
 
 template <Objective objective>
-base::Result<std::unique_ptr<Mechanism>> make_scheduled(const Params& params) {
-  SOUK_TRY(only_params(name_of(objective), params, {"prices"}));
-  SOUK_ASSIGN(const auto prices, choice_param(params, "prices", {"dual", "reserve"}));
-  return std::make_unique<Scheduled>(
-      objective, prices == 0 ? Scheduled::Prices::dual : Scheduled::Prices::reserve);
+base::Result<std::unique_ptr<Mechanism>> make_scheduled(const base::Arguments& given) {
+  return std::make_unique<Scheduled>(objective, given.text("prices") == "dual"
+                                                    ? Scheduled::Prices::dual
+                                                    : Scheduled::Prices::reserve);
 }
-template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::las>(const Params&);
-template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::ftf>(const Params&);
+template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::las>(
+    const base::Arguments&);
+template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::ftf>(
+    const base::Arguments&);
 template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::makespan>(
-    const Params&);
+    const base::Arguments&);
 template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::cost_slo>(
-    const Params&);
-template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::hadar>(const Params&);
+    const base::Arguments&);
+template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::hadar>(
+    const base::Arguments&);
 template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::price_discovery>(
-    const Params&);
+    const base::Arguments&);
 
 }  // namespace souk::mechanism

@@ -1,18 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using testing::parameters;
-using testing::rule;
-using testing::update;
-using testing::values_of;
-
-// Answers worked out by hand from the rule's description.
 TEST(DelayedNesterov, KnownAnswers) {
   const auto made = rule("delayed-nesterov", {{"eta", 1}, {"momentum", 0.5}}, 2);
   auto p = parameters({10}, *made);

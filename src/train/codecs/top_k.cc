@@ -1,21 +1,17 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
 
-#include "train/codecs/codecs.h"
 #include "train/codecs/half.h"
+#include "train/codecs/makers.h"
 
 namespace souk::train {
 namespace {
 
-constexpr double kDefaultShare = 0.01;
 constexpr unsigned char kSkip = 255;
 
 // Where the parts of a chunk begin, from the table at the front of a block.
@@ -160,17 +156,8 @@ class TopK final : public Codec {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Codec>> make_top_k(std::string_view argument) {
-  auto share = kDefaultShare;
-  if (!argument.empty()) {
-    const auto* end = argument.data() + argument.size();
-    const auto read = std::from_chars(argument.data(), end, share);
-    if (read.ec != std::errc() || read.ptr != end || !(share > 0 && share <= 1))
-      return base::fail(base::Code::invalid,
-                        fmt::format("the share of top-k is '{}'", argument.substr(0, 80)),
-                        "write a share above 0 and up to 1, such as top-k:0.01", "codec");
-  }
-  return std::make_unique<TopK>(share);
+std::unique_ptr<Codec> make_top_k(const base::Arguments& given) {
+  return std::make_unique<TopK>(given.number("share"));
 }
 
 }  // namespace souk::train
