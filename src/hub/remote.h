@@ -55,7 +55,7 @@ class Remote {
     std::int32_t epoch = 1;
     double weight = 1;
     std::string codec, generation;
-    train::RuleSpec rule;
+    train::AggregatorSpec rule;
   };
   // Gives the new version. After an error it is not known whether it was folded: see
   // ParameterStore::bar().

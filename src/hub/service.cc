@@ -115,7 +115,7 @@ struct NamedRule {
 
 Result<NamedRule> rule_of(const net::Request& http) {
   constexpr std::string_view param = "rule.";
-  train::RuleSpec spec{.name = std::string(http.param("rule").value_or(""))};
+  train::AggregatorSpec spec{.name = std::string(http.param("rule").value_or(""))};
   SOUK_ASSIGN(spec.workers, number<std::int32_t>(http, "workers", 1, 1, 10'000));
   for (const auto& [name, value] : http.query) {
     if (!name.starts_with(param)) continue;
@@ -124,7 +124,7 @@ Result<NamedRule> rule_of(const net::Request& http) {
   }
   NamedRule out{.key = fmt::format("{} {}", spec.name, spec.workers)};
   for (const auto& [name, value] : spec.params) out.key += fmt::format(" {}={}", name, value);
-  SOUK_ASSIGN(out.rule, train::make_rule(spec));
+  SOUK_ASSIGN(out.rule, train::make_aggregator(spec));
   if (out.rule->needs().arity > 1 || out.rule->needs().base)
     return fail(Code::invalid,
                 fmt::format("the rule {} needs several updates at once, or their bases", spec.name),

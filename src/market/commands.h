@@ -194,7 +194,7 @@ struct Pace {
 };
 struct JobWork {
   JobId job;
-  mechanism::Work work;
+  mechanism::JobProgress work;
 };
 // Slots of an offer that a program gives to a job, by the ids of the book that it saw.
 struct ProposedTrade {

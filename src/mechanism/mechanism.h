@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "base/credits.h"
+#include "base/parameter.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "mechanism/properties.h"
 
 namespace souk::mechanism {
 
@@ -37,32 +39,32 @@ struct Ask {
 
 enum class Half : std::uint8_t { left, right };
 
-// What is known of the work of a bid's job; 0: unknown.
-struct Work {
+// How far a bid's job is, and what is left; 0: unknown.
+struct JobProgress {
   double steps = 0;      // Left to do.
   double done = 0;       // Steps behind it.
   double elapsed_s = 0;  // Since it came.
   double slo_s = 0;      // The time in which the steps left must be done.
 
-  bool operator==(const Work&) const = default;
+  bool operator==(const JobProgress&) const = default;
 };
 
-// What rules with a memory (Karma) know of each owner, from one clearing to the next.
+// What mechanisms with a memory (Karma) know of each owner, from one clearing to the next.
 using Standing = std::map<std::uint64_t, std::int64_t>;
 
 // Everything one clearing of one slot class may look at. Ties in price go to the bid that stands
 // earlier in the vector, and to the ask with the lower (rank, position). What follows `reference`
-// is empty but for the rules that take it (Mechanism::accepts).
+// is empty but for the mechanisms that take it (Mechanism::accepts).
 struct Book {
   std::vector<Bid> bids;
   std::vector<Ask> asks;
   Credits reference;  // The class's suggested price now.
 
-  // What the market measured, for rules that want it (Mechanism::wants_rates). Steps a second that
-  // one slot of each ask does for each bid's job, bid after bid; 0: it cannot run there. And the
-  // work of each bid's job.
+  // What the market measured, for mechanisms that want it (Mechanism::wants_rates). Steps a second
+  // that one slot of each ask does for each bid's job, bid after bid; 0: it cannot run there. And
+  // how far each bid's job is.
   std::vector<double> rates;
-  std::vector<Work> works;
+  std::vector<JobProgress> works;
   // A combinatorial book has single-copy goods and no asks. For each bid the goods it wants, all
   // or none, by position in `items`, ascending; its limit is for all of them.
   std::vector<std::string> items;
@@ -120,35 +122,39 @@ struct Outcome {
   Standing standing;  // What the next book of the class begins with.
 };
 
-// A rule that decides who gets which slots at what price. Pure: the outcome depends on the book and
-// the draws from `random` alone. Implementations are one file each, listed in table.cc.
+// Decides who gets which slots at what price. Pure: the outcome depends on the book and the draws
+// from `random` alone. Implementations are one file each, listed in table.cc.
 class Mechanism {
  public:
   virtual ~Mechanism() = default;
   // Requires accepts(book).
   [[nodiscard]] virtual Outcome clear(const Book& book, base::Random& random) const = 0;
-  // Whether this rule can take such a book, and if not why. Any rule takes bids and asks alone,
+  // Whether it can take such a book, and if not why. Any mechanism takes bids and asks alone,
   // unless it says otherwise.
   [[nodiscard]] virtual base::Result<> accepts(const Book& book) const;
   // Whether it looks at Book::rates and Book::works: a market then fills them in.
   [[nodiscard]] virtual bool wants_rates() const { return false; }
-  // Whether a market can run on this rule: its outcomes are then fit_to_settle().
+  // Whether a market can run on it: its outcomes are then fit_to_settle().
   [[nodiscard]] virtual base::Result<> fit_for_live() const { return {}; }
 };
 
-using Params = std::map<std::string, std::string, std::less<>>;
+using Params = base::Arguments::Texts;
 
 // One row of the table of mechanisms.
-struct Entry {
+struct MechanismInfo {
   std::string_view name;
-  std::string_view summary;     // One plain sentence.
-  std::string_view properties;  // IR, IC, budget balance, efficiency, Sybil-proofness.
-  base::Result<std::unique_ptr<Mechanism>> (*make)(const Params& params);
+  std::string_view summary;  // One plain sentence.
+  Properties properties;
+  std::string_view note = {};  // What the properties cannot say, in sentences.
+  base::ParameterList parameters = {};
+  base::Result<std::unique_ptr<Mechanism>> (*make)(const base::Arguments& given);
 };
 
-[[nodiscard]] std::span<const Entry> all();
+[[nodiscard]] std::span<const MechanismInfo> all();
+[[nodiscard]] base::Result<const MechanismInfo*> find(std::string_view name);
 
-// The mechanism called `name`. Unknown names and parameters are errors that suggest the nearest.
+// The mechanism called `name`. Unknown names and parameters are errors that suggest the nearest;
+// other values than a parameter's row allows are errors that name what is accepted.
 [[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make(std::string_view name,
                                                             const Params& params = {});
 

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "base/text.h"
 #include "mechanism/auction/ascending.h"
 #include "mechanism/auction/cda.h"
 #include "mechanism/auction/huang.h"
@@ -26,136 +25,289 @@
 namespace souk::mechanism {
 namespace {
 
-// The one list of mechanisms. To add one: a file, its test, its include above and its row here.
+using base::Parameter;
+using base::ParameterType;
+using enum Truthfulness;
+using enum BudgetBalance;
+
+constexpr double kMostPrice = static_cast<double>(base::kMostCredits.micro) / 1e6;
+
+constexpr Parameter price(std::string_view name, std::string_view unless_given,
+                          std::string_view meaning) {
+  return {.name = name,
+          .type = ParameterType::price,
+          .high = kMostPrice,
+          .default_words = unless_given,
+          .meaning = meaning};
+}
+
+constexpr Parameter above_zero(Parameter parameter) {
+  parameter.above_low = true;
+  return parameter;
+}
+
+constexpr Parameter fraction(std::string_view name, std::string_view otherwise,
+                             std::string_view meaning) {
+  return {.name = name,
+          .type = ParameterType::decimal,
+          .high = 1,
+          .default_value = otherwise,
+          .meaning = meaning};
+}
+
+// The first choice is the default.
+constexpr Parameter choice(std::string_view name, std::string_view first, std::string_view second,
+                           std::string_view meaning) {
+  return {.name = name,
+          .type = ParameterType::choice,
+          .choices = {first, second},
+          .default_value = first,
+          .meaning = meaning};
+}
+
+// Of mechanisms without parameters.
+template <class M>
+base::Result<std::unique_ptr<Mechanism>> make_plain(const base::Arguments& /*given*/) {
+  return std::make_unique<M>();
+}
+
+constexpr std::string_view kSuggestedPrice = "the suggested price";
+constexpr std::string_view kMeasured =
+    "Rates and work are measured by the market, so nobody can misstate them.";
+
+constexpr Parameter kSlotPrices = choice(
+    "prices", "dual", "reserve",
+    "With dual, a slot costs the suggested price times what its type is worth over the mean of all "
+    "slots, within reserve and limit. With reserve, it costs what its lender asks.");
+
+// The mechanisms that follow a scheduling policy differ in what they make best.
+constexpr Properties scheduled(Fairness fairness, Measurements measurements) {
+  return {.fairness = fairness, .measurements = measurements};
+}
+
+// The one list of mechanisms. To add one: its files, its include above and its row here.
 constexpr std::array kTable{
-    Entry{"posted",
-          "Everyone who accepts the suggested price trades at it, first come first served.",
-          "IR; IC in prices; strong budget balance; not efficient; Sybil-proof within a round",
-          make_posted},
-    Entry{"k-double",
-          "Highest bids meet lowest asks in one call, all at one price between the marginal two.",
-          "IR; strong budget balance; efficient if truthful and without gangs; not IC; not "
-          "Sybil-proof",
-          make_k_double},
-    Entry{
-        "mcafee",
-        "The next pair that cannot trade sets the price; if it does not suit, the last pair steps "
-        "out.",
-        "IR; IC in prices; weak budget balance; at most one deal lost with one unit each; not "
-        "Sybil-proof",
-        make_mcafee},
-    Entry{
-        "trade-reduction",
-        "The last bid and ask that could trade step out and set what the others pay and get.",
-        "IR; IC in prices; weak budget balance; one deal lost with one unit each; not Sybil-proof",
-        make_trade_reduction},
-    Entry{"sbba",
-          "One price set by the last buyer or the next seller; a lottery decides who does without.",
-          "IR; IC in prices; strong budget balance; at most one deal lost with one unit each; not "
-          "Sybil-proof",
-          make_sbba},
-    Entry{"muda", "The book is split by lot in two halves, and each trades at the other's price.",
-          "IR; IC in price and units; strong budget balance (with long=vickrey the platform keeps "
-          "fees); efficient in large markets; not Sybil-proof",
-          make_muda},
-    Entry{"tpd",
-          "A threshold price from outside divides the traders; the longer side competes for deals.",
-          "IR; IC in price and units; weak budget balance; efficient as far as the threshold is; "
-          "Sybil-proof within a round",
-          make_tpd},
-    Entry{"huang",
-          "The last bid and ask step out with all their units; the longer side shares its excess "
-          "equally.",
-          "IR; IC in prices; weak budget balance; not efficient; not Sybil-proof", make_huang},
-    Entry{
-        "vcg",
-        "The units go where they are worth most, and each pays what its presence costs the others.",
-        "IR; IC in price and units; efficient; runs a deficit, so only for the lab; no gangs; "
-        "Sybil-proof on one side",
-        make_vcg},
-    Entry{"ascending",
-          "One clock for gangs and single units: prices close in on each other until both sides "
-          "match.",
-          "IR; IC in prices; strong budget balance; at most one deal lost with gangs of one size; "
-          "not Sybil-proof",
-          make_ascending},
-    Entry{
-        "cda",
-        "Orders arrive one by one in a drawn order; one that crosses trades at the resting price.",
-        "IR; strong budget balance; not IC; not efficient; not Sybil-proof", make_cda},
-    Entry{"primal-dual",
-          "The price rises with use, from low to high; who values a slot more takes it, in line.",
-          "IR; IC and Sybil-proof for buyers without gangs; strong budget balance; efficient up to "
-          "a factor ln(high / low)",
-          make_primal_dual},
-    Entry{
-        "karma",
-        "Who uses less than its fair share earns karma; who wants more borrows, the richest first.",
-        "IR; strong budget balance; Pareto efficient; no gain from asking for more than one "
-        "needs; no prices; not Sybil-proof",
-        make_karma},
-    Entry{"max-min", "Slots are shared out evenly among owners, as far as each wants them.",
-          "IR; strong budget balance; fair; no gain from asking for more than one needs; no "
-          "prices; not Sybil-proof",
-          make_max_min},
-    Entry{"fifo",
-          "First come, first served: bids in line take the cheapest slots at their reserves.",
-          "IR; IC for buyers without gangs; strong budget balance; no prices; not efficient",
-          make_fifo},
-    Entry{"las",
-          "Each job where it is fastest, so that the one that is served least is served best.",
-          "IR; strong budget balance; fair in what slots do for each job; rates are measured, not "
-          "declared; not IC in prices and units; not efficient; not Sybil-proof",
-          make_scheduled<Objective::las>},
-    Entry{"ftf",
-          "Each job where it is fastest, so that nobody takes much longer than with an equal part "
-          "for itself.",
-          "IR; strong budget balance; fair in time to finish; rates and work are measured, not "
-          "declared; not IC in prices and units; not efficient; not Sybil-proof",
-          make_scheduled<Objective::ftf>},
-    Entry{"makespan", "Each job where it is fastest, so that all are done as early as possible.",
-          "IR; strong budget balance; not fair; rates and work are measured, not declared; not IC "
-          "in prices and units; not efficient; not Sybil-proof",
-          make_scheduled<Objective::makespan>},
-    Entry{"cost-slo",
-          "The most work for the money, with every job done in its time where that can be.",
-          "IR; strong budget balance; not fair; rates and work are measured, not declared; not IC "
-          "in prices and units; not efficient; not Sybil-proof",
-          make_scheduled<Objective::cost_slo>},
-    Entry{"hadar",
-          "Slots are dearer the more are in use; who makes more of them than they cost gets them.",
-          "IR; strong budget balance; not fair; rates and work are measured, not declared; not IC "
-          "in prices and units; not efficient; not Sybil-proof",
-          make_scheduled<Objective::hadar>},
-    Entry{"price-discovery",
-          "As las, found by posted prices that rise and fall with demand; for very many jobs.",
-          "IR; strong budget balance; nearly as fair as las; rates are measured, not declared; not "
-          "IC in prices and units; not efficient; not Sybil-proof",
-          make_scheduled<Objective::price_discovery>},
-    Entry{"vcg-combinatorial",
-          "Bundles of goods go where they are worth most; each pays what it costs the others.",
-          "IR; IC; never a deficit; efficient; not Sybil-proof; small books, only for the lab",
-          make_vcg_combinatorial},
-    Entry{
-        "greedy",
-        "Bundles of goods go to the best bids for their size; each pays the least that would win.",
-        "IR; IC for who wants one bundle; never a deficit; not efficient; not Sybil-proof; only "
-        "for the lab",
-        make_greedy},
+    MechanismInfo{
+        .name = "posted",
+        .summary =
+            "Everyone who accepts the suggested price trades at it, first come, first served.",
+        .properties = {.truthfulness = in_price, .sybil_proofness = SybilProofness::within_round},
+        .parameters = {price("price", kSuggestedPrice, "The price to post.")},
+        .make = make_posted},
+    MechanismInfo{
+        .name = "k-double",
+        .summary = "The highest bids meet the lowest asks, all at one price between the marginal "
+                   "bid and the marginal ask.",
+        .properties = {.efficiency = Efficiency::if_truthful},
+        .parameters = {fraction("kappa", "0.5",
+                                "Where the price lies between the lowest (0) and the highest (1) "
+                                "that suits all who trade.")},
+        .make = make_k_double},
+    MechanismInfo{
+        .name = "mcafee",
+        .summary = "The best pair that cannot trade sets the price; where the marginal pair does "
+                   "not accept it, that pair does not trade and sets the prices of the others.",
+        .properties = {.truthfulness = in_price,
+                       .budget_balance = weak,
+                       .efficiency = Efficiency::but_one_deal},
+        .make = make_plain<McAfee>},
+    MechanismInfo{
+        .name = "trade-reduction",
+        .summary = "The marginal bid and ask do not trade; they set what the others pay and get.",
+        .properties = {.truthfulness = in_price,
+                       .budget_balance = weak,
+                       .efficiency = Efficiency::but_one_deal},
+        .make = make_plain<TradeReduction>},
+    MechanismInfo{
+        .name = "sbba",
+        .summary = "One price, set by the marginal buyer or the next seller; a lottery decides who "
+                   "of the longer side does not trade.",
+        .properties = {.truthfulness = in_price, .efficiency = Efficiency::but_one_deal},
+        .parameters = {choice("first", "buyers", "sellers",
+                              "Whose marginal order sets the price; sellers is the mirror image.")},
+        .make = make_sbba},
+    MechanismInfo{
+        .name = "muda",
+        .summary =
+            "The book is split in two halves by lot, and each trades at the price of the other.",
+        .properties = {.truthfulness = in_price_and_units,
+                       .budget_balance = weak,
+                       .efficiency = Efficiency::in_large_markets},
+        .note = "With long=lottery the budget balance is strong.",
+        .parameters = {{.name = "long",
+                        .type = ParameterType::choice,
+                        .choices = {"vickrey", "lottery"},
+                        .default_value = "vickrey",
+                        .suggested = "lottery",
+                        .meaning = "How the units of the longer side are chosen: by price, with "
+                                   "Vickrey fees that only the lab can settle, or by lottery."}},
+        .make = make_muda},
+    MechanismInfo{
+        .name = "tpd",
+        .summary = "A threshold price from outside divides the traders; the longer side competes "
+                   "for the deals.",
+        .properties = {.truthfulness = in_price_and_units,
+                       .budget_balance = weak,
+                       .efficiency = Efficiency::within_price,
+                       .sybil_proofness = SybilProofness::within_round},
+        .parameters = {price("r", kSuggestedPrice, "The threshold.")},
+        .make = make_tpd},
+    MechanismInfo{.name = "huang",
+                  .summary =
+                      "The marginal bid and ask do not trade any of their units; the longer side "
+                      "shares its excess equally.",
+                  .properties = {.truthfulness = in_price, .budget_balance = weak},
+                  .make = make_plain<Huang>},
+    MechanismInfo{
+        .name = "vcg",
+        .summary = "The units go where they are worth most, and each trader pays what its presence "
+                   "costs the others.",
+        .properties = {.truthfulness = in_price_and_units,
+                       .budget_balance = deficit,
+                       .efficiency = Efficiency::full,
+                       .sybil_proofness = SybilProofness::on_one_side,
+                       .gangs = false,
+                       .live = false},
+        .make = make_plain<Vcg>},
+    MechanismInfo{.name = "ascending",
+                  .summary =
+                      "One clock for gangs and single units: the price of buyers rises and that of "
+                      "sellers falls until both sides match.",
+                  .properties = {.truthfulness = in_price, .efficiency = Efficiency::but_one_deal},
+                  .make = make_plain<Ascending>},
+    MechanismInfo{.name = "cda",
+                  .summary =
+                      "Orders arrive one by one in a drawn order; one that crosses trades at the "
+                      "price of the resting order.",
+                  .properties = {},
+                  .make = make_plain<Cda>},
+    MechanismInfo{
+        .name = "primal-dual",
+        .summary = "The price rises with use, from low to high; bids are served in line while "
+                   "their limit is above it.",
+        .properties = {.truthfulness = for_buyers,
+                       .efficiency = Efficiency::within_factor,
+                       .sybil_proofness = SybilProofness::for_buyers},
+        .note = "The factor is ln(high / low).",
+        .parameters = {above_zero(price("low", "a quarter of the suggested price",
+                                        "The price when nothing is in use.")),
+                       above_zero(price("high", "four times the suggested price",
+                                        "The price when everything is in use; at least low."))},
+        .make = make_primal_dual},
+    MechanismInfo{
+        .name = "karma",
+        .summary = "An owner who uses less than its fair share earns karma; one who wants more "
+                   "borrows slots for karma, the richest first.",
+        .properties = {.truthfulness = in_units,
+                       .efficiency = Efficiency::pareto,
+                       .sets_prices = false},
+        .parameters = {fraction("alpha", "0.5", "The part of a fair share that is guaranteed."),
+                       {.name = "credits",
+                        .type = ParameterType::decimal,
+                        .high = kMostPrice,
+                        .default_value = "1000000",
+                        .meaning = "The karma that the first owners begin with, in slots."}},
+        .make = make_karma},
+    MechanismInfo{.name = "max-min",
+                  .summary = "Slots are shared out evenly among owners, as far as each wants them.",
+                  .properties = {.truthfulness = in_units,
+                                 .fairness = Fairness::shares,
+                                 .sets_prices = false},
+                  .make = make_plain<MaxMin>},
+    MechanismInfo{.name = "fifo",
+                  .summary =
+                      "First come, first served: bids in line take the cheapest slots at their "
+                      "reserves.",
+                  .properties = {.truthfulness = for_buyers,
+                                 .sybil_proofness = SybilProofness::for_buyers,
+                                 .sets_prices = false},
+                  .make = make_plain<Fifo>},
+    MechanismInfo{.name = "las",
+                  .summary =
+                      "Jobs run where they are fastest, so that the job that is served least is "
+                      "served as well as possible.",
+                  .properties = scheduled(Fairness::service, Measurements::rates),
+                  .note = kMeasured,
+                  .parameters = {kSlotPrices},
+                  .make = make_scheduled<Objective::las>},
+    MechanismInfo{
+        .name = "ftf",
+        .summary = "Jobs run where they are fastest, so that no job takes much longer than with an "
+                   "equal part of all slots for itself.",
+        .properties = scheduled(Fairness::time_to_finish, Measurements::rates_and_work),
+        .note = kMeasured,
+        .parameters = {kSlotPrices},
+        .make = make_scheduled<Objective::ftf>},
+    MechanismInfo{
+        .name = "makespan",
+        .summary = "Jobs run where they are fastest, so that all are done as early as possible.",
+        .properties = scheduled(Fairness::none, Measurements::rates_and_work),
+        .note = kMeasured,
+        .parameters = {kSlotPrices},
+        .make = make_scheduled<Objective::makespan>},
+    MechanismInfo{
+        .name = "cost-slo",
+        .summary = "The most work for the money, with every job done by its deadline where that is "
+                   "possible.",
+        .properties = scheduled(Fairness::none, Measurements::rates_and_work),
+        .note = kMeasured,
+        .parameters = {kSlotPrices},
+        .make = make_scheduled<Objective::cost_slo>},
+    MechanismInfo{.name = "hadar",
+                  .summary =
+                      "Slots cost more the more of them are in use; a job is placed if its value "
+                      "exceeds the price of the slots it would use.",
+                  .properties = scheduled(Fairness::none, Measurements::rates_and_work),
+                  .note = kMeasured,
+                  .parameters = {kSlotPrices},
+                  .make = make_scheduled<Objective::hadar>},
+    MechanismInfo{
+        .name = "price-discovery",
+        .summary = "As las, found by posted prices that rise and fall with demand; for very many "
+                   "jobs.",
+        .properties = scheduled(Fairness::near_service, Measurements::rates),
+        .note = kMeasured,
+        .parameters = {kSlotPrices},
+        .make = make_scheduled<Objective::price_discovery>},
+    MechanismInfo{
+        .name = "vcg-combinatorial",
+        .summary = "Bundles of goods go where they are worth most; each winner pays what it costs "
+                   "the others.",
+        .properties = {.truthfulness = in_price_and_units,
+                       .budget_balance = weak,
+                       .efficiency = Efficiency::full,
+                       .goods = Goods::bundles,
+                       .gangs = false,
+                       .live = false},
+        .note = "For small books.",
+        .make = make_plain<VcgCombinatorial>},
+    MechanismInfo{.name = "greedy",
+                  .summary =
+                      "Bundles of goods go to the best bids for their size; each winner pays the "
+                      "least bid that would have won.",
+                  .properties = {.truthfulness = for_single_minded,
+                                 .budget_balance = weak,
+                                 .goods = Goods::bundles,
+                                 .gangs = false,
+                                 .live = false},
+                  .parameters = {fraction(
+                      "l", "0.5", "How much size counts: bids are ranked by limit / size^l.")},
+                  .make = make_greedy},
 };
 
 }  // namespace
 
-std::span<const Entry> all() { return kTable; }
+std::span<const MechanismInfo> all() { return kTable; }
+
+base::Result<const MechanismInfo*> find(std::string_view name) {
+  return base::find_named(all(), name, "mechanism", "mechanism");
+}
 
 base::Result<std::unique_ptr<Mechanism>> make(std::string_view name, const Params& params) {
-  std::vector<std::string_view> names;
-  for (const auto& entry : kTable) {
-    if (entry.name == name) return entry.make(params);
-    names.push_back(entry.name);
-  }
-  return base::fail(base::Code::invalid, fmt::format("there is no mechanism '{}'", name),
-                    base::suggest(name, names), "mechanism");
+  SOUK_ASSIGN(const auto* info, find(name));
+  SOUK_ASSIGN(const auto given, base::Arguments::read(fmt::format("the mechanism {}", name),
+                                                      info->parameters, params));
+  return info->make(given);
 }
 
 }  // namespace souk::mechanism

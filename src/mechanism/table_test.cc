@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
 #include "mechanism/mechanism.h"
-#include "mechanism/testing/books.h"
+#include "mechanism/testing/searches.h"
 
 namespace souk::mechanism {
 namespace {
@@ -17,7 +18,10 @@ TEST(Table, EveryRowIsCompleteAndCanBeMadeByName) {
     SCOPED_TRACE(entry.name);
     EXPECT_TRUE(names.insert(entry.name).second) << "a name is used twice";
     EXPECT_TRUE(entry.summary.ends_with('.'));
-    EXPECT_FALSE(entry.properties.empty());
+    for (const auto& row : entry.parameters) {
+      EXPECT_TRUE(row.meaning.ends_with('.')) << row.name;
+      EXPECT_NE(row.default_value.empty(), row.default_words.empty()) << row.name;
+    }
     EXPECT_TRUE(make(entry.name));
   }
   EXPECT_TRUE(names.contains("posted") && names.contains("k-double"));
@@ -66,6 +70,83 @@ TEST(Table, WhoeverIsNotFitForAMarketSaysWhyAndWhatIs) {
     const auto refused = (*make(name))->fit_for_live();
     ASSERT_FALSE(refused) << name;
     EXPECT_FALSE(refused.error().message.empty() || refused.error().hint.empty()) << name;
+  }
+}
+
+// With the parameters that a live market needs.
+std::unique_ptr<Mechanism> made_live(const MechanismInfo& info) {
+  Params params;
+  for (const auto& row : info.parameters)
+    if (!row.suggested.empty()) params.emplace(row.name, row.suggested);
+  return *make(info.name, params);
+}
+
+TEST(Claims, WhatARowSaysOfBooksAndMarketsIsWhatTheMechanismDoes) {
+  const Book gang{.bids = {{1, Credits(9), 2, 2}}, .asks = {{1, Credits(1), 2}}};
+  const Book bundles{.bids = {{1, Credits(1)}}, .items = {"a"}, .bundles = {{0}}};
+  for (const auto& info : all()) {
+    SCOPED_TRACE(info.name);
+    const auto mechanism = made_live(info);
+    const auto& p = info.properties;
+    EXPECT_EQ(mechanism->accepts(gang).has_value(), p.gangs);
+    EXPECT_EQ(mechanism->accepts(bundles).has_value(), p.goods == Goods::bundles);
+    EXPECT_EQ(mechanism->wants_rates(), p.measurements != Measurements::none);
+    EXPECT_EQ(mechanism->fit_for_live().has_value(), p.live);
+  }
+}
+
+TEST(Claims, MoneyGoesWhereTheRowSays) {
+  for (const auto& info : all()) {
+    if (info.properties.goods != Goods::slots) continue;
+    const auto mechanism = *make(info.name);
+    bool deficit = false, surplus = false;
+    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+      base::Random random(seed);
+      const auto book = testing::random_book(random, {.gangs = info.properties.gangs});
+      const auto outcome = testing::clear(*mechanism, book, seed).outcome;
+      const auto platform = totals(book, outcome).platform();
+      deficit |= platform < Credits();
+      surplus |= platform > Credits();
+      for (const auto& t : outcome.trades) {
+        if (info.properties.sets_prices) break;
+        ASSERT_EQ(t.pays, book.asks[t.ask].reserve) << info.name << ", seed " << seed;
+        ASSERT_EQ(t.gets, book.asks[t.ask].reserve) << info.name << ", seed " << seed;
+      }
+    }
+    EXPECT_EQ(deficit, info.properties.budget_balance == BudgetBalance::deficit) << info.name;
+    EXPECT_EQ(surplus, info.properties.budget_balance == BudgetBalance::weak) << info.name;
+  }
+}
+
+// Prices are far apart, so that what rounding gains is told from a lie.
+constexpr testing::ManyBooks kFew{
+    .count = 300,
+    .shape = {.most_bids = 4, .most_asks = 4, .most_units = 2, .gangs = false, .highest_micro = 6},
+    .scale = 60};
+constexpr testing::Lies kLies{.highest_micro = 360, .step = 30, .spare_per_unit = 1};
+
+TEST(Claims, ALiePaysOnlyWhereTheRowDoesNotRuleItOut) {
+  for (const auto& info : all()) {
+    const auto truthfulness = info.properties.truthfulness;
+    if (info.properties.goods != Goods::slots || truthfulness == Truthfulness::in_units) continue;
+    const auto one_side = truthfulness == Truthfulness::for_buyers;
+    auto lies = kLies;
+    lies.units = one_side || truthfulness == Truthfulness::in_price_and_units;
+    const auto found = testing::first_lie(**make(info.name), kFew, lies,
+                                          one_side ? testing::buyers : testing::everybody);
+    EXPECT_EQ(found.empty(), truthfulness != Truthfulness::none) << info.name << ": " << found;
+  }
+}
+
+TEST(Claims, FalseNamesGainNothingWhereTheRowSaysSo) {
+  for (const auto& info : all()) {
+    const auto proof = info.properties.sybil_proofness;
+    if (proof == SybilProofness::none) continue;
+    const auto mechanism = *make(info.name);
+    const auto found = proof == SybilProofness::for_buyers
+                           ? testing::first_twin(*mechanism, {.count = 100, .shape = kFew.shape})
+                           : testing::first_names(*mechanism, kFew, kLies);
+    EXPECT_EQ(found, "") << info.name;
   }
 }
 

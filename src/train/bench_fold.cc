@@ -68,7 +68,7 @@ struct Turns {
 Turns take_turns(const FoldBench& bench, const Case& c, const std::vector<float>& values,
                  base::Duration budget, const base::Clock& clock) {
   const auto rule =
-      *make_rule({.name = c.rule, .workers = static_cast<std::int32_t>(bench.workers)});
+      *make_aggregator({.name = c.rule, .workers = static_cast<std::int32_t>(bench.workers)});
   const auto plain = *make_codec("fp32"), codec = *make_codec(c.codec);
   const auto base_update = std::move(updates_of(values, *plain, 1).front());
   auto updates = updates_of(values, *codec, c.at_once);
@@ -96,13 +96,14 @@ Turns take_turns(const FoldBench& bench, const Case& c, const std::vector<float>
 base::Result<std::vector<Case>> cases_of(const FoldBench& bench) {
   auto rule_names = bench.rules, codecs = bench.codecs;
   if (rule_names.empty())
-    for (const auto& info : rules()) rule_names.emplace_back(info.name);
+    for (const auto& info : aggregators()) rule_names.emplace_back(info.name);
   if (codecs.empty())
     for (const auto name : codec_names()) codecs.emplace_back(name);
   std::vector<Case> out;
   for (const auto& name : rule_names) {
-    SOUK_ASSIGN(const auto rule,
-                make_rule({.name = name, .workers = static_cast<std::int32_t>(bench.workers)}));
+    SOUK_ASSIGN(
+        const auto rule,
+        make_aggregator({.name = name, .workers = static_cast<std::int32_t>(bench.workers)}));
     for (const auto& spec : codecs) {
       SOUK_ASSIGN(const auto codec, make_codec(spec));
       const auto needs = rule->needs();

@@ -19,18 +19,18 @@ std::size_t length_of(std::size_t i, std::size_t size) {
 
 }  // namespace
 
-std::size_t Taken::size() const {
+std::size_t ParameterSnapshot::size() const {
   return blocks.empty() ? 0 : (blocks.size() - 1) * kBlock + blocks.back()->size();
 }
 
-Taken take(const Parameters& parameters) {
-  Taken out{.blocks = parameters.blocks(), .version = parameters.version()};
+ParameterSnapshot take(const Parameters& parameters) {
+  ParameterSnapshot out{.blocks = parameters.blocks(), .version = parameters.version()};
   for (std::size_t i = 0; i < parameters.count(); ++i)
     out.versions.push_back(parameters.version(i));
   return out;
 }
 
-std::string pack_changed(const Taken& taken, std::int64_t since) {
+std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since) {
   std::vector<std::uint32_t> changed;
   std::size_t floats = 0;
   for (std::size_t i = 0; i < taken.blocks.size(); ++i) {

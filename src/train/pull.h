@@ -19,17 +19,17 @@
 namespace souk::train {
 
 // The parameters at one moment, with the version at which each block last changed.
-struct Taken {
+struct ParameterSnapshot {
   Blocks blocks;
   std::vector<std::int64_t> versions;
   std::int64_t version = 0;
   [[nodiscard]] std::size_t size() const;
 };
 
-[[nodiscard]] Taken take(const Parameters& parameters);
+[[nodiscard]] ParameterSnapshot take(const Parameters& parameters);
 
 // What changed after `since`; -1: everything, for a newcomer.
-[[nodiscard]] std::string pack_changed(const Taken& taken, std::int64_t since);
+[[nodiscard]] std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since);
 
 // Overwrites in `values` what changed; gives the new version. Refuses what is not such a message
 // for parameters of this size, and then changes nothing.

@@ -54,7 +54,7 @@ TEST(Pull, WhatIsTakenIsTheParametersAtOneMoment) {
   EXPECT_EQ(taken.size(), kSize);
   EXPECT_EQ((*taken.blocks[0])[0], 0);
   EXPECT_EQ((*taken.blocks[1])[0], -1);
-  EXPECT_EQ(Taken().size(), 0u);
+  EXPECT_EQ(ParameterSnapshot().size(), 0u);
 }
 
 TEST(Pull, ANewcomerGetsEverything) {

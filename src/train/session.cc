@@ -25,7 +25,7 @@ Result<> check_codec(const Aggregator& rule, const Codec& codec) {
 }
 
 Result<Session> Session::make(Spec spec) {
-  SOUK_ASSIGN(auto rule, make_rule(spec.rule));
+  SOUK_ASSIGN(auto rule, make_aggregator(spec.rule));
   SOUK_ASSIGN(auto codec, make_codec(spec.codec));
   SOUK_TRY(check_codec(*rule, *codec));
   const auto needs = rule->needs();

@@ -25,8 +25,8 @@ namespace souk::train {
 class Session {
  public:
   struct Spec {
-    Plan plan;  // Its `workers`, `arity` and `synchronous` follow from the rule.
-    RuleSpec rule;
+    TrainingPlan plan;  // Its `workers`, `arity` and `synchronous` follow from the rule.
+    AggregatorSpec rule;
     std::string codec = "fp32";
     std::vector<std::string> validators;  // Empty: all that suit the rule.
   };
@@ -69,7 +69,7 @@ class Session {
   [[nodiscard]] const History& history() const { return history_; }
 
  private:
-  Session(std::unique_ptr<Aggregator> rule, std::unique_ptr<Codec> codec, Plan plan)
+  Session(std::unique_ptr<Aggregator> rule, std::unique_ptr<Codec> codec, TrainingPlan plan)
       : rule_(std::move(rule)), codec_(std::move(codec)), training_(std::move(plan)) {}
   [[nodiscard]] bool insisted(const Unit& unit, std::int64_t worker, base::Time now) const;
 

@@ -74,8 +74,8 @@ struct Play {
 };
 
 TEST(Session, CodecsThatSendChangesDoNotGoWithRulesThatNeedWeights) {
-  for (const auto& rule : rules()) {
-    const auto made = make_rule({std::string(rule.name), {}, 3});
+  for (const auto& rule : aggregators()) {
+    const auto made = make_aggregator({std::string(rule.name), {}, 3});
     const bool weights = (*made)->needs().sends == Sends::weights;
     for (const auto codec : codec_names()) {
       auto s = spec(std::string(rule.name));

@@ -30,30 +30,31 @@ constexpr std::int64_t kMostRefused = 9;  // A minute and a half of waiting.
 
 }  // namespace
 
-double Training::Known::quantile(double q) const {
+double Training::WorkerRecord::quantile(double q) const {
   if (pace.empty()) return 0;
   std::vector<double> sorted(pace.begin(), pace.end());
   std::ranges::sort(sorted);
   return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
 }
 
-std::int64_t Plan::shard_steps(std::size_t shard) const {
+std::int64_t TrainingPlan::shard_steps(std::size_t shard) const {
   return std::max<std::int64_t>(1, (shards[shard] + batch - 1) / batch);
 }
 
-std::int64_t Plan::epoch_steps() const {
+std::int64_t TrainingPlan::epoch_steps() const {
   std::int64_t out = 0;
   for (std::size_t i = 0; i < shards.size(); ++i) out += shard_steps(i);
   return out;
 }
 
-std::int64_t Plan::unit_steps() const {
+std::int64_t TrainingPlan::unit_steps() const {
   if (local_steps > 0) return local_steps;
   return std::clamp<std::int64_t>(epoch_steps() / (kUnitsPerWorker * std::max(workers, 1)),
                                   kFewestLocalSteps, kMostLocalSteps);
 }
 
-Training::Training(Plan plan, TrainingState state) : plan_(std::move(plan)), s_(std::move(state)) {
+Training::Training(TrainingPlan plan, TrainingState state)
+    : plan_(std::move(plan)), s_(std::move(state)) {
   CHECK(!plan_.shards.empty() && plan_.batch > 0 && plan_.epochs > 0);
   total_ = plan_.epoch_steps();
   unit_ = plan_.unit_steps();
@@ -116,7 +117,7 @@ double Training::usual_pace(double q) const {
 
 // The split: the fastest machine does `local_steps`, a slower one as many as it can in that time,
 // so that updates are equally stale; one that loses much gets half.
-std::int64_t Training::steps_for(const Known& worker) const {
+std::int64_t Training::steps_for(const WorkerRecord& worker) const {
   auto steps = unit_;
   const auto fastest = usual_pace(0), own = worker.quantile(0.5);
   if (own > 0 && fastest > 0)
@@ -125,7 +126,7 @@ std::int64_t Training::steps_for(const Known& worker) const {
   return std::max<std::int64_t>(steps, 1);
 }
 
-Duration Training::time_for(const Known& worker, std::int64_t steps, double q) const {
+Duration Training::time_for(const WorkerRecord& worker, std::int64_t steps, double q) const {
   auto pace = worker.quantile(q);
   if (pace == 0) pace = usual_pace(1) * kPatience;
   if (pace == 0) return kUnknownWorker;
@@ -183,9 +184,9 @@ void Training::expire(Time now) {
   for (const auto id : late) take_back(id, now, true);
 }
 
-Unit Training::give(Unit unit, Known& worker, Worker id, Time now) {
+Unit Training::give(Unit unit, WorkerRecord& worker, Worker id, Time now) {
   unit.id = (s_.life << 32) | ++counter_;
-  Given given{.unit = unit, .worker = id, .at = now};
+  Attempt given{.unit = unit, .worker = id, .at = now};
   if (unit.kind == UnitKind::train) {
     const auto within = time_for(worker, unit.steps, 0.95);
     given.unit.deadline = now + std::max(kShortestDeadline, within * static_cast<int>(kPatience));
@@ -199,7 +200,7 @@ Unit Training::give(Unit unit, Known& worker, Worker id, Time now) {
   return given_[unit.id] = given, given.unit;
 }
 
-std::optional<Unit> Training::evaluation(Known& worker, Worker id, Time now) {
+std::optional<Unit> Training::evaluation(WorkerRecord& worker, Worker id, Time now) {
   for (std::size_t i = 0; i < s_.checks.size(); ++i) {
     auto& check = s_.checks[i];
     if (check.left.empty()) continue;
@@ -216,7 +217,7 @@ std::optional<Unit> Training::evaluation(Known& worker, Worker id, Time now) {
   return std::nullopt;
 }
 
-std::optional<Unit> Training::range_for(Known& worker, Worker id, Time now,
+std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time now,
                                         const std::set<std::int32_t>& holds) {
   auto* work = &s_.epochs.front();
   if (work->open.empty()) {
@@ -253,7 +254,7 @@ std::optional<Unit> Training::range_for(Known& worker, Worker id, Time now,
 }
 
 // Near the end: a unit that is late, or that this worker would finish before the one who has it.
-std::optional<Unit> Training::second_try(Known& worker, Worker id, Time now) {
+std::optional<Unit> Training::second_try(WorkerRecord& worker, Worker id, Time now) {
   for (auto& [first, g] : given_) {
     if (g.unit.kind != UnitKind::train || g.twin != 0 || g.worker == id || g.of != 0 || g.held)
       continue;
@@ -268,7 +269,7 @@ std::optional<Unit> Training::second_try(Known& worker, Worker id, Time now) {
   return std::nullopt;
 }
 
-std::optional<Unit> Training::replica(Known& worker, Worker id, Time now) {
+std::optional<Unit> Training::replica(WorkerRecord& worker, Worker id, Time now) {
   for (auto& [first, g] : given_) {
     if (!g.held || g.twin != 0 || g.worker == id) continue;
     const auto copy = give(g.unit, worker, id, now);
@@ -502,7 +503,7 @@ void Training::close_check(std::size_t i) {
   const auto n = static_cast<double>(std::max<std::int64_t>(check.samples, 1));
   const auto accuracy = check.right_sum / n;
   // Those of two epochs may end in any order.
-  auto it = std::ranges::lower_bound(s_.rows, check.epoch, {}, &Row::epoch);
+  auto it = std::ranges::lower_bound(s_.rows, check.epoch, {}, &EpochRow::epoch);
   if (it == s_.rows.end() || it->epoch != check.epoch)
     it = s_.rows.insert(it, {.epoch = check.epoch, .low = accuracy, .high = accuracy});
   auto& row = *it;

@@ -15,7 +15,7 @@ namespace souk::train {
 
 // What a job wants, fixed at its start. A shard of n samples is n / batch steps of an epoch,
 // rounded up; a unit is some consecutive steps of one shard and epoch.
-struct Plan {
+struct TrainingPlan {
   std::vector<std::int64_t> shards;      // Samples of each.
   std::vector<std::int64_t> validation;  // Likewise.
   std::int32_t epochs = 1;
@@ -72,7 +72,7 @@ struct Check {
               loss_sum, right_sum, left)
 };
 
-struct Row {
+struct EpochRow {
   std::int32_t epoch = 0;
   base::Duration at;
   std::int64_t samples = 0;
@@ -83,8 +83,8 @@ struct Row {
   std::int32_t checks = 0;
   std::int32_t workers = 0;
   [[nodiscard]] double mean() const { return checks == 0 ? 0 : sum / checks; }
-  SOUK_FIELDS(Row, epoch, at, samples, version, loss, validation_loss, accuracy, sum, low, high,
-              checks, workers)
+  SOUK_FIELDS(EpochRow, epoch, at, samples, version, loss, validation_loss, accuracy, sum, low,
+              high, checks, workers)
 };
 
 // Steps of one shard and epoch that nobody has done yet.
@@ -112,7 +112,7 @@ struct TrainingState {
   bool initialised = false;
   std::vector<EpochWork> epochs;  // The oldest that is not done and, perhaps, the one after it.
   std::vector<Check> checks;      // Under way.
-  std::vector<Row> rows;
+  std::vector<EpochRow> rows;
   std::int64_t samples = 0, useful_steps = 0, wasted_steps = 0;
   base::Duration elapsed;
   bool finished = false;
@@ -134,7 +134,7 @@ class Training {
  public:
   using Worker = std::int64_t;
 
-  explicit Training(Plan plan, TrainingState state = {});
+  explicit Training(TrainingPlan plan, TrainingState state = {});
 
   // Something for `worker`, who holds these shards. A worker has one unit at a time: asking again
   // gives up the one before.
@@ -180,7 +180,7 @@ class Training {
   [[nodiscard]] const TrainingState& state() const { return s_; }
   // As it would be after a crash now.
   [[nodiscard]] TrainingState durable(base::Time now) const;
-  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const TrainingPlan& plan() const { return plan_; }
   [[nodiscard]] std::int32_t epoch() const;
   [[nodiscard]] double progress() const;  // 0 to 1.
   [[nodiscard]] base::Duration elapsed(base::Time now) const;
@@ -196,7 +196,7 @@ class Training {
   [[nodiscard]] std::int32_t active(base::Time now) const;
 
  private:
-  struct Known {  // Of a worker.
+  struct WorkerRecord {
     std::int64_t unit = 0;
     std::int64_t units = 0, steps = 0, lost = 0, rejected = 0, streak = 0;
     std::int64_t refused = 0;  // In a row.
@@ -205,7 +205,7 @@ class Training {
     base::Time not_before;  // Until then it gets nothing.
     [[nodiscard]] double quantile(double q) const;
   };
-  struct Given {
+  struct Attempt {
     Unit unit;
     Worker worker = 0;
     base::Time at;
@@ -219,14 +219,15 @@ class Training {
   void expire(base::Time now);
   void take_back(std::int64_t id, base::Time now, bool lost);
   void put_back(const Range& range);
-  Unit give(Unit unit, Known& worker, Worker id, base::Time now);
-  std::optional<Unit> evaluation(Known& worker, Worker id, base::Time now);
-  std::optional<Unit> range_for(Known& worker, Worker id, base::Time now,
+  Unit give(Unit unit, WorkerRecord& worker, Worker id, base::Time now);
+  std::optional<Unit> evaluation(WorkerRecord& worker, Worker id, base::Time now);
+  std::optional<Unit> range_for(WorkerRecord& worker, Worker id, base::Time now,
                                 const std::set<std::int32_t>& holds);
-  std::optional<Unit> second_try(Known& worker, Worker id, base::Time now);
-  std::optional<Unit> replica(Known& worker, Worker id, base::Time now);
-  [[nodiscard]] std::int64_t steps_for(const Known& worker) const;
-  [[nodiscard]] base::Duration time_for(const Known& worker, std::int64_t steps, double q) const;
+  std::optional<Unit> second_try(WorkerRecord& worker, Worker id, base::Time now);
+  std::optional<Unit> replica(WorkerRecord& worker, Worker id, base::Time now);
+  [[nodiscard]] std::int64_t steps_for(const WorkerRecord& worker) const;
+  [[nodiscard]] base::Duration time_for(const WorkerRecord& worker, std::int64_t steps,
+                                        double q) const;
   [[nodiscard]] double usual_pace(double q) const;
   [[nodiscard]] double rate(std::int32_t epoch) const;
   [[nodiscard]] std::size_t under_way() const;
@@ -235,12 +236,12 @@ class Training {
   void close_epochs();
   void close_check(std::size_t i);
 
-  Plan plan_;
+  TrainingPlan plan_;
   TrainingState s_;
   std::int64_t total_ = 0;  // Steps of an epoch,
   std::int64_t unit_ = 0;   // and of a unit on the fastest machine.
-  std::map<Worker, Known> workers_;
-  std::map<std::int64_t, Given> given_;
+  std::map<Worker, WorkerRecord> workers_;
+  std::map<std::int64_t, Attempt> given_;
   std::int64_t counter_ = 0;
   std::size_t buffered_ = 0;
   double recent_loss_ = 0;

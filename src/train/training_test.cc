@@ -11,7 +11,7 @@ using base::seconds;
 using base::Time;
 
 // Four shards of 100 samples in batches of 10: 40 steps an epoch.
-Plan small(std::int32_t epochs = 2) {
+TrainingPlan small(std::int32_t epochs = 2) {
   return {.shards = {100, 100, 100, 100},
           .validation = {50},
           .epochs = epochs,
@@ -26,7 +26,7 @@ struct Hub {
   Time now{1'000'000};
   std::int64_t version = 0;
 
-  explicit Hub(Plan plan = small(), TrainingState state = {}) : t(std::move(plan), state) {}
+  explicit Hub(TrainingPlan plan = small(), TrainingState state = {}) : t(std::move(plan), state) {}
 
   Unit next(Training::Worker w, const std::set<std::int32_t>& holds = {}) {
     return t.next(w, now, holds);

@@ -41,7 +41,7 @@ class Update {
   double norm = -1;
 
  private:
-  struct Part {
+  struct BlockBytes {
     std::size_t at, length;
   };
   [[nodiscard]] std::string_view bytes(std::size_t i) const {
@@ -52,7 +52,7 @@ class Update {
   }
   const Codec* codec_ = nullptr;
   std::string body_;
-  std::vector<Part> parts_;  // Of body_, one for each block.
+  std::vector<BlockBytes> parts_;  // Of body_, one for each block.
   std::size_t size_ = 0;
 };
 

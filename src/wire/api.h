@@ -846,19 +846,6 @@ struct Faq {
   SOUK_FIELDS(Faq, items)
 };
 
-// Mechanisms an operator can choose from.
-struct Mechanism {
-  std::string name;
-  std::string summary;
-  std::string properties;
-  SOUK_FIELDS(Mechanism, name, summary, properties)
-};
-
-struct Mechanisms {
-  std::vector<Mechanism> items;
-  SOUK_FIELDS(Mechanisms, items)
-};
-
 struct Health {
   std::string status;  // ok
   std::string version;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "wire/api.h"
+#include "wire/choices.h"
 #include "wire/json.h"
 #include "wire/schema.h"
 

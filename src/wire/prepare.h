@@ -7,7 +7,7 @@
 #include "base/fields.h"
 #include "wire/api.h"
 
-// From the text of a job file to a job, and what there is to write into one.
+// From the text of a job file to a job.
 
 namespace souk::wire {
 
@@ -34,17 +34,6 @@ struct Sample {
 struct Samples {
   std::vector<Sample> items;
   SOUK_FIELDS(Samples, items)
-};
-
-struct Choice {
-  std::string name;
-  std::string summary;
-  SOUK_FIELDS(Choice, name, summary)
-};
-
-struct TrainingChoices {
-  std::vector<Choice> models, data, rules, codecs;
-  SOUK_FIELDS(TrainingChoices, models, data, rules, codecs)
 };
 
 }  // namespace souk::wire

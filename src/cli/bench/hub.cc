@@ -218,7 +218,7 @@ Result<> HubBench::count() {
 // Every contribution adds 1 to every number: what is there at the end says how many arrived.
 Result<> HubBench::count_in(const std::string& url, std::string what, std::int64_t each) {
   constexpr std::size_t hubs = 4, size = 1'000;
-  const auto rule = *train::make_rule({.name = "downpour", .params = {{"eta", 1}}});
+  const auto rule = *train::make_aggregator({.name = "downpour", .params = {{"eta", 1}}});
   const auto codec = *train::make_codec("fp32");
   const auto body = train::pack(std::vector<float>(size, 1), *codec, {});
   SOUK_ASSIGN(const auto store, hub::make_store(url, "count"));
@@ -274,7 +274,7 @@ Result<> HubBench::compare_stores() {
 
 // The median of folding one update into a store that only we write to.
 Result<double> HubBench::fold_ms(const std::string& url, int times) {
-  const auto rule = *train::make_rule({.name = "downpour", .params = {{"eta", 0.1}}});
+  const auto rule = *train::make_aggregator({.name = "downpour", .params = {{"eta", 0.1}}});
   const auto codec = *train::make_codec("fp32");
   const auto update = *train::Update::read(fp32_update(), *codec, kFloats);
   SOUK_ASSIGN(const auto store, hub::make_store(url, "fold"));

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "train/codecs/codec.h"
+#include "train/validators/validator.h"
 
 namespace souk::cli {
 namespace {
@@ -34,11 +36,22 @@ base::Result<> read_adversaries(std::string_view text, lab::Fleet& fleet) {
   return {};
 }
 
+// "fp32, top-k:0.01": the names there are, with the usual value behind the colon.
+template <class Info>
+std::string listed(std::span<const Info> table) {
+  std::string out;
+  for (const auto& info : table) {
+    out.append(out.empty() ? "" : ", ").append(info.name);
+    for (const auto& p : info.parameters) out.append(":").append(p.default_value);
+  }
+  return out;
+}
+
 }  // namespace
 
-base::Result<train::RuleSpec> parse_rule(std::string_view text) {
+base::Result<train::AggregatorSpec> parse_rule(std::string_view text) {
   const auto pieces = base::split(text, ':');
-  train::RuleSpec out{.name = std::string(pieces.front())};
+  train::AggregatorSpec out{.name = std::string(pieces.front())};
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     SOUK_ASSIGN(const auto pair, split_pair(pieces[i]));
     SOUK_TRY(read_value(pair.second, out.params[pair.first]));
@@ -69,8 +82,8 @@ std::vector<Option> sim_options(SimFlags& f) {
       flag("--lr-end RATE", "reached along a cosine", f.lr_end),
       flag("--local-steps N", "of a unit on the fastest machine; default chosen", f.local_steps),
       flag("--validations N", "checks in an epoch, default 4", f.validations),
-      flag("--codec NAME", "fp32, fp16, int8, top-k; default fp32", f.codec),
-      flag("--validators LIST", "finite, norm:10, loss:20; default all", f.validators),
+      flag("--codec NAME", listed(train::codecs()) + "; default fp32", f.codec),
+      flag("--validators LIST", listed(train::validators()) + "; default all", f.validators),
       flag("--target ACCURACY", "note when it is reached", f.target),
       flag("--seed N", "default 1", f.seed),
   };

@@ -35,7 +35,7 @@ struct SimFlags {
 [[nodiscard]] std::vector<Option> sim_options(SimFlags& flags);
 
 // "vc-asgd:alpha=0.95": a rule and its params.
-[[nodiscard]] base::Result<train::RuleSpec> parse_rule(std::string_view text);
+[[nodiscard]] base::Result<train::AggregatorSpec> parse_rule(std::string_view text);
 
 // What to simulate, but for the rule. The learner has the lesson of the flags.
 [[nodiscard]] base::Result<lab::SimConfig> sim_config(const SimFlags& flags,

@@ -101,7 +101,7 @@ std::vector<std::string> Bench::rules() const {
   if (!flags_.rules.items.empty()) return flags_.rules.items;
   if (!flags_.full) return {std::string(kDefault), "fedavg", "fedbuff", "downpour"};
   std::vector<std::string> out;
-  for (const auto& rule : train::rules())
+  for (const auto& rule : train::aggregators())
     if (rule.name != kOld) out.emplace_back(rule.name);
   return out;
 }

@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "cli/commands/commands.h"
+#include "cli/shell/choices.h"
 #include "cli/shell/human.h"
+#include "lab/report/choices.h"
 
 namespace souk::cli {
 namespace {
@@ -113,14 +115,17 @@ Command set_command() {
                  flag("--gpus N", "of one slot", o->gpus),
                  flag("--gpu-memory SIZE", "of each GPU", o->gpu_memory),
                  flag("--price PRICE", "suggested before there is any history", o->price),
-                 flag("--mechanism NAME", "the clearing rule (`souk mechanisms`)", o->mechanism),
-                 flag("--param KEY=VALUE", "a parameter of the rule", o->params),
-                 flag("--trial NAME", "another rule that takes turns with it", o->trial),
+                 flag("--mechanism NAME", "how it is cleared (`souk mechanisms`)", o->mechanism),
+                 flag("--param KEY=VALUE", "a parameter of the mechanism", o->params),
+                 flag("--trial NAME", "another mechanism that takes turns with it", o->trial),
                  flag("--trial-param KEY=VALUE", "a parameter of that one", o->trial_params),
                  flag("--slice TIME", "how long a turn is, default 1h", o->slice),
                  flag("--no-trial", "end it", o->no_trial),
                  flag("--retired", "take no new offers and jobs", o->retired),
                  flag("--unretired", "take them again", o->unretired)};
+  out.details =
+      "Mechanisms and their parameters: " + live_mechanisms_text(lab::mechanism_choices()) +
+      "; or external, a program of yours.";
   out.run = [o](Context& c) { return set(c, *o); };
   return out;
 }
@@ -193,16 +198,12 @@ Command class_command() {
 
 Command mechanisms_command() {
   Command out{.name = "mechanisms",
-              .summary = "clearing rules an operator can choose from",
+              .summary = "mechanisms an operator can choose from, and their parameters",
               .examples = {"mechanisms"}};
   out.run = [](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get("/v1/mechanisms"));
-    return c.show<wire::Mechanisms>(body, [&](const auto& m) {
-      for (const auto& rule : m.items)
-        c.print(fmt::format("{}\n  {}\n  {}\n", paint(printable(rule.name), Tone::strong, c.out()),
-                            printable(rule.summary), printable(rule.properties)));
-    });
+    return c.show<wire::Mechanisms>(body, [&](const auto& m) { show_mechanisms(c, m); });
   };
   return out;
 }

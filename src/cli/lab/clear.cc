@@ -10,17 +10,18 @@
 
 #include "cli/commands/commands.h"
 #include "cli/lab/clear_explain.h"
+#include "cli/shell/choices.h"
 #include "cli/shell/human.h"
 #include "lab/files/book.h"
+#include "lab/report/choices.h"
 #include "lab/worlds/external.h"
 #include "mechanism/mechanism.h"
-#include "mechanism/params.h"
 #include "mechanism/sharing/karma.h"
 #include "wire/api.h"
 #include "wire/json.h"
 
-// One clearing of a book from a file: what a rule does to whom, before a market runs on it. Needs
-// no server.
+// One clearing of a book from a file: what a mechanism does to whom, before a market runs on it.
+// Needs no server.
 
 namespace souk::cli {
 namespace {
@@ -190,9 +191,12 @@ struct Shares {
 
 Result<Shares> shares_of(const Clear& o, const lab::Quanta& book) {
   const auto params = o.rule_params();
-  SOUK_TRY(mechanism::only_params(o.mechanism, params, {"alpha"}));
-  SOUK_ASSIGN(const auto alpha_ppm, mechanism::fraction_ppm(params, "alpha", 500'000));
-  const mechanism::Karma rule(alpha_ppm);
+  // What owners begin with stands in the file of quanta.
+  SOUK_ASSIGN(const auto* info, mechanism::find(o.mechanism));
+  const base::ParameterList alpha{
+      *std::ranges::find(info->parameters, "alpha", &base::Parameter::name)};
+  SOUK_ASSIGN(const auto given, base::Arguments::read("karma by quanta", alpha, params));
+  const mechanism::Karma rule(given.micro("alpha"));
   Shares out{.mechanism = o.mechanism, .seed = o.seed};
   std::vector<std::int64_t> karma(book.demands.front().size(),
                                   book.initial_credits * mechanism::kKarmaPerSlot);
@@ -242,15 +246,9 @@ Result<> clear_quanta(const Context& c, const Clear& o, const lab::Quanta& book)
 }
 
 Result<> list_mechanisms(const Context& c) {
-  wire::Mechanisms list;
-  for (const auto& m : mechanism::all())
-    list.items.push_back({std::string(m.name), std::string(m.summary), std::string(m.properties)});
+  const auto list = lab::mechanism_choices();
   if (c.json()) return c.print_json(wire::to_json(list));
-  for (const auto& m : list.items)
-    c.print(fmt::format("{}\n  {}\n  {}\n", paint(m.name, Tone::strong, c.out()),
-                        wrapped(m.summary, 2, text_width(c.out())),
-                        wrapped(m.properties, 2, text_width(c.out()))));
-  c.note("IR: nobody loses by taking part; IC: telling the truth is best");
+  show_mechanisms(c, list);
   c.note("and external: a program of yours (--param program='python3 rule.py')");
   return {};
 }
@@ -277,12 +275,12 @@ Command clear_command() {
                            "clear --mechanism external --param program='python3 "
                            "examples/mechanisms/mcafee.py' --book book.json"},
               .common = Common::local};
-  out.options = {flag("--mechanism NAME", "the clearing rule, or `external`", o->mechanism),
+  out.options = {flag("--mechanism NAME", "the mechanism, or `external`", o->mechanism),
                  flag("--book FILE", "the bids and asks, as JSON; - for stdin", o->book),
                  flag("--seed N", "for draws; default 1", o->seed),
-                 flag("--param KEY=VALUE", "a parameter of the rule", o->params),
+                 flag("--param KEY=VALUE", "a parameter of the mechanism", o->params),
                  flag("--explain", "say how the prices came about", o->explain),
-                 flag("--list", "the mechanisms and their properties", o->list)};
+                 flag("--list", "the mechanisms, their properties and parameters", o->list)};
   out.details =
       "The book: {\"bids\":[{\"id\":\"b1\",\"price\":17,\"units\":1}],"
       "\"asks\":[{\"id\":\"s1\",\"price\":1}]}. Prices are in credits per unit; pays and gets are "

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cli/shell/human.h"
+#include "lab/report/choices.h"
 #include "mechanism/auction/sides.h"
 
 namespace souk::cli {
@@ -126,8 +127,8 @@ class Explanation {
   }
 
   void explain_rule() {
-    for (const auto& entry : mechanism::all())
-      if (entry.name == rule_) say("The rule, {}: {}", rule_, entry.summary);
+    if (const auto info = mechanism::find(rule_))
+      say("The mechanism, {}: {}", rule_, (*info)->summary);
     if (outcome_.trades.empty() && outcome_.awards.empty()) {
       say("Nothing trades.");
     } else if (const auto price = lab::uniform_price(outcome_)) {
@@ -142,8 +143,9 @@ class Explanation {
   }
 
   void explain_promises() {
-    for (const auto& entry : mechanism::all())
-      if (entry.name == rule_) say("What the rule promises: {}.", entry.properties);
+    for (const auto& m : lab::mechanism_choices().items)
+      if (m.name == rule_)
+        say("What the mechanism promises: {}.", wire::properties_text(m.properties));
   }
 
   std::string range(Credits mechanism::Trade::* price) const {

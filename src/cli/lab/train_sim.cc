@@ -4,12 +4,14 @@
 
 #include "cli/bench/sim.h"
 #include "cli/commands/commands.h"
+#include "cli/shell/choices.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
+#include "lab/report/choices.h"
 #include "wire/json.h"
 
-// A training under a virtual clock: what a rule, a codec or a fleet would do to a job, before any
-// machine is paid for it.
+// A training under a virtual clock: what an aggregator, a codec or a fleet would do to a job,
+// before any machine is paid for it.
 
 namespace souk::cli {
 namespace {
@@ -19,6 +21,7 @@ constexpr double kParts = 1000;  // Of a simulation, in the progress bar.
 struct TrainSim : SimFlags {
   std::string rule = "delayed-nesterov";
   Names compare;
+  bool list = false;
 };
 
 std::string seconds_text(double s) { return fmt::format("{:.1f}", s); }
@@ -73,7 +76,15 @@ void show_all(const Context& c, const std::vector<lab::SimResult>& results) {
   c.print(table);
 }
 
+Result<> list_choices(const Context& c) {
+  const auto choices = lab::training_choices();
+  if (c.json()) return c.print_json(wire::to_json(choices));
+  show_training_choices(c, choices);
+  return {};
+}
+
 Result<> train_sim(Context& c, const TrainSim& o) {
+  if (o.list) return list_choices(c);
   const auto names = o.compare.items.empty() ? std::vector{o.rule} : o.compare.items;
   SOUK_ASSIGN(const auto learner, TorchLearner::start(c, o.lesson));
   SOUK_ASSIGN(auto config, sim_config(o, *learner));
@@ -111,8 +122,10 @@ Command train_sim_command() {
                    "train-sim --rule trimmed-mean --adversaries 0.2:sign-flip --json"},
       .common = Common::local};
   out.options = {
-      flag("--rule RULE", "and its params: vc-asgd:alpha=0.95; default delayed-nesterov", o->rule),
-      flag("--compare RULES", "several, in a table", o->compare)};
+      flag("--rule NAME", "the aggregator: vc-asgd, vc-asgd:alpha=0.95; default delayed-nesterov",
+           o->rule),
+      flag("--compare NAMES", "several, in a table", o->compare),
+      flag("--list", "the aggregators, codecs and validators, and their parameters", o->list)};
   for (auto& option : sim_options(*o)) out.options.push_back(std::move(option));
   out.details =
       "Machines, links and deaths are invented; what is learnt is not: the native trainer computes "

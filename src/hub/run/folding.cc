@@ -53,7 +53,7 @@ UnitVerdict Folding::begin(OpenReport& report, const wire::UnitDone& done, std::
   return book_.initialised(report, done, std::move(layout));
 }
 
-Result<train::Taken> Folding::load(SavedParameters parameters) {
+Result<train::ParameterSnapshot> Folding::load(SavedParameters parameters) {
   parameters.generation = generation_;
   SOUK_TRY(store_.load(parameters));
   return store_.take();

@@ -24,7 +24,7 @@ class Folding {
   // The first parameters, by whoever came first.
   wire::UnitVerdict begin(OpenReport& report, const wire::UnitDone& done, std::string body);
   // Parameters from a snapshot; gives them as they are now in the store.
-  base::Result<train::Taken> load(SavedParameters parameters);
+  base::Result<train::ParameterSnapshot> load(SavedParameters parameters);
   // Folds for all who wait. After an error, what was accepted is folded the next time.
   base::Result<> fold_waiting();
   // The store is at `version`; a check that is due begins.

@@ -33,7 +33,7 @@ class HubFolding {
     std::string job;
     std::string codec;
     std::string generation;
-    train::RuleSpec aggregator;
+    train::AggregatorSpec aggregator;
   };
   HubFolding(Remote& hubs, Names names, UnitBook& book, ParameterStore& store, Folding& folding,
              Turns& turns, const base::Clock& clock);

@@ -11,8 +11,8 @@ constexpr std::string_view kDefaultRule = "delayed-nesterov";
 
 }  // namespace
 
-train::Plan plan_of(const wire::Train& spec, std::int32_t workers) {
-  train::Plan out{.epochs = spec.epochs,
+train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers) {
+  train::TrainingPlan out{.epochs = spec.epochs,
                   .batch = spec.batch,
                   .local_steps = spec.local_steps,
                   .validations = spec.validations,

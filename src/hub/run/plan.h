@@ -10,7 +10,7 @@
 namespace souk::hub {
 
 // A job's work, for at most so many workers.
-[[nodiscard]] train::Plan plan_of(const wire::Train& spec, std::int32_t workers);
+[[nodiscard]] train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers);
 
 // The same, with the aggregator, codec and validators that judge and fold it.
 [[nodiscard]] train::Session::Spec session_of(const wire::Train& spec, std::int32_t workers);

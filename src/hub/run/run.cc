@@ -21,7 +21,7 @@ using wire::UnitVerdict;
 
 }  // namespace
 
-Run::Run(const wire::Train& spec, train::RuleSpec aggregator, train::Session session,
+Run::Run(const wire::Train& spec, train::AggregatorSpec aggregator, train::Session session,
          blob::Store& blobs, const base::Clock& clock, RunOptions options,
          std::unique_ptr<ParameterStore> store)
     : spec_(spec),
@@ -213,7 +213,7 @@ Result<> Run::fold_and_save() {
 
 Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
                               std::optional<std::int64_t> version) {
-  train::Taken taken;
+  train::ParameterSnapshot taken;
   if (version) {
     auto kept = book_.kept(*version);
     if (!kept)

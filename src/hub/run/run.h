@@ -107,7 +107,7 @@ class Run {
   base::Result<TrainingResult> end(std::string reason);
 
  private:
-  Run(const wire::Train& spec, train::RuleSpec aggregator, train::Session session,
+  Run(const wire::Train& spec, train::AggregatorSpec aggregator, train::Session session,
       blob::Store& blobs, const base::Clock& clock, RunOptions options,
       std::unique_ptr<ParameterStore> store);
 

@@ -27,8 +27,8 @@ constexpr std::string_view kClosed = "the lease ended before the unit was judged
 
 std::int64_t as_worker(base::LeaseId lease) { return static_cast<std::int64_t>(lease.value); }
 
-train::Taken taken_of(train::Blocks blocks, std::int64_t version) {
-  train::Taken out{.blocks = std::move(blocks), .version = version};
+train::ParameterSnapshot taken_of(train::Blocks blocks, std::int64_t version) {
+  train::ParameterSnapshot out{.blocks = std::move(blocks), .version = version};
   out.versions.resize(out.blocks.size(), version);
   return out;
 }
@@ -371,7 +371,7 @@ bool UnitBook::folded(std::int64_t version) {
   return session_.training().check_due();
 }
 
-void UnitBook::begin_check(train::Taken parameters) {
+void UnitBook::begin_check(train::ParameterSnapshot parameters) {
   const std::lock_guard lock(mutex_);
   const auto version = parameters.version;
   if (session_.training().begin_check(version, clock_.now()))
@@ -380,14 +380,14 @@ void UnitBook::begin_check(train::Taken parameters) {
 
 // --- The training as a whole --------------------------------------------------------------------
 
-std::optional<train::Taken> UnitBook::kept(std::int64_t version) const {
+std::optional<train::ParameterSnapshot> UnitBook::kept(std::int64_t version) const {
   const std::lock_guard lock(mutex_);
   const auto it = kept_.find(version);
   return it == kept_.end() ? std::nullopt : std::optional(it->second);
 }
 
 void UnitBook::forget_versions() {
-  std::vector<train::Taken> freed;  // After the lock.
+  std::vector<train::ParameterSnapshot> freed;  // After the lock.
   const std::lock_guard lock(mutex_);
   const auto needed = session_.training().kept();
   for (auto it = kept_.begin(); it != kept_.end();) {
@@ -444,7 +444,7 @@ SnapshotHead UnitBook::head(SavedParameters& parameters) const {
   return out;
 }
 
-void UnitBook::restore(SnapshotHead head, const train::Taken& parameters,
+void UnitBook::restore(SnapshotHead head, const train::ParameterSnapshot& parameters,
                        std::int64_t paid_through) {
   const std::lock_guard lock(mutex_);
   layout_ = std::make_shared<train::Layout>(std::move(head.layout));
@@ -457,7 +457,7 @@ void UnitBook::restore(SnapshotHead head, const train::Taken& parameters,
   for (const auto version : session_.training().kept()) kept_[version] = parameters;
 }
 
-Result<> UnitBook::finish(std::string reason, train::Taken parameters) {
+Result<> UnitBook::finish(std::string reason, train::ParameterSnapshot parameters) {
   const std::lock_guard lock(mutex_);
   auto& training = session_.training();
   if (!training.state().initialised)

@@ -132,12 +132,12 @@ class UnitBook {
   // `version` is the newest. Gives whether begin_check() should follow.
   bool folded(std::int64_t version);
   // Units that check `parameters` may be given out from now on.
-  void begin_check(train::Taken parameters);
+  void begin_check(train::ParameterSnapshot parameters);
 
   // --- The training as a whole ------------------------------------------------------------------
 
   // A version that is under check, or that updates are compared from.
-  [[nodiscard]] std::optional<train::Taken> kept(std::int64_t version) const;
+  [[nodiscard]] std::optional<train::ParameterSnapshot> kept(std::int64_t version) const;
   [[nodiscard]] std::size_t floats() const;  // 0 until there are parameters.
   // Forgets versions that nobody needs any more.
   void forget_versions();
@@ -150,10 +150,10 @@ class UnitBook {
   // What a snapshot says, together with `parameters`. What the training ended with replaces their
   // values.
   [[nodiscard]] SnapshotHead head(SavedParameters& parameters) const;
-  void restore(SnapshotHead head, const train::Taken& parameters, std::int64_t paid_through);
+  void restore(SnapshotHead head, const train::ParameterSnapshot& parameters, std::int64_t paid_through);
 
   // Ends it now. conflict: there is nothing yet.
-  base::Result<> finish(std::string reason, train::Taken parameters);
+  base::Result<> finish(std::string reason, train::ParameterSnapshot parameters);
   struct FinalParameters {
     train::Blocks blocks;
     train::Layout layout;
@@ -211,7 +211,7 @@ class UnitBook {
   base::Random random_;       // Which units are done twice.
   std::shared_ptr<const train::Layout> layout_ = std::make_shared<train::Layout>();
   std::int64_t version_ = 0;
-  std::map<std::int64_t, train::Taken> kept_;       // Versions under check or comparison.
+  std::map<std::int64_t, train::ParameterSnapshot> kept_;       // Versions under check or comparison.
   std::map<std::int64_t, Assignment> assignments_;  // By unit.
   std::map<base::LeaseId, ReportState> judging_;
   std::set<base::LeaseId> sealed_;

@@ -30,7 +30,7 @@ class MemoryStore final : public ParameterStore {
     return out;
   }
 
-  base::Result<train::Taken> take() const override {
+  base::Result<train::ParameterSnapshot> take() const override {
     const std::lock_guard lock(mutex_);
     return train::take(parameters_);
   }

@@ -140,9 +140,9 @@ class PostgresStore final : public ParameterStore {
       return mirror_.saved();
     });
   }
-  Result<train::Taken> take() const override {
+  Result<train::ParameterSnapshot> take() const override {
     const std::lock_guard lock(mutex_);
-    return transaction([&]() -> Result<train::Taken> {
+    return transaction([&]() -> Result<train::ParameterSnapshot> {
       SOUK_TRY(refresh(false));
       return mirror_.taken();
     });

@@ -93,7 +93,7 @@ class RedisStore final : public ParameterStore {
     SOUK_TRY(refresh({}));
     return mirror_.saved();
   }
-  Result<train::Taken> take() const override {
+  Result<train::ParameterSnapshot> take() const override {
     const std::lock_guard lock(mutex_);
     SOUK_TRY(refresh({}));
     return mirror_.taken();

@@ -41,7 +41,7 @@ class ParameterStore {
   // Replaces whatever there is.
   virtual base::Result<> load(const SavedParameters& saved) = 0;
   [[nodiscard]] virtual base::Result<SavedParameters> save() const = 0;
-  [[nodiscard]] virtual base::Result<train::Taken> take() const = 0;
+  [[nodiscard]] virtual base::Result<train::ParameterSnapshot> take() const = 0;
   // Gives the new version. Sets each update's staleness on the way; leaves out what was folded
   // before.
   virtual base::Result<std::int64_t> fold(const train::Aggregator& rule,

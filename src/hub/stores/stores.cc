@@ -106,7 +106,7 @@ std::vector<std::string_view> Mirror::bytes(std::size_t i) const {
   return out;
 }
 
-train::Taken Mirror::taken() const {
+train::ParameterSnapshot Mirror::taken() const {
   return {.blocks = parameters_.blocks(), .versions = versions_, .version = parameters_.version()};
 }
 

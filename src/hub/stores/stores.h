@@ -65,7 +65,7 @@ class Mirror {
   // next change.
   [[nodiscard]] std::vector<std::string_view> bytes(std::size_t i) const;
   [[nodiscard]] const train::Parameters& parameters() const { return parameters_; }
-  [[nodiscard]] train::Taken taken() const;
+  [[nodiscard]] train::ParameterSnapshot taken() const;
   [[nodiscard]] SavedParameters saved() const;
 
  private:

@@ -66,7 +66,7 @@ void expect_same_as_memory(std::string_view url) {
   const auto base = train::blocks_of(noise(kFloats, 2));
   std::vector<std::vector<float>> changes;
   for (std::uint64_t seed = 10; seed < 14; ++seed) changes.push_back(noise(kFloats, seed, 0.1F));
-  for (const auto& info : train::rules()) {
+  for (const auto& info : train::aggregators()) {
     const auto rule = train::testing::rule(std::string(info.name), {}, 3);
     const auto needs = rule->needs();
     const auto memory = make_memory_store();

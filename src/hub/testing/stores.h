@@ -43,7 +43,7 @@ class HookedStore final : public ParameterStore {
     SOUK_TRY(hooks_.save());
     return store_->save();
   }
-  base::Result<train::Taken> take() const override {
+  base::Result<train::ParameterSnapshot> take() const override {
     SOUK_TRY(hooks_.take());
     return store_->take();
   }

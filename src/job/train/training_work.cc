@@ -60,7 +60,7 @@ base::Result<> check_data(const wire::Train& train) {
 base::Result<> check_methods(const wire::Train& train, std::int32_t workers) {
   SOUK_TRY(train::make_codec(train.codec));
   if (!train.rule.empty())
-    SOUK_TRY(train::make_rule(
+    SOUK_TRY(train::make_aggregator(
         {train.rule, {train.rule_params.begin(), train.rule_params.end()}, workers}));
   for (const auto& name : train.validators) SOUK_TRY(train::make_validator(name));
   return {};

@@ -259,10 +259,10 @@ class Reader {
     if (std::ranges::none_of(form_.bids, known)) return {};
     for (std::size_t i = 0; i < form_.bids.size(); ++i) {
       const auto& form = form_.bids[i];
-      const mechanism::Work work{.steps = form.steps.value_or(0),
-                                 .done = form.done.value_or(0),
-                                 .elapsed_s = form.elapsed.value_or(0),
-                                 .slo_s = form.slo.value_or(0)};
+      const mechanism::JobProgress work{.steps = form.steps.value_or(0),
+                                        .done = form.done.value_or(0),
+                                        .elapsed_s = form.elapsed.value_or(0),
+                                        .slo_s = form.slo.value_or(0)};
       SOUK_TRY(check_measure(work.steps, fmt::format("bids[{}].steps", i)));
       SOUK_TRY(check_measure(work.done, fmt::format("bids[{}].done", i)));
       SOUK_TRY(check_measure(work.elapsed_s, fmt::format("bids[{}].elapsed", i)));

@@ -27,7 +27,7 @@
 //
 // The rates of a bid are the steps a second that a slot of each ask does for it: it cannot run on
 // asks that are not named, and without rates all do 1. Seconds and steps are of its job
-// (mechanism::Work).
+// (mechanism::JobProgress).
 //
 // Reading is as strict as wire/json.h, and bounded: what is read here can be cleared and added up
 // without an overflow. Pure.

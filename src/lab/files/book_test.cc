@@ -190,8 +190,8 @@ constexpr auto kMeasured = R"({"reference":4,
 TEST(Book, ReadsWhatWasMeasured) {
   const auto b = read(kMeasured);
   EXPECT_THAT(b.book.rates, ElementsAre(2, 1, .5, 3, 2, 1));
-  EXPECT_THAT(b.book.works, ElementsAre(mechanism::Work{.steps = 100, .slo_s = 60},
-                                        mechanism::Work{.done = 5, .elapsed_s = 7}));
+  EXPECT_THAT(b.book.works, ElementsAre(mechanism::JobProgress{.steps = 100, .slo_s = 60},
+                                        mechanism::JobProgress{.done = 5, .elapsed_s = 7}));
   const auto some = read(R"({"bids":[{"id":"b1","price":9,"rates":{"s2":4}},{"id":"b2","price":9}],
     "asks":[{"id":"s1","price":1},{"id":"s2","price":1}]})");
   EXPECT_THAT(some.book.rates, ElementsAre(0, 4, 1, 1));

@@ -331,43 +331,26 @@ Result<> External::accepts(const mechanism::Book& book) const {
 
 Result<> External::fit_for_live() const { return fallback_->fit_for_live(); }
 
-namespace {
-
-Result<int> milliseconds(const mechanism::Params& params, std::string_view name, int otherwise) {
-  const auto it = params.find(name);
-  if (it == params.end()) return otherwise;
-  const auto& text = it->second;
-  int n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size() || n < 1 ||
-      n > External::kMostTimeoutMs)
-    return fail(Code::invalid, fmt::format("{}: '{}' is not a number of milliseconds", name, text),
-                fmt::format("write a whole number from 1 to {}", External::kMostTimeoutMs),
-                std::string(name));
-  return n;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<External>> make_external(const mechanism::Params& params) {
   auto rest = params;
-  const auto program = rest.extract("program");
-  if (!program || base::trim(program.mapped()).empty())
+  mechanism::Params own;
+  for (const auto& row : kExternalParameters)
+    if (auto node = rest.extract(std::string(row.name))) own.insert(std::move(node));
+  if (const auto at = own.find("program"); at == own.end() || base::trim(at->second).empty())
     return fail(Code::invalid, "the mechanism 'external' needs a program",
                 "program='python3 examples/mechanisms/mcafee.py'", "program");
-  External::Options options{.program = program.mapped()};
-  SOUK_ASSIGN(options.timeout_ms, milliseconds(rest, "timeout_ms", options.timeout_ms));
-  SOUK_ASSIGN(options.start_ms, milliseconds(rest, "start_ms", options.start_ms));
-  rest.erase("timeout_ms");
-  rest.erase("start_ms");
-  const auto name = rest.extract("fallback");
-  auto fallback = mechanism::make(name ? name.mapped() : "k-double", rest);
+  SOUK_ASSIGN(const auto given,
+              base::Arguments::read("the mechanism external", kExternalParameters, own));
+  auto fallback = mechanism::make(given.text("fallback"), rest);
   if (!fallback) {
     auto error = std::move(fallback).error();
     error.message = "the fallback: " + error.message;
     return std::unexpected(std::move(error));
   }
   SOUK_TRY((*fallback)->fit_for_live());
+  External::Options options{.program = given.text("program"),
+                            .timeout_ms = static_cast<int>(given.whole("timeout_ms")),
+                            .start_ms = static_cast<int>(given.whole("start_ms"))};
   return std::make_unique<External>(std::move(options), *std::move(fallback));
 }
 

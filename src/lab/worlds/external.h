@@ -37,7 +37,7 @@ class External final : public mechanism::Mechanism {
   struct Options {
     std::string program;   // A command line for /bin/sh.
     int timeout_ms = 250;  // For one answer.
-    int start_ms = 5'000;  // More for the first answer of a process: interpreters load slowly.
+    int start_ms = 5'000;  // More for the first answer of a process.
   };
   static constexpr int kMostTimeoutMs = 60'000;         // Of either.
   static constexpr std::size_t kMostAnswer = 16 << 20;  // Bytes of one answer.
@@ -90,8 +90,32 @@ class External final : public mechanism::Mechanism {
   mutable std::uint64_t skip_ = 0;  // Clearings to leave to the fallback.
 };
 
-// Parameters: program, required; timeout_ms and start_ms, 1 to 60000; fallback, the name of a
-// mechanism that a market can run on, k-double unless given. All others are the fallback's.
+// What people choose it by. All other parameters are the fallback's.
+inline constexpr std::string_view kExternalSummary =
+    "A program of yours clears each round; when it misbehaves, the fallback does.";
+inline constexpr base::ParameterList kExternalParameters{
+    {.name = "program",
+     .type = base::ParameterType::text,
+     .needed = true,
+     .meaning =
+         "On a market, a file in the folder that the server was started with (--mechanisms); "
+         "in souk clear and the lab, a command line."},
+    {.name = "fallback",
+     .type = base::ParameterType::text,
+     .default_value = "k-double",
+     .meaning = "The mechanism that clears when the program misbehaves."},
+    {.name = "timeout_ms",
+     .type = base::ParameterType::whole,
+     .low = 1,
+     .high = External::kMostTimeoutMs,
+     .default_value = "250",
+     .meaning = "For one answer."},
+    {.name = "start_ms",
+     .type = base::ParameterType::whole,
+     .low = 1,
+     .high = External::kMostTimeoutMs,
+     .default_value = "5000",
+     .meaning = "More for the first answer after a start, as interpreters load slowly."}};
 [[nodiscard]] base::Result<std::unique_ptr<External>> make_external(
     const mechanism::Params& params);
 

@@ -272,7 +272,7 @@ TEST(External, BadParametersAreNamed) {
   };
   EXPECT_THAT(message({}), HasSubstr("needs a program"));
   EXPECT_THAT(message({{"program", " "}}), HasSubstr("needs a program"));
-  EXPECT_THAT(message({{"program", "cat"}, {"timeout_ms", "0"}}), HasSubstr("timeout_ms: '0'"));
+  EXPECT_THAT(message({{"program", "cat"}, {"timeout_ms", "0"}}), HasSubstr("timeout_ms is '0'"));
   EXPECT_THAT(message({{"program", "cat"}, {"timeout_ms", "60001"}}), HasSubstr("timeout_ms"));
   EXPECT_THAT(message({{"program", "cat"}, {"start_ms", "soon"}}), HasSubstr("start_ms: 'soon'"));
   EXPECT_THAT(message({{"program", "cat"}, {"fallback", "nobody"}}), HasSubstr("'nobody'"));

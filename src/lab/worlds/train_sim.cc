@@ -38,8 +38,10 @@ class Hub {
 
   train::Unit next(std::int64_t worker, Time now) { return session_.training().next(worker, now); }
   void begin(std::int64_t unit, std::span<const float> values, Time now);
-  [[nodiscard]] train::Taken take() const { return train::take(parameters_); }
-  [[nodiscard]] const train::Taken& kept(std::int64_t version) const { return kept_.at(version); }
+  [[nodiscard]] train::ParameterSnapshot take() const { return train::take(parameters_); }
+  [[nodiscard]] const train::ParameterSnapshot& kept(std::int64_t version) const {
+    return kept_.at(version);
+  }
 
   enum class Verdict { accepted, rejected, late };
   struct Judged {
@@ -73,7 +75,7 @@ class Hub {
   train::Session session_;
   train::Parameters parameters_;
   std::vector<Waiting> waiting_;
-  std::map<std::int64_t, train::Taken> kept_;
+  std::map<std::int64_t, train::ParameterSnapshot> kept_;
 };
 
 void Hub::begin(std::int64_t unit, std::span<const float> values, Time now) {
@@ -150,7 +152,7 @@ struct Machine {
   std::int64_t has = -1;  // The version it holds.
   std::vector<float> residual;
   train::Unit unit;
-  train::Taken base;  // What the unit begins from.
+  train::ParameterSnapshot base;  // What the unit begins from.
   Time computes_from;
   Hub::Sent sent;
 };

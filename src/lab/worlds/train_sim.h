@@ -62,8 +62,8 @@ struct Fleet {
 
 struct SimConfig {
   // Its `workers`, `arity` and `synchronous` are set by the two below.
-  train::Plan plan;
-  train::RuleSpec rule;  // Its `workers` are the machines.
+  train::TrainingPlan plan;
+  train::AggregatorSpec rule;  // Its `workers` are the machines.
   std::string codec = "fp32";
   std::vector<std::string> validators;  // Empty: all, as in a job.
   Fleet fleet;

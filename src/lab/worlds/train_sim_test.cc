@@ -36,7 +36,7 @@ TEST(TrainSim, SameSeedGivesTheSameResultBitForBit) {
 
 TEST(TrainSim, EveryRuleLearnsInItsOwnWay) {
   std::set<std::string> hashes;
-  for (const auto& rule : train::rules()) {
+  for (const auto& rule : train::aggregators()) {
     const auto out = run(small(std::string(rule.name)));
     EXPECT_EQ(out.reason, "all epochs are done") << rule.name;
     EXPECT_EQ(out.rows.size(), 3U) << rule.name;
@@ -44,7 +44,7 @@ TEST(TrainSim, EveryRuleLearnsInItsOwnWay) {
     hashes.insert(out.hash);
   }
   // Where nobody lies there may be nothing for norm-clip to clip: then it is downpour.
-  EXPECT_GE(hashes.size(), train::rules().size() - 1);
+  EXPECT_GE(hashes.size(), train::aggregators().size() - 1);
 }
 
 TEST(TrainSim, OneMachineLosesNothing) {

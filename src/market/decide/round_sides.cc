@@ -114,7 +114,7 @@ void fill_measured(const Clear& c, std::span<const Wish> wishes, std::span<const
   for (const auto& wish : wishes) {
     const auto at = std::ranges::lower_bound(c.works, wish.job->id, {}, &JobWork::job);
     const bool known = at != c.works.end() && at->job == wish.job->id;
-    book.works.push_back(known ? at->work : mechanism::Work{});
+    book.works.push_back(known ? at->work : mechanism::JobProgress{});
   }
 }
 

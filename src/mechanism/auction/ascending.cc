@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -103,11 +102,6 @@ Outcome Ascending::clear(const Book& book, base::Random& random) const {
   }
   out.trades = pair_up(bids, asks, *price, *price);
   return out;
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_ascending(const Params& params) {
-  SOUK_TRY(only_params("ascending", params, {}));
-  return std::make_unique<Ascending>();
 }
 
 }  // namespace souk::mechanism

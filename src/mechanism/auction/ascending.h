@@ -28,7 +28,4 @@ class Ascending final : public Mechanism {
   Outcome clear(const Book& book, base::Random& random) const override;
 };
 
-// No parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_ascending(const Params& params);
-
 }  // namespace souk::mechanism

@@ -5,7 +5,6 @@
 #include <queue>
 
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -145,11 +144,6 @@ Outcome Cda::clear(const Book& book, base::Random& random) const {
   }
   floor.close();
   return {std::move(floor).trades(), std::nullopt};
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_cda(const Params& params) {
-  SOUK_TRY(only_params("cda", params, {}));
-  return std::make_unique<Cda>();
 }
 
 }  // namespace souk::mechanism

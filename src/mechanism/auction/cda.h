@@ -21,7 +21,4 @@ class Cda final : public Mechanism {
   Outcome clear(const Book& book, base::Random& random) const override;
 };
 
-// No parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_cda(const Params& params);
-
 }  // namespace souk::mechanism

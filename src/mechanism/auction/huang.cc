@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -72,11 +71,6 @@ Outcome Huang::clear(const Book& book, base::Random&) const {
   sellers = shortened(std::move(sellers), total_units(buyers));
   std::erase_if(sellers, [](const Lot& lot) { return lot.units == 0; });
   return {pair_up(buyers, sellers, pays, gets)};
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_huang(const Params& params) {
-  SOUK_TRY(only_params("huang", params, {}));
-  return std::make_unique<Huang>();
 }
 
 }  // namespace souk::mechanism

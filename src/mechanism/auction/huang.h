@@ -22,7 +22,4 @@ class Huang final : public Mechanism {
   Outcome clear(const Book& book, base::Random& random) const override;
 };
 
-// Has no parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_huang(const Params& params);
-
 }  // namespace souk::mechanism

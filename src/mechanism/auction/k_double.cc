@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 
@@ -19,10 +18,8 @@ Outcome KDouble::clear(const Book& book, base::Random&) const {
   return {pair_up(crossing.bids, crossing.asks, price, price), price};
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_k_double(const Params& params) {
-  SOUK_TRY(only_params("k-double", params, {"kappa"}));
-  SOUK_ASSIGN(const auto kappa_ppm, fraction_ppm(params, "kappa", 500'000));
-  return std::make_unique<KDouble>(kappa_ppm);
+base::Result<std::unique_ptr<Mechanism>> make_k_double(const base::Arguments& given) {
+  return std::make_unique<KDouble>(given.micro("kappa"));
 }
 
 }  // namespace souk::mechanism

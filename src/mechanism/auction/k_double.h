@@ -25,7 +25,6 @@ class KDouble final : public Mechanism {
   std::int64_t kappa_ppm_;
 };
 
-// Parameters: kappa, a decimal in [0, 1], 0.5 unless given.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_k_double(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_k_double(const base::Arguments& given);
 
 }  // namespace souk::mechanism

@@ -4,7 +4,6 @@
 
 #include "mechanism/auction/sides.h"
 #include "mechanism/auction/trade_reduction.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -26,11 +25,6 @@ Outcome McAfee::clear(const Book& book, base::Random&) const {
   const auto price = outside_price(m);
   if (!price) return reduce(book, m);
   return {pair_up(m.bids, m.asks, *price, *price), price};
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_mcafee(const Params& params) {
-  SOUK_TRY(only_params("mcafee", params, {}));
-  return std::make_unique<McAfee>();
 }
 
 }  // namespace souk::mechanism

@@ -23,7 +23,4 @@ class McAfee final : public Mechanism {
   Outcome clear(const Book& book, base::Random& random) const override;
 };
 
-// Has no parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_mcafee(const Params& params);
-
 }  // namespace souk::mechanism

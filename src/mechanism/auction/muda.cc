@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -54,7 +53,7 @@ std::optional<Credits> price_of(const Book& book, const Market& market) {
 }
 
 // What the units displaced by each winner would have gained at `price`.
-void charge(Side side, const Cut& long_side, Credits price, std::vector<Fee>& fees) {
+void charge(Side side, const SplitLots& long_side, Credits price, std::vector<Fee>& fees) {
   if (long_side.before.empty()) return;
   const auto last = long_side.before.back();
   const Displaced losers(long_side.after), others(without(long_side.after, last.index));
@@ -141,10 +140,9 @@ Result<> Muda::fit_for_live() const {
               "set long=lottery", "long");
 }
 
-Result<std::unique_ptr<Mechanism>> make_muda(const Params& params) {
-  SOUK_TRY(only_params("muda", params, {"long"}));
-  SOUK_ASSIGN(const auto longer, choice_param(params, "long", {"vickrey", "lottery"}));
-  return std::make_unique<Muda>(longer == 0 ? Muda::Long::vickrey : Muda::Long::lottery);
+Result<std::unique_ptr<Mechanism>> make_muda(const base::Arguments& given) {
+  return std::make_unique<Muda>(given.text("long") == "vickrey" ? Muda::Long::vickrey
+                                                                : Muda::Long::lottery);
 }
 
 }  // namespace souk::mechanism

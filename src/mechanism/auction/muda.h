@@ -38,7 +38,6 @@ class Muda final : public Mechanism {
   Long long_;
 };
 
-// Parameters: long, vickrey (unless given) or lottery.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_muda(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_muda(const base::Arguments& given);
 
 }  // namespace souk::mechanism

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 
@@ -23,10 +22,8 @@ Outcome Posted::clear(const Book& book, base::Random&) const {
   return {pair_up(served, asks, price, price), price};
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_posted(const Params& params) {
-  SOUK_TRY(only_params("posted", params, {"price"}));
-  SOUK_ASSIGN(const auto price, price_param(params, "price"));
-  return std::make_unique<Posted>(price);
+base::Result<std::unique_ptr<Mechanism>> make_posted(const base::Arguments& given) {
+  return std::make_unique<Posted>(given.price("price"));
 }
 
 }  // namespace souk::mechanism

@@ -23,7 +23,6 @@ class Posted final : public Mechanism {
   std::optional<Credits> price_;
 };
 
-// Parameters: price, in credits per slot-hour; the book's reference unless given.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_posted(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_posted(const base::Arguments& given);
 
 }  // namespace souk::mechanism

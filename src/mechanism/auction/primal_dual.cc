@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "mechanism/auction/power.h"
-#include "mechanism/params.h"
 #include "mechanism/sharing/cheapest.h"
 #include "mechanism/sharing/own_reserve.h"
 
@@ -69,17 +68,12 @@ Outcome PrimalDual::clear(const Book& book, base::Random&) const {
   return {std::move(trades), std::nullopt};
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_primal_dual(const Params& params) {
-  SOUK_TRY(only_params("primal-dual", params, {"low", "high"}));
-  SOUK_ASSIGN(const auto low, price_param(params, "low"));
-  SOUK_ASSIGN(const auto high, price_param(params, "high"));
-  if (low && *low < kLeast)
-    return base::fail(base::Code::invalid, fmt::format("low is '{}'", params.find("low")->second),
-                      "a price of zero cannot rise; write at least 0.000001", "low");
-  if (high && *high < low.value_or(kLeast))
+base::Result<std::unique_ptr<Mechanism>> make_primal_dual(const base::Arguments& given) {
+  const auto low = given.price("low"), high = given.price("high");
+  if (low && high && *high < *low)
     return base::fail(base::Code::invalid,
-                      fmt::format("high is '{}', less than low", params.find("high")->second),
-                      fmt::format("write at least {}", to_string(low.value_or(kLeast))), "high");
+                      fmt::format("high is '{}', less than low", to_string(*high)),
+                      fmt::format("write at least {}", to_string(*low)), "high");
   return std::make_unique<PrimalDual>(low, high);
 }
 

@@ -34,7 +34,7 @@ class PrimalDual final : public Mechanism {
   std::optional<Credits> low_, high_;
 };
 
-// Parameters: low, high, in credits per slot-hour, 0 < low <= high.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_primal_dual(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_primal_dual(
+    const base::Arguments& given);
 
 }  // namespace souk::mechanism

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "mechanism/testing/more_books.h"
+#include "mechanism/testing/searches.h"
 
 namespace souk::mechanism {
 namespace {
@@ -104,25 +104,20 @@ TEST(PrimalDual, EveryOutcomeIsLegalAndBalancedAndLaterQuotesAreNoLower) {
 }
 
 TEST(PrimalDual, ABuyerGainsNothingByAnotherLimitOrByOtherUnits) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    base::Random random(seed);
-    const auto book =
-        random_book(random, {.most_bids = 6, .most_asks = 6, .gangs = false, .highest_micro = 10});
-    ASSERT_EQ(testing::profitable_lie(PrimalDual(), book, {.highest_micro = 10, .units = true},
-                                      testing::buyers),
-              "")
-        << "seed " << seed;
-  }
+  EXPECT_EQ(testing::first_lie(
+                PrimalDual(),
+                {1000, {.most_bids = 6, .most_asks = 6, .gangs = false, .highest_micro = 10}},
+                {.highest_micro = 10, .units = true}, testing::buyers),
+            "");
 }
 
 TEST(PrimalDual, ABuyerGainsNothingByTwoNamesWhereItStands) {
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
-    base::Random random(seed);
-    const auto book = random_book(
-        random,
-        {.most_bids = 4, .most_asks = 5, .most_units = 3, .gangs = false, .highest_micro = 6});
-    ASSERT_EQ(testing::profitable_twin(PrimalDual(), book, 6), "") << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_twin(
+          PrimalDual(),
+          {500,
+           {.most_bids = 4, .most_asks = 5, .most_units = 3, .gangs = false, .highest_micro = 6}}),
+      "");
 }
 
 // The promise of the header, with one slot at the highest price to spare for what is indivisible.

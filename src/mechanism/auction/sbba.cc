@@ -1,7 +1,6 @@
 #include "mechanism/auction/sbba.h"
 
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -54,10 +53,8 @@ Outcome Sbba::clear(const Book& book, base::Random& random) const {
   return buyer_steps_out ? draw_sellers(book, m, random) : draw_buyers(book, m, random);
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_sbba(const Params& params) {
-  SOUK_TRY(only_params("sbba", params, {"first"}));
-  SOUK_ASSIGN(const auto first, choice_param(params, "first", {"buyers", "sellers"}));
-  return std::make_unique<Sbba>(first == 0 ? Side::buyers : Side::sellers);
+base::Result<std::unique_ptr<Mechanism>> make_sbba(const base::Arguments& given) {
+  return std::make_unique<Sbba>(given.text("first") == "buyers" ? Side::buyers : Side::sellers);
 }
 
 }  // namespace souk::mechanism

@@ -32,7 +32,6 @@ class Sbba final : public Mechanism {
   Side first_;
 };
 
-// Parameters: first, buyers (unless given) or sellers: whose marginal order steps out.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_sbba(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_sbba(const base::Arguments& given);
 
 }  // namespace souk::mechanism

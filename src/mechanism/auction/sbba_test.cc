@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "mechanism/testing/books.h"
+#include "mechanism/testing/searches.h"
 
 namespace souk::mechanism {
 namespace {
@@ -100,28 +100,25 @@ TEST(Sbba, EveryOutcomeIsLegalAtOnePriceAndLeavesNothingToThePlatform) {
 }
 
 TEST(Sbba, LyingAboutAPriceNeverPaysWhateverTheDraw) {
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
-    base::Random random(seed);
-    const auto book =
-        random_book(random, {.most_bids = 6, .most_asks = 6, .most_units = 3, .highest_micro = 10});
-    for (const auto* rule : {&kBuyersFirst, &kSellersFirst})
-      ASSERT_EQ(
-          testing::profitable_lie(*rule, book, {.highest_micro = 10}, testing::everybody, seed), "")
-          << "seed " << seed;
-  }
+  for (const auto* rule : {&kBuyersFirst, &kSellersFirst})
+    EXPECT_EQ(
+        testing::first_lie(
+            *rule, {3000, {.most_bids = 6, .most_asks = 6, .most_units = 3, .highest_micro = 10}},
+            {.highest_micro = 10}),
+        "");
 }
 
 TEST(Sbba, LyingAboutAPriceNeverPaysWithOneUnitEach) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    base::Random random(seed);
-    const auto book = random_book(
-        random,
-        {.most_bids = 6, .most_asks = 6, .most_units = 1, .gangs = false, .highest_micro = 10});
-    for (const auto* rule : {&kBuyersFirst, &kSellersFirst})
-      ASSERT_EQ(
-          testing::profitable_lie(*rule, book, {.highest_micro = 10}, testing::everybody, seed), "")
-          << "seed " << seed;
-  }
+  for (const auto* rule : {&kBuyersFirst, &kSellersFirst})
+    EXPECT_EQ(testing::first_lie(*rule,
+                                 {1000,
+                                  {.most_bids = 6,
+                                   .most_asks = 6,
+                                   .most_units = 1,
+                                   .gangs = false,
+                                   .highest_micro = 10}},
+                                 {.highest_micro = 10}),
+              "");
 }
 
 TEST(Sbba, LosesAtMostOneDealWithOneUnitEach) {

@@ -232,8 +232,8 @@ std::int64_t common_units(std::span<const Lot> bids, std::span<const Lot> asks) 
   return meet(bids, asks).units;
 }
 
-Cut cut(std::span<const Lot> lots, std::int64_t units) {
-  Cut out;
+SplitLots cut(std::span<const Lot> lots, std::int64_t units) {
+  SplitLots out;
   for (const auto& lot : lots) {
     const auto taken = static_cast<std::int32_t>(std::min<std::int64_t>(lot.units, units));
     units -= taken;

@@ -89,10 +89,10 @@ struct Margin {
 [[nodiscard]] std::int64_t common_units(std::span<const Lot> bids, std::span<const Lot> asks);
 
 // `lots` cut in two after `units` units, or after the last.
-struct Cut {
+struct SplitLots {
   Lots before, after;
 };
-[[nodiscard]] Cut cut(std::span<const Lot> lots, std::int64_t units);
+[[nodiscard]] SplitLots cut(std::span<const Lot> lots, std::int64_t units);
 
 // The same lots in an order that no price has a say in: bids by position, asks by (rank, position).
 [[nodiscard]] Lots bids_in_line(const Book& book, std::span<const Lot> bids);

@@ -171,7 +171,7 @@ TEST(Margin, AgreesWithTheCrossingWithoutGangs) {
   }
 }
 
-TEST(Cut, SplitsTheOrderInTheMiddle) {
+TEST(SplitLots, SplitsTheOrderInTheMiddle) {
   const Lots lots{{9_cr, 4, 3}, {8_cr, 2, 2}};
   EXPECT_THAT(cut(lots, 4).before, ElementsAre(Lot{9_cr, 4, 3}, Lot{8_cr, 2, 1}));
   EXPECT_THAT(cut(lots, 4).after, ElementsAre(Lot{8_cr, 2, 1}));

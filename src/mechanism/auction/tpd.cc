@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -46,10 +45,8 @@ Outcome Tpd::clear(const Book& book, base::Random&) const {
   return out;
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_tpd(const Params& params) {
-  SOUK_TRY(only_params("tpd", params, {"r"}));
-  SOUK_ASSIGN(const auto threshold, price_param(params, "r"));
-  return std::make_unique<Tpd>(threshold);
+base::Result<std::unique_ptr<Mechanism>> make_tpd(const base::Arguments& given) {
+  return std::make_unique<Tpd>(given.price("r"));
 }
 
 }  // namespace souk::mechanism

@@ -30,7 +30,6 @@ class Tpd final : public Mechanism {
   std::optional<Credits> threshold_;
 };
 
-// Parameters: r, in credits per slot-hour; the book's reference unless given.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_tpd(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_tpd(const base::Arguments& given);
 
 }  // namespace souk::mechanism

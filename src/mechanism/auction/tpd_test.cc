@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mechanism/testing/books.h"
+#include "mechanism/testing/searches.h"
 
 namespace souk::mechanism {
 namespace {
@@ -88,15 +88,11 @@ TEST(Tpd, EveryOutcomeIsLegalWithoutADeficit) {
 
 // Prices are multiples of 60, so that averages over up to five units are exact.
 TEST(Tpd, LyingAboutPriceOrUnitsNeverPays) {
-  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
-    base::Random random(seed);
-    const auto book = testing::scaled(
-        random_book(random, {.most_bids = 5, .most_asks = 5, .most_units = 3, .highest_micro = 8}),
-        60);
-    ASSERT_EQ(
-        testing::profitable_lie(Tpd(), book, {.highest_micro = 480, .step = 30, .units = true}), "")
-        << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_lie(
+          Tpd(), {1500, {.most_bids = 5, .most_asks = 5, .most_units = 3, .highest_micro = 8}, 60},
+          {.highest_micro = 480, .step = 30, .units = true}),
+      "");
 }
 
 TEST(Tpd, FalseNamesNeverPay) {
@@ -115,15 +111,11 @@ TEST(Tpd, FalseNamesNeverPay) {
 }
 
 TEST(Tpd, RoundingLeavesAtMostAMicroCreditPerUnitToBeGained) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    base::Random random(seed);
-    const auto book =
-        random_book(random, {.most_bids = 5, .most_asks = 5, .most_units = 4, .highest_micro = 10});
-    ASSERT_EQ(testing::profitable_lie(Tpd(), book,
-                                      {.highest_micro = 10, .units = true, .spare_per_unit = 1}),
-              "")
-        << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_lie(
+          Tpd(), {1000, {.most_bids = 5, .most_asks = 5, .most_units = 4, .highest_micro = 10}},
+          {.highest_micro = 10, .units = true, .spare_per_unit = 1}),
+      "");
 }
 
 TEST(Tpd, TheOrderOfTheBookDoesNotMatterBeyondTiesWithoutGangs) {

@@ -1,7 +1,5 @@
 #include "mechanism/auction/trade_reduction.h"
 
-#include "mechanism/params.h"
-
 namespace souk::mechanism {
 
 Outcome reduce(const Book& book, const Margin& margin) {
@@ -14,11 +12,6 @@ Outcome reduce(const Book& book, const Margin& margin) {
 
 Outcome TradeReduction::clear(const Book& book, base::Random&) const {
   return reduce(book, margin(book));
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_trade_reduction(const Params& params) {
-  SOUK_TRY(only_params("trade-reduction", params, {}));
-  return std::make_unique<TradeReduction>();
 }
 
 }  // namespace souk::mechanism

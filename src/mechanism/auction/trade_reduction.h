@@ -27,7 +27,4 @@ class TradeReduction final : public Mechanism {
 // The rule itself, for those that fall back on it.
 [[nodiscard]] Outcome reduce(const Book& book, const Margin& margin);
 
-// Has no parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_trade_reduction(const Params& params);
-
 }  // namespace souk::mechanism

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mechanism/testing/books.h"
+#include "mechanism/testing/searches.h"
 
 namespace souk::mechanism {
 namespace {
@@ -64,21 +64,15 @@ TEST(TradeReduction, AHopelessGangDoesNotHoldUpTheMarket) {
 }
 
 TEST(TradeReduction, EveryOutcomeIsLegalWithoutADeficit) {
-  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
-    base::Random random(seed);
-    const auto book = random_book(random);
-    ASSERT_EQ(testing::fault(kRule, book, seed), "") << "seed " << seed;
-    ASSERT_TRUE(fit_to_settle(clear(kRule, book).outcome)) << "seed " << seed;
-  }
+  EXPECT_EQ(testing::first_unsettled(kRule, {4000}), "");
 }
 
 TEST(TradeReduction, LyingAboutAPriceNeverPays) {
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
-    base::Random random(seed);
-    const auto book =
-        random_book(random, {.most_bids = 6, .most_asks = 6, .most_units = 4, .highest_micro = 10});
-    ASSERT_EQ(testing::profitable_lie(kRule, book, {.highest_micro = 10}), "") << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_lie(
+          kRule, {3000, {.most_bids = 6, .most_asks = 6, .most_units = 4, .highest_micro = 10}},
+          {.highest_micro = 10}),
+      "");
 }
 
 TEST(TradeReduction, TheOrderOfTheBookDoesNotMatterBeyondTiesWithOneUnitEach) {

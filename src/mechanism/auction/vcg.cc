@@ -7,7 +7,6 @@
 #include <ranges>
 
 #include "mechanism/auction/sides.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -80,11 +79,6 @@ Result<> Vcg::fit_for_live() const {
               "mcafee, trade-reduction and huang are incentive compatible "
               "without a deficit",
               "mechanism");
-}
-
-Result<std::unique_ptr<Mechanism>> make_vcg(const Params& params) {
-  SOUK_TRY(only_params("vcg", params, {}));
-  return std::make_unique<Vcg>();
 }
 
 }  // namespace souk::mechanism

@@ -27,7 +27,4 @@ class Vcg final : public Mechanism {
   base::Result<> fit_for_live() const override;
 };
 
-// Has no parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_vcg(const Params& params);
-
 }  // namespace souk::mechanism

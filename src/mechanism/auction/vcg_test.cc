@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mechanism/testing/books.h"
+#include "mechanism/testing/searches.h"
 
 namespace souk::mechanism {
 namespace {
@@ -90,24 +90,23 @@ TEST(Vcg, EveryOutcomeIsLegalAndNoMoneyAppearsOrVanishes) {
 }
 
 TEST(Vcg, LyingAboutPriceOrUnitsNeverPays) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    base::Random random(seed);
-    const auto book = random_book(
-        random,
-        {.most_bids = 4, .most_asks = 4, .most_units = 3, .gangs = false, .highest_micro = 10});
-    ASSERT_EQ(testing::profitable_lie(Vcg(), book, {.highest_micro = 10, .units = true}), "")
-        << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_lie(
+          Vcg(),
+          {1000,
+           {.most_bids = 4, .most_asks = 4, .most_units = 3, .gangs = false, .highest_micro = 10}},
+          {.highest_micro = 10, .units = true}),
+      "");
 }
 
 TEST(Vcg, FalseNamesOnOneSideNeverPay) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    base::Random random(seed);
-    const auto book = random_book(
-        random,
-        {.most_bids = 4, .most_asks = 4, .most_units = 2, .gangs = false, .highest_micro = 5});
-    ASSERT_EQ(testing::profitable_names(Vcg(), book, {.highest_micro = 5}), "") << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_names(
+          Vcg(),
+          {1000,
+           {.most_bids = 4, .most_asks = 4, .most_units = 2, .gangs = false, .highest_micro = 5}},
+          {.highest_micro = 5}),
+      "");
 }
 
 // What makes the deficit more than a nuisance.

@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "mechanism/auction/power.h"
 #include "mechanism/bundles/bundles.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -36,20 +35,20 @@ std::vector<std::uint32_t> ranked(const Book& book, const std::vector<std::uint6
   return order;
 }
 
-using Taken = std::vector<bool>;  // For each good.
+using GoodsTaken = std::vector<bool>;  // For each good.
 
-bool free_of(const Taken& taken, const std::vector<std::uint32_t>& bundle) {
+bool free_of(const GoodsTaken& taken, const std::vector<std::uint32_t>& bundle) {
   return std::ranges::none_of(bundle, [&](auto item) { return taken[item]; });
 }
 
-void take(Taken& taken, const std::vector<std::uint32_t>& bundle) {
+void take(GoodsTaken& taken, const std::vector<std::uint32_t>& bundle) {
   for (const auto item : bundle) taken[item] = true;
 }
 
 // The first bid of `after` that wins now, if goods are `taken`, and wants something of `bundle`.
 std::optional<std::uint32_t> rival(const Book& book, std::span<const std::uint32_t> after,
-                                   Taken taken, const std::vector<std::uint32_t>& bundle) {
-  Taken own(book.items.size());
+                                   GoodsTaken taken, const std::vector<std::uint32_t>& bundle) {
+  GoodsTaken own(book.items.size());
   take(own, bundle);
   for (const auto i : after) {
     if (!free_of(taken, book.bundles[i])) continue;
@@ -73,7 +72,7 @@ Outcome Greedy::clear(const Book& book, base::Random&) const {
   CHECK(accepts(book));
   const auto weight = weights(book, l_ppm_);
   const auto order = ranked(book, weight);
-  Taken taken(book.items.size());
+  GoodsTaken taken(book.items.size());
   Outcome out;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const auto i = order[at];
@@ -89,10 +88,8 @@ Outcome Greedy::clear(const Book& book, base::Random&) const {
   return out;
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_greedy(const Params& params) {
-  SOUK_TRY(only_params(kName, params, {"l"}));
-  SOUK_ASSIGN(const auto l_ppm, fraction_ppm(params, "l", 500'000));
-  return std::make_unique<Greedy>(l_ppm);
+base::Result<std::unique_ptr<Mechanism>> make_greedy(const base::Arguments& given) {
+  return std::make_unique<Greedy>(given.micro("l"));
 }
 
 }  // namespace souk::mechanism

@@ -32,7 +32,6 @@ class Greedy final : public Mechanism {
   std::int64_t l_ppm_;
 };
 
-// Parameters: l, a decimal in [0, 1], 0.5 unless given.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_greedy(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_greedy(const base::Arguments& given);
 
 }  // namespace souk::mechanism

@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "mechanism/bundles/bundles.h"
-#include "mechanism/params.h"
 
 namespace souk::mechanism {
 namespace {
@@ -109,11 +108,6 @@ Outcome VcgCombinatorial::clear(const Book& book, base::Random&) const {
     out.awards.push_back({static_cast<std::uint32_t>(i), Credits(alone - others)});
   }
   return out;
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_vcg_combinatorial(const Params& params) {
-  SOUK_TRY(only_params(kName, params, {}));
-  return std::make_unique<VcgCombinatorial>();
 }
 
 }  // namespace souk::mechanism

@@ -23,7 +23,4 @@ class VcgCombinatorial final : public Mechanism {
   base::Result<> fit_for_live() const override;
 };
 
-// No parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_vcg_combinatorial(const Params& params);
-
 }  // namespace souk::mechanism

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/check.h"
+#include "mechanism/schedule/lp_solution.h"
 
 // Names: a job's first row (its rate) has slack r and dual l, its second (its time) v and q; a
 // type's row has u and p; x has the dual z. At the optimum x z = r l = v q = u p = 0, and each step
@@ -17,7 +18,6 @@ namespace {
 
 constexpr int kMostSteps = 120;
 constexpr int kMostIdle = 4;    // Steps without a better point or bound, near the end.
-constexpr double kMet = 1e-11;  // Of a row with `least`: rounding.
 constexpr double kNear = 1e-5;  // As a share of the objective: from here on every step counts.
 
 struct Point {
@@ -64,29 +64,6 @@ class Solver {
     return s_.gain.empty() ? 0 : s_.gain[ij] / gain_unit_;
   }
   [[nodiscard]] bool used(std::size_t ij) const { return a_[ij] > 0; }
-
-  static double gap(const SharesSolution& s) {
-    return (s.bound - s.objective) / std::max(std::abs(s.bound), 1e-300) + s.shortfall;
-  }
-
-  // A row that is not met counts for more than any objective.
-  static bool better(const SharesSolution& a, const SharesSolution& b) {
-    if (std::max(a.shortfall, b.shortfall) > kMet) return a.shortfall < b.shortfall;
-    return a.objective > b.objective;
-  }
-
-  static void take_better(SharesSolution& best, SharesSolution now) {
-    if (better(now, best)) {
-      best.shares = std::move(now.shares);
-      best.t = now.t;
-      best.objective = now.objective;
-      best.shortfall = now.shortfall;
-    }
-    if (now.bound < best.bound) {
-      best.bound = now.bound;
-      best.prices = std::move(now.prices);
-    }
-  }
 
   // Every job's row is divided by its largest rate, and t is measured in a unit of its own, so that
   // jobs of a step a second and of a thousand look alike.
@@ -519,46 +496,9 @@ class Solver {
 
   // The point moved inside the rows it may have left by rounding, and a bound from its duals alone.
   [[nodiscard]] SharesSolution certified() const {
-    SharesSolution out;
-    fit(out);
-    judge(out);
+    auto out = fitted(s_, y_.x);
     bound(out);
     return out;
-  }
-
-  void fit(SharesSolution& out) const {
-    out.shares = y_.x;
-    std::vector<double> use(m_, 0);
-    for (std::size_t i = 0; i < n_; ++i) {
-      double time = 0;
-      for (std::size_t j = 0; j < m_; ++j) time += out.shares[at(i, j)];
-      if (time > 1)
-        for (std::size_t j = 0; j < m_; ++j) out.shares[at(i, j)] /= time;
-      for (std::size_t j = 0; j < m_; ++j) use[j] += s_.scale[i] * out.shares[at(i, j)];
-    }
-    for (std::size_t j = 0; j < m_; ++j) {
-      if (use[j] <= s_.capacity[j]) continue;
-      const auto keep = s_.capacity[j] / use[j];
-      for (std::size_t i = 0; i < n_; ++i) out.shares[at(i, j)] *= keep;
-    }
-  }
-
-  void judge(SharesSolution& out) const {
-    out.t = std::numeric_limits<double>::infinity();
-    double gains = 0;
-    for (std::size_t i = 0; i < n_; ++i) {
-      double rate = 0;
-      for (std::size_t j = 0; j < m_; ++j) {
-        rate += s_.rate[at(i, j)] * out.shares[at(i, j)];
-        if (!s_.gain.empty()) gains += s_.gain[at(i, j)] * out.shares[at(i, j)];
-      }
-      if (s_.level[i] > 0)
-        out.t = std::min(out.t, (rate - s_.least[i]) / s_.level[i]);
-      else if (s_.least[i] > 0)
-        out.shortfall = std::max(out.shortfall, 1 - rate / s_.least[i]);
-    }
-    if (t_unit_ == 0) out.t = 0;
-    out.objective = gains + out.t;
   }
 
   void bound(SharesSolution& out) const {

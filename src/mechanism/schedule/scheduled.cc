@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "mechanism/params.h"
 #include "mechanism/schedule/allocation.h"
 #include "mechanism/schedule/cost_slo.h"
 #include "mechanism/schedule/finish_time.h"
@@ -72,9 +71,9 @@ base::Result<Schedule> solve(Objective objective, const ScheduleInstance& s) {
 
 // A book as an instance. Rates are parts of a job's fastest, and work is in seconds of one slot
 // that fast: no policy minds, and a solver likes it.
-class Plan {
+class RoundPlan {
  public:
-  Plan(const Book& book, Objective objective)
+  RoundPlan(const Book& book, Objective objective)
       : book_(book),
         objective_(objective),
         jobs_(runnable(book)),
@@ -129,7 +128,7 @@ class Plan {
       return std::clamp(seconds, kLeastSeconds, kMostSeconds);
     };
     for (const auto i : planned_) {
-      const auto work = book_.works.empty() ? Work{} : book_.works[jobs_[i]];
+      const auto work = book_.works.empty() ? JobProgress{} : book_.works[jobs_[i]];
       const auto fastest = types_.fastest[i];
       out.steps.push_back(work.steps > 0 ? within(work.steps / fastest) : 0);
       out.done.push_back(std::min(work.done / fastest, kMostSeconds));
@@ -199,7 +198,7 @@ class Debts {
   }
 
   // After a round. Who has no bids is forgotten once it is owed next to nothing.
-  [[nodiscard]] Standing after(const Dealt& dealt) {
+  [[nodiscard]] Standing after(const SlotDeal& dealt) {
     for (std::size_t i = 0; i < owner_of_.size(); ++i)
       owed_[owner_of_[i]] += dealt.entitled[i] - dealt.received[i];
     Standing out;
@@ -251,24 +250,6 @@ Credits price_of(const Book& book, const Trade& trade, double worth) {
   return std::max(reserve, Credits(std::llround(micro)));
 }
 
-constexpr std::string_view name_of(Objective objective) {
-  switch (objective) {
-    case Objective::las:
-      return "las";
-    case Objective::ftf:
-      return "ftf";
-    case Objective::makespan:
-      return "makespan";
-    case Objective::cost_slo:
-      return "cost-slo";
-    case Objective::hadar:
-      return "hadar";
-    case Objective::price_discovery:
-      return "price-discovery";
-  }
-  CHECK(false);
-}
-
 bool is_measure(double number) { return std::isfinite(number) && number >= 0; }
 
 }  // namespace
@@ -301,7 +282,7 @@ base::Result<> Scheduled::accepts(const Book& book) const {
 }
 
 Outcome Scheduled::clear(const Book& book, base::Random&) const {
-  Plan plan(book, objective_);
+  RoundPlan plan(book, objective_);
   Debts debts(book, plan.jobs());
   const Entitlement entitlement{plan.entitled(), debts.by_job()};
   auto dealt = whole_slots(book, plan.jobs(), plan.types(), entitlement);
@@ -314,20 +295,22 @@ Outcome Scheduled::clear(const Book& book, base::Random&) const {
 }
 
 template <Objective objective>
-base::Result<std::unique_ptr<Mechanism>> make_scheduled(const Params& params) {
-  SOUK_TRY(only_params(name_of(objective), params, {"prices"}));
-  SOUK_ASSIGN(const auto prices, choice_param(params, "prices", {"dual", "reserve"}));
-  return std::make_unique<Scheduled>(
-      objective, prices == 0 ? Scheduled::Prices::dual : Scheduled::Prices::reserve);
+base::Result<std::unique_ptr<Mechanism>> make_scheduled(const base::Arguments& given) {
+  return std::make_unique<Scheduled>(objective, given.text("prices") == "dual"
+                                                    ? Scheduled::Prices::dual
+                                                    : Scheduled::Prices::reserve);
 }
-template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::las>(const Params&);
-template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::ftf>(const Params&);
+template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::las>(
+    const base::Arguments&);
+template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::ftf>(
+    const base::Arguments&);
 template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::makespan>(
-    const Params&);
+    const base::Arguments&);
 template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::cost_slo>(
-    const Params&);
-template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::hadar>(const Params&);
+    const base::Arguments&);
+template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::hadar>(
+    const base::Arguments&);
 template base::Result<std::unique_ptr<Mechanism>> make_scheduled<Objective::price_discovery>(
-    const Params&);
+    const base::Arguments&);
 
 }  // namespace souk::mechanism

@@ -62,8 +62,7 @@ class Scheduled final : public Mechanism {
   Prices prices_;
 };
 
-// Parameters: prices, dual or reserve, dual unless given.
 template <Objective objective>
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_scheduled(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_scheduled(const base::Arguments& given);
 
 }  // namespace souk::mechanism

@@ -30,17 +30,17 @@ class Cutter {
 
   // The part that each group is in, counted in order of the groups.
   [[nodiscard]] std::vector<std::uint32_t> cut(std::size_t most) const {
-    Part all;
+    Cluster all;
     for (std::uint32_t g = 0; g < weights_.size(); ++g) all.groups.push_back(g);
     measure(all);
-    std::vector<Part> parts{std::move(all)};
+    std::vector<Cluster> parts{std::move(all)};
     while (parts.size() < most) {
-      auto& widest = *std::ranges::max_element(parts, {}, &Part::spread);
+      auto& widest = *std::ranges::max_element(parts, {}, &Cluster::spread);
       if (widest.spread <= 0) break;
       auto other = split(widest);
       if (!other.groups.empty()) parts.push_back(std::move(other));
     }
-    std::ranges::sort(parts, {}, [](const Part& p) { return p.groups.front(); });
+    std::ranges::sort(parts, {}, [](const Cluster& p) { return p.groups.front(); });
     std::vector<std::uint32_t> out(weights_.size());
     for (std::uint32_t k = 0; k < parts.size(); ++k)
       for (const auto g : parts[k].groups) out[g] = k;
@@ -48,7 +48,7 @@ class Cutter {
   }
 
  private:
-  struct Part {
+  struct Cluster {
     std::vector<std::uint32_t> groups;  // Ascending.
     std::size_t row = 0;                // In which they differ most.
     double mean = 0, spread = 0;        // There: the sum of the squares of the differences.
@@ -58,7 +58,7 @@ class Cutter {
     return columns_[group * rows_ + row];
   }
 
-  void measure(Part& part) const {
+  void measure(Cluster& part) const {
     std::vector<double> sum(rows_, 0), squares(rows_, 0);
     double weight = 0;
     for (const auto g : part.groups) {
@@ -75,8 +75,8 @@ class Cutter {
   }
 
   // Takes from `part` what is above its mean. Nothing, if only rounding was between them.
-  [[nodiscard]] Part split(Part& part) const {
-    Part above;
+  [[nodiscard]] Cluster split(Cluster& part) const {
+    Cluster above;
     std::vector<std::uint32_t> rest;
     for (const auto g : part.groups)
       (at(g, part.row) > part.mean ? above.groups : rest).push_back(g);

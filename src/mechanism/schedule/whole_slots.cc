@@ -84,7 +84,7 @@ class Dealer {
     turn_ = 1 + std::min(wanted, offered) / kTurns;
   }
 
-  Dealt run() {
+  SlotDeal run() {
     for (const auto i : in_line()) give_whole(i);
     deal(&Dealer::turn_on_parts);
     deal(&Dealer::turn_on_rest);
@@ -240,13 +240,13 @@ class Dealer {
   std::vector<std::int64_t> got_;
   std::vector<std::uint32_t> by_speed_;  // The types of each job, fastest first.
   std::int64_t turn_ = 1;                // Slots of one turn.
-  Dealt out_;
+  SlotDeal out_;
 };
 
 }  // namespace
 
-Dealt whole_slots(const Book& book, std::span<const std::uint32_t> jobs, const SlotTypes& types,
-                  const Entitlement& entitlement) {
+SlotDeal whole_slots(const Book& book, std::span<const std::uint32_t> jobs, const SlotTypes& types,
+                     const Entitlement& entitlement) {
   return Dealer(book, jobs, types, entitlement).run();
 }
 

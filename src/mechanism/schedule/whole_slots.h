@@ -11,10 +11,10 @@ namespace souk::mechanism {
 // Who gets which slots in this round, once a schedule has said what everybody is entitled to.
 struct Entitlement {
   std::vector<double> slots;  // Jobs x types: parts of slots too. No more than there are.
-  std::vector<double> owed;   // By job, from earlier rounds: slots, counted as in Dealt.
+  std::vector<double> owed;   // By job, from earlier rounds: slots, counted as in SlotDeal.
 };
 
-struct Dealt {
+struct SlotDeal {
   std::vector<Trade> trades;  // In order, each at its ask's reserve.
   // By job. A slot counts as what it does for the job, as a part of what the job's fastest does:
   // who gets the slow ones is owed more than who gets the fast ones.
@@ -29,7 +29,7 @@ struct Dealt {
 // Gangs are whole, of several types if need be, or get nothing. Ties go to the earlier bid. No slot
 // stays free that somebody would pay for and could use. Within a type low limits get the low
 // reserves (own_reserve.h). Draws nothing.
-[[nodiscard]] Dealt whole_slots(const Book& book, std::span<const std::uint32_t> jobs,
-                                const SlotTypes& types, const Entitlement& entitlement);
+[[nodiscard]] SlotDeal whole_slots(const Book& book, std::span<const std::uint32_t> jobs,
+                                   const SlotTypes& types, const Entitlement& entitlement);
 
 }  // namespace souk::mechanism

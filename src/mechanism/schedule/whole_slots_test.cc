@@ -20,7 +20,7 @@ struct Case {
   std::vector<double> owed = {};
 };
 
-testing::Cleared dealt(const Case& c, Dealt* all = nullptr) {
+testing::Cleared dealt(const Case& c, SlotDeal* all = nullptr) {
   testing::Cleared out{.book = {c.bids, c.asks, {}}};
   out.book.rates = c.rates;
   const auto jobs = runnable(out.book);
@@ -65,7 +65,7 @@ TEST(WholeSlots, AJobMayHaveSlotsOfSeveralTypes) {
 
 // The one that is served on the slow type is owed the difference.
 TEST(WholeSlots, ASlotCountsAsWhatItDoes) {
-  Dealt all;
+  SlotDeal all;
   dealt({{bid(1), bid(1)}, {ask(1), ask(1)}, {4, 1, 4, 1}, {.5, .5, .5, .5}}, &all);
   EXPECT_THAT(all.entitled, ElementsAre(DoubleNear(.625, 1e-12), DoubleNear(.625, 1e-12)));
   EXPECT_THAT(all.received, ElementsAre(1, .25));

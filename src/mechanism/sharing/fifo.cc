@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "mechanism/params.h"
 #include "mechanism/sharing/cheapest.h"
 #include "mechanism/sharing/own_reserve.h"
 
@@ -19,11 +18,6 @@ Outcome Fifo::clear(const Book& book, base::Random&) const {
     slots.take(got);
   }
   return {pair_up_at_reserve(book, served, slots.asks()), std::nullopt};
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_fifo(const Params& params) {
-  SOUK_TRY(only_params("fifo", params, {}));
-  return std::make_unique<Fifo>();
 }
 
 }  // namespace souk::mechanism

@@ -19,7 +19,4 @@ class Fifo final : public Mechanism {
   Outcome clear(const Book& book, base::Random& random) const override;
 };
 
-// No parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_fifo(const Params& params);
-
 }  // namespace souk::mechanism

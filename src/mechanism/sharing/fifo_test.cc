@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mechanism/testing/more_books.h"
+#include "mechanism/testing/searches.h"
 
 namespace souk::mechanism {
 namespace {
@@ -49,40 +49,25 @@ TEST(Fifo, EveryOutcomeIsLegalBalancedAtReservesAndServesAllItCan) {
     const auto out = clear(Fifo(), random_book(random));
     ASSERT_EQ(testing::fault(Fifo(), out.book, seed), "") << "seed " << seed;
     ASSERT_TRUE(fit_to_settle(out.outcome)) << "seed " << seed;
-    for (const auto& t : out.outcome.trades)
-      ASSERT_TRUE(t.pays == t.gets && t.gets == out.book.asks[t.ask].reserve) << "seed " << seed;
-    for (std::size_t i = 0; i < out.book.bids.size(); ++i) {
-      const auto& bid = out.book.bids[i];
-      if (bid.gang > bid.units) continue;
-      std::int64_t free = 0;
-      for (std::size_t a = 0; a < out.book.asks.size(); ++a)
-        if (out.book.asks[a].reserve <= bid.limit) free += out.book.asks[a].units - out.sold(a);
-      const auto could_add = std::min<std::int64_t>(free, bid.units - out.bought(i));
-      ASSERT_TRUE(could_add == 0 || out.bought(i) + could_add < bid.gang) << "seed " << seed;
-    }
+    ASSERT_EQ(testing::mispriced_or_idle(out), "") << "seed " << seed;
   }
 }
 
 TEST(Fifo, ABuyerGainsNothingByAnotherLimitOrByOtherUnits) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    base::Random random(seed);
-    const auto book =
-        random_book(random, {.most_bids = 6, .most_asks = 6, .gangs = false, .highest_micro = 10});
-    ASSERT_EQ(testing::profitable_lie(Fifo(), book, {.highest_micro = 10, .units = true},
-                                      testing::buyers),
-              "")
-        << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_lie(
+          Fifo(), {1000, {.most_bids = 6, .most_asks = 6, .gangs = false, .highest_micro = 10}},
+          {.highest_micro = 10, .units = true}, testing::buyers),
+      "");
 }
 
 TEST(Fifo, ABuyerGainsNothingByTwoNamesWhereItStands) {
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
-    base::Random random(seed);
-    const auto book = random_book(
-        random,
-        {.most_bids = 4, .most_asks = 5, .most_units = 3, .gangs = false, .highest_micro = 6});
-    ASSERT_EQ(testing::profitable_twin(Fifo(), book, 6), "") << "seed " << seed;
-  }
+  EXPECT_EQ(
+      testing::first_twin(
+          Fifo(),
+          {500,
+           {.most_bids = 4, .most_asks = 5, .most_units = 3, .gangs = false, .highest_micro = 6}}),
+      "");
 }
 
 TEST(Fifo, TheOrderOfTheAsksDoesNotMatterBeyondTies) {

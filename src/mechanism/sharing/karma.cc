@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/check.h"
-#include "mechanism/params.h"
 #include "mechanism/sharing/own_reserve.h"
 #include "mechanism/sharing/owners.h"
 
@@ -249,13 +248,9 @@ Outcome KarmaShares::clear(const Book& book, base::Random&) const {
   return out;
 }
 
-base::Result<std::unique_ptr<Mechanism>> make_karma(const Params& params) {
-  SOUK_TRY(only_params("karma", params, {"alpha", "credits"}));
-  SOUK_ASSIGN(const auto alpha_ppm, fraction_ppm(params, "alpha", 500'000));
-  // Karma has six digits after the point too, as credits have.
-  SOUK_ASSIGN(const auto credits, price_param(params, "credits"));
-  return std::make_unique<KarmaShares>(alpha_ppm,
-                                       credits ? credits->micro : 1'000'000 * kKarmaPerSlot);
+base::Result<std::unique_ptr<Mechanism>> make_karma(const base::Arguments& given) {
+  static_assert(kKarmaPerSlot == 1'000'000, "so that millionths of a slot are karma");
+  return std::make_unique<KarmaShares>(given.micro("alpha"), given.micro("credits"));
 }
 
 }  // namespace souk::mechanism

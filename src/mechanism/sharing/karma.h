@@ -67,8 +67,6 @@ class KarmaShares final : public Mechanism {
   std::int64_t initial_;
 };
 
-// Parameters: alpha, a decimal in [0, 1], 0.5 unless given; credits, the slots' worth of karma that
-// the first owners begin with, 1000000 unless given, so that nobody soon runs out.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_karma(const Params& params);
+[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_karma(const base::Arguments& given);
 
 }  // namespace souk::mechanism

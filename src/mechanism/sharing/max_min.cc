@@ -4,7 +4,6 @@
 #include <functional>
 #include <queue>
 
-#include "mechanism/params.h"
 #include "mechanism/sharing/own_reserve.h"
 #include "mechanism/sharing/owners.h"
 
@@ -143,11 +142,6 @@ Outcome MaxMin::clear(const Book& book, base::Random&) const {
     if (share.wants()) line.push({share.then(slots), who});
   }
   return {slots.trades(), std::nullopt};
-}
-
-base::Result<std::unique_ptr<Mechanism>> make_max_min(const Params& params) {
-  SOUK_TRY(only_params("max-min", params, {}));
-  return std::make_unique<MaxMin>();
 }
 
 }  // namespace souk::mechanism

@@ -26,7 +26,4 @@ class MaxMin final : public Mechanism {
   Outcome clear(const Book& book, base::Random& random) const override;
 };
 
-// No parameters.
-[[nodiscard]] base::Result<std::unique_ptr<Mechanism>> make_max_min(const Params& params);
-
 }  // namespace souk::mechanism

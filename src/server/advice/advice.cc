@@ -73,7 +73,7 @@ Credits price_alone(const State& s, market::ClassId slot_class, const Supply& su
 
 // The steps of a unit on a machine that takes so many times as long for one as the fastest does:
 // slower ones get less to do, and what a shard has is divided into whole units.
-double unit_steps(const train::Plan& plan, double times_as_long) {
+double unit_steps(const train::TrainingPlan& plan, double times_as_long) {
   const auto of_shard =
       static_cast<double>(plan.epoch_steps()) / static_cast<double>(plan.shards.size());
   const auto most = std::ceil(static_cast<double>(plan.unit_steps()) / times_as_long);

@@ -79,7 +79,7 @@ TEST_F(SpeedsTest, WhatIsKnownOfWaitingTrainingsIsTold) {
   EXPECT_EQ(r.works[0].job, known);
   EXPECT_EQ(r.works[1].job, fresh);
   // 40 steps, a quarter of them done.
-  EXPECT_EQ(r.works[0].work, (mechanism::Work{30, 10, 60, 29 * 60}));
+  EXPECT_EQ(r.works[0].work, (mechanism::JobProgress{30, 10, 60, 29 * 60}));
   ASSERT_EQ(r.paces.size(), 2u);
   EXPECT_EQ(r.paces[0].machine, a);
   EXPECT_DOUBLE_EQ(r.paces[0].steps_per_s, 1);

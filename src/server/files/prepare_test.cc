@@ -11,6 +11,7 @@
 #include "server/routes/samples.h"
 #include "server/testing/uploads.h"
 #include "train/aggregators/aggregator.h"
+#include "train/validators/validator.h"
 
 // From a job file to a job, over HTTP, as a browser does it.
 
@@ -367,8 +368,10 @@ TEST(Prepare, WhatACrashLeftIsRemovedAtTheNextStart) {
 TEST(TrainingChoices, AreTheTablesThatTrainingsAreCheckedAgainst) {
   Market m;
   const auto all = m.fair.must("GET", "/v1/training/choices", m.fair.borrower.token);
-  EXPECT_EQ(all.count("rules"), train::rules().size());
+  EXPECT_EQ(all.count("rules"), train::aggregators().size());
   EXPECT_EQ(all.at("codecs.0.name"), "fp32");
+  EXPECT_EQ(all.count("validators"), train::validators().size());
+  EXPECT_EQ(all.at("rules.0.parameters.0.name"), "alpha");
   EXPECT_EQ(all.at("data.0.name"), "mnist");
   for (std::size_t i = 0; i < all.count("models"); ++i)
     EXPECT_NE(all.at(fmt::format("models.{}.summary", i)), "");

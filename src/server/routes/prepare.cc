@@ -1,32 +1,29 @@
 #include "wire/prepare.h"
 
 #include "job/train/training_file.h"
+#include "lab/report/choices.h"
 #include "server/http/router.h"
 #include "server/routes/samples.h"
 #include "server/routes/views.h"
-#include "train/aggregators/aggregator.h"
-#include "train/codecs/codec.h"
 
 // From a job file to a job, for browsers, and what they offer to write into one.
 
 namespace souk::server {
 namespace {
 
-template <class List, class Make>
-std::vector<wire::Choice> choices(const List& list, Make make) {
+template <class Table>
+std::vector<wire::Choice> choices(const Table& table) {
   std::vector<wire::Choice> out;
-  for (const auto& item : list) out.push_back(make(item));
+  for (const auto& item : table)
+    out.push_back({.name = std::string(item.name), .summary = std::string(item.what)});
   return out;
 }
 
 wire::TrainingChoices training_choices() {
-  const auto plain = [](const auto& item) {
-    return wire::Choice{std::string(item.name), std::string(item.what)};
-  };
-  return {.models = choices(job::models(), plain),
-          .data = choices(job::built_in_data(), plain),
-          .rules = choices(train::rules(), plain),
-          .codecs = choices(train::codecs(), plain)};
+  auto out = lab::training_choices();
+  out.models = choices(job::models());
+  out.data = choices(job::built_in_data());
+  return out;
 }
 
 struct PrepareRequest {
@@ -57,7 +54,8 @@ void add_prepare_routes(Routes& routes) {
   routes.get("/v1/samples", "listSamples", "Job files to begin with", Access::user,
              [](Context&) -> Result<wire::Samples> { return samples(); });
   routes.get("/v1/training/choices", "listTrainingChoices",
-             "Models, data, rules and codecs that a training can name", Access::user,
+             "Models, data, aggregators, codecs and validators that a training can name",
+             Access::user,
              [](Context&) -> Result<wire::TrainingChoices> { return training_choices(); });
 }
 

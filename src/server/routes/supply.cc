@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "mechanism/mechanism.h"
+#include "lab/report/choices.h"
 #include "server/http/router.h"
 #include "server/routes/views.h"
 #include "wire/query.h"
@@ -261,14 +261,10 @@ void add_supply_routes(Routes& routes) {
                if (slot_class == nullptr) return Context::no_such("slot class", c.param());
                return records_view(c.state(), *slot_class, c.now());
              });
-  routes.get("/v1/mechanisms", "listMechanisms", "The rules by which a class can be cleared",
-             Access::user, [](Context&) -> Result<wire::Mechanisms> {
-               wire::Mechanisms out;
-               for (const auto& m : mechanism::all())
-                 out.items.push_back(
-                     {std::string(m.name), std::string(m.summary), std::string(m.properties)});
-               return out;
-             });
+  routes.get("/v1/mechanisms", "listMechanisms",
+             "The mechanisms by which a class can be cleared, their properties and parameters",
+             Access::user,
+             [](Context&) -> Result<wire::Mechanisms> { return lab::mechanism_choices(); });
   add_machine_routes(routes);
   add_offer_routes(routes);
 }

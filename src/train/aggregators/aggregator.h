@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "base/parameter.h"
 #include "base/result.h"
 #include "train/parameters.h"
 #include "train/update.h"
@@ -30,40 +31,51 @@ struct Needs {
   double gain = 0;
 };
 
-// A rule: how updates change the parameters. One file each, registered in rule_table.cc. Pure and
-// thread-safe: all that it remembers lies in the parameters' planes and version. Planes belong to
-// the rule that wrote them: parameters that come from elsewhere begin at version 0, with planes of
-// zeros.
+// How updates change the parameters. One file each, listed in table.cc. Pure and thread-safe: all
+// that it remembers lies in the parameters' planes and version. Planes belong to the aggregator
+// that wrote them: parameters that come from elsewhere begin at version 0, with planes of zeros.
 class Aggregator {
  public:
   virtual ~Aggregator() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual Needs needs() const = 0;
-  // Folds `updates` into `p` and advances its version once for each fold the rule defines: with
+  // Folds `updates` into `p` and advances its version once for each fold that it defines: with
   // arity 1, once per update, in their order, reading each block of the parameters once; else once
   // in all. `updates` are at least one and, with a greater arity, at least one and at most arity
   // (fewer only when no more will come).
   virtual void fold(Parameters& p, std::span<const Update> updates) const = 0;
 };
 
-using RuleParams = std::map<std::string, double, std::less<>>;
+using AggregatorParams = base::Arguments::Numbers;
 
-// A rule as a job names it. `workers` is how many are expected (the N of delayed Nesterov, the
-// quorum of synchronous rules), unless the params say otherwise.
-struct RuleSpec {
+// An aggregator as a job names it. `workers` is how many are expected (the N of delayed Nesterov,
+// the quorum of synchronous ones), unless the params say otherwise.
+struct AggregatorSpec {
   std::string name;
-  RuleParams params;
+  AggregatorParams params;
   std::int32_t workers = 1;
 };
 
-struct RuleInfo {
+// When updates are folded. each: as they come. buffer: as soon as there are some. round: when the
+// round is complete, whose workers all began from the same version and wait for each other.
+SOUK_ENUM(Folding, each, buffer, round)
+
+using MakeAggregator = std::unique_ptr<Aggregator>(const base::Arguments& given,
+                                                   std::int32_t workers);
+
+// One row of the table of aggregators.
+struct AggregatorInfo {
   std::string_view name;
-  std::string_view what;                 // One line.
-  std::vector<std::string_view> params;  // Their names.
+  std::string_view what;  // One sentence.
+  Sends sends = Sends::delta;
+  Folding folding = Folding::each;
+  bool robust = false;  // Survives a fifth of hostile workers.
+  base::ParameterList parameters = {};
+  MakeAggregator* make;
 };
 
-[[nodiscard]] std::span<const RuleInfo> rules();
+[[nodiscard]] std::span<const AggregatorInfo> aggregators();
 // Unknown names and params, and values outside their range, are errors that name what is accepted.
-[[nodiscard]] base::Result<std::unique_ptr<Aggregator>> make_rule(const RuleSpec& spec);
+[[nodiscard]] base::Result<std::unique_ptr<Aggregator>> make_aggregator(const AggregatorSpec& spec);
 
 }  // namespace souk::train

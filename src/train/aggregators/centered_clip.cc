@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -12,8 +12,7 @@ namespace {
 // The radius r is `clip` times the median of the distances |D_k - v|, so it follows the scale of
 // the changes, and a minority cannot set it. As v remembers, attacks that stay small but agree from
 // fold to fold are bounded too, which rules without memory cannot do. What is not finite is left
-// out. All count the same: samples are what workers say they are. Params: buffer; clip in [0.1,
-// 100], 1 unless given; eta in [0, 10], 1 unless given.
+// out. All count the same: samples are what workers say they are.
 class CenteredClip final : public Aggregator {
  public:
   CenteredClip(std::size_t buffer, double clip, double eta)
@@ -76,11 +75,9 @@ class CenteredClip final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_centered_clip(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto buffer, robust_buffer_param(spec));
-  SOUK_ASSIGN(const auto clip, number_param(spec, "clip", 1, 0.1, 100));
-  SOUK_ASSIGN(const auto eta, eta_param(spec, 1));
-  return std::make_unique<CenteredClip>(buffer, clip, eta);
+std::unique_ptr<Aggregator> make_centered_clip(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<CenteredClip>(robust_buffer(given, workers), given.number("clip"),
+                                        given.number("eta"));
 }
 
 }  // namespace souk::train

@@ -1,21 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <limits>
 
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::FloatEq;
-using testing::folded;
-using testing::parameters;
-using testing::rule;
-using testing::update;
-using testing::values_of;
-
-// Answers worked out by hand from the rule's description.
 TEST(CenteredClip, KnownAnswers) {
   const auto made = rule("centered-clip", {{"buffer", 3}});
   auto p = parameters({0}, *made);

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -17,8 +17,6 @@ constexpr float kTiny = 1e-30F;
 // where lr drops out of the second, so it needs no knowledge of the workers. It was derived for
 // single gradients; so that it stays sound for long changes, c is kept within -|D| and |D|: the
 // correction at most stops a step or doubles it.
-// Params: adaptive, 0 or 1 (unless given); lambda in [0, 100], 2 if adaptive, else 0.04, unless
-// given; lr, that of the workers, in [1e-6, 100], 0.1 unless given.
 class DcAsgd final : public Aggregator {
  public:
   DcAsgd(bool adaptive, double lambda) : adaptive_(adaptive), by_(static_cast<float>(lambda)) {}
@@ -61,11 +59,10 @@ class DcAsgd final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_dc_asgd(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto adaptive, whole_param(spec, "adaptive", 1, 0, 1));
-  SOUK_ASSIGN(const auto lambda, number_param(spec, "lambda", adaptive == 1 ? 2 : 0.04, 0, 100));
-  SOUK_ASSIGN(const auto lr, number_param(spec, "lr", 0.1, 1e-6, 100));
-  return std::make_unique<DcAsgd>(adaptive == 1, adaptive == 1 ? lambda : lambda / lr);
+std::unique_ptr<Aggregator> make_dc_asgd(const base::Arguments& given, std::int32_t /*workers*/) {
+  const bool adaptive = given.whole("adaptive") == 1;
+  const auto lambda = given.number_or("lambda", adaptive ? 2 : 0.04);
+  return std::make_unique<DcAsgd>(adaptive, adaptive ? lambda : lambda / given.number("lr"));
 }
 
 }  // namespace souk::train

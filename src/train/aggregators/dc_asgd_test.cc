@@ -1,18 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::FloatEq;
-using testing::folded;
-using testing::rule;
-using testing::update;
-
-// Answers worked out by hand from the rule's description.
 TEST(DcAsgd, KnownAnswers) {
   const auto plain = rule("dc-asgd", {{"adaptive", 0}});
   // c = 0.04 / 0.1 x 0.25 x 0.5 = 0.05.

@@ -1,5 +1,5 @@
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -16,9 +16,8 @@ namespace {
 //   T = W + eta D_t / N
 //   t + 1 not a multiple of N:  W <- T
 //   else:                       W <- T + momentum (T - X),  X <- T.
-// Params: period in [1, 10000], the workers unless given; eta in [0, 10], 1 unless given; momentum
-// in [0, 0.999], 0.5 unless given. With stale workers these converge in a third of the folds that
-// DiLoCo's 0.7 and 0.9 take (testing/bowl.h): staleness is momentum of its own.
+// With stale workers the defaults converge in a third of the folds that DiLoCo's take
+// (testing/bowl.h): staleness is momentum of its own.
 class DelayedNesterov final : public Aggregator {
  public:
   DelayedNesterov(std::size_t period, double eta, double momentum)
@@ -57,12 +56,11 @@ class DelayedNesterov final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_delayed_nesterov(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto period,
-              whole_param(spec, "period", static_cast<std::size_t>(spec.workers), 1, 10'000));
-  SOUK_ASSIGN(const auto eta, eta_param(spec, 1));
-  SOUK_ASSIGN(const auto momentum, number_param(spec, "momentum", 0.5, 0, 0.999));
-  return std::make_unique<DelayedNesterov>(period, eta, momentum);
+std::unique_ptr<Aggregator> make_delayed_nesterov(const base::Arguments& given,
+                                                  std::int32_t workers) {
+  return std::make_unique<DelayedNesterov>(
+      given.whole_or("period", static_cast<std::size_t>(workers)), given.number("eta"),
+      given.number("momentum"));
 }
 
 }  // namespace souk::train

@@ -1,18 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using testing::parameters;
-using testing::rule;
-using testing::update;
-using testing::values_of;
-
-// Answers worked out by hand from the rule's description.
 TEST(DelayedNesterov, KnownAnswers) {
   const auto made = rule("delayed-nesterov", {{"eta", 1}, {"momentum", 0.5}}, 2);
   auto p = parameters({10}, *made);
@@ -32,7 +22,7 @@ TEST(DelayedNesterov, KnownAnswers) {
 }
 
 TEST(DelayedNesterov, ARoundFromTheSameParametersIsARoundOfDiloco) {
-  const RuleParams params{{"eta", 0.7}, {"momentum", 0.9}};
+  const AggregatorParams params{{"eta", 0.7}, {"momentum", 0.9}};
   const auto delayed = rule("delayed-nesterov", params, 4), diloco = rule("diloco", params, 4);
   auto one = parameters(testing::noise(100, 1), *delayed);
   auto other = parameters(testing::noise(100, 1), *diloco);

@@ -1,5 +1,5 @@
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -10,7 +10,6 @@ namespace {
 // The same in Nesterov's own two sequences, with the plane X in place of m (X = W before the last
 // push of momentum; at version 0, W), which leaves the same W up to rounding and reads less:
 //   T = W + eta D,  W <- T + momentum (T - X),  X <- T.
-// Params: quorum, all workers unless given; eta in [0, 10], 0.7; momentum in [0, 0.999], 0.9.
 class Diloco final : public Aggregator {
  public:
   Diloco(std::size_t quorum, double eta, double momentum)
@@ -46,11 +45,9 @@ class Diloco final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_diloco(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto quorum, quorum_param(spec));
-  SOUK_ASSIGN(const auto eta, eta_param(spec, 0.7));
-  SOUK_ASSIGN(const auto momentum, number_param(spec, "momentum", 0.9, 0, 0.999));
-  return std::make_unique<Diloco>(quorum, eta, momentum);
+std::unique_ptr<Aggregator> make_diloco(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<Diloco>(quorum(given, workers), given.number("eta"),
+                                  given.number("momentum"));
 }
 
 }  // namespace souk::train

@@ -1,20 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::FloatEq;
-using testing::folded;
-using testing::parameters;
-using testing::rule;
-using testing::update;
-using testing::values_of;
-
-// Answers worked out by hand from the rule's description.
 TEST(Diloco, KnownAnswers) {
   const auto made = rule("diloco");
   auto p = parameters({10}, *made);

@@ -1,12 +1,12 @@
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
 
 // Downpour (Dean et al., 2012), with changes in place of gradients: W <- W + eta D for each change
-// D as it comes. Params: eta in [0, 10], 1 / workers unless given. The changes of K workers add up:
-// with eta 1 they go K times as far as one, which workers that each take many steps do not survive.
+// D as it comes. The changes of K workers add up: with eta 1 they go K times as far as one, which
+// workers that each take many steps do not survive. Hence eta is 1 / workers unless given.
 class Downpour final : public Aggregator {
  public:
   explicit Downpour(double eta) : eta_(static_cast<float>(eta)) {}
@@ -25,9 +25,8 @@ class Downpour final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_downpour(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto eta, eta_param(spec, 1.0 / spec.workers));
-  return std::make_unique<Downpour>(eta);
+std::unique_ptr<Aggregator> make_downpour(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<Downpour>(given.number_or("eta", 1.0 / workers));
 }
 
 }  // namespace souk::train

@@ -1,11 +1,11 @@
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
 
 // The hub's part of elastic averaging SGD (Zhang, Choromanska and LeCun, 2015): for each worker's
-// parameters Wc, W <- W + alpha (Wc - W). Params: alpha in [0, 1], 0.9 / workers unless given.
+// parameters Wc, W <- W + alpha (Wc - W).
 //
 // In the paper the worker too moves, by the same difference the other way, and otherwise goes on
 // from its own parameters, so that workers explore. Here workers keep nothing and begin each unit
@@ -29,9 +29,8 @@ class Easgd final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_easgd(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto alpha, number_param(spec, "alpha", 0.9 / spec.workers, 0, 1));
-  return std::make_unique<Easgd>(alpha);
+std::unique_ptr<Aggregator> make_easgd(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<Easgd>(given.number_or("alpha", 0.9 / workers));
 }
 
 }  // namespace souk::train

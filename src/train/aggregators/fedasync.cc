@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -9,8 +9,7 @@ namespace {
 // FedAsync (Xie, Koyejo and Gupta, 2019) with polynomial staleness: for each worker's parameters Wc
 // that are t folds old,
 //   W <- W + s (Wc - W),  s = a0 (1 + t)^-b.
-// Params: a0 in [0, 1], 0.6 unless given; b in [0, 10], 0.5 unless given. Takes back others'
-// progress as VC-ASGD does, but less so for what is stale.
+// Takes back others' progress as VC-ASGD does, but less so for what is stale.
 class FedAsync final : public Aggregator {
  public:
   FedAsync(double a0, double b) : a0_(a0), b_(b) {}
@@ -34,10 +33,8 @@ class FedAsync final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedasync(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto a0, number_param(spec, "a0", 0.6, 0, 1));
-  SOUK_ASSIGN(const auto b, number_param(spec, "b", 0.5, 0, 10));
-  return std::make_unique<FedAsync>(a0, b);
+std::unique_ptr<Aggregator> make_fedasync(const base::Arguments& given, std::int32_t /*workers*/) {
+  return std::make_unique<FedAsync>(given.number("a0"), given.number("b"));
 }
 
 }  // namespace souk::train

@@ -1,18 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::FloatEq;
-using testing::folded;
-using testing::rule;
-using testing::update;
-
-// Answers worked out by hand from the rule's description.
 TEST(FedAsync, KnownAnswers) {
   const auto usual = rule("fedasync");
   EXPECT_THAT(folded(*usual, {0}, {update({10})}), ElementsAre(FloatEq(6)));

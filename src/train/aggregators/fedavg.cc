@@ -1,13 +1,12 @@
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
 
 // FedAvg (McMahan et al., 2017), also known as local SGD: a round of `quorum` workers that all
 // began from W; W becomes the mean of theirs, weighted by samples. As they share their base, that
-// is W plus the mean change, and changes are what is sent. Params: quorum, all workers unless
-// given. Waits for the slowest of a round.
+// is W plus the mean change, and changes are what is sent. Waits for the slowest of a round.
 class FedAvg final : public Aggregator {
  public:
   explicit FedAvg(std::size_t quorum) : quorum_(quorum) {}
@@ -26,9 +25,8 @@ class FedAvg final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedavg(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto quorum, quorum_param(spec));
-  return std::make_unique<FedAvg>(quorum);
+std::unique_ptr<Aggregator> make_fedavg(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<FedAvg>(quorum(given, workers));
 }
 
 }  // namespace souk::train

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // come from n_k samples,
 //   W <- W + eta sum_k (n_k / sum n) D_k / sqrt(1 + t_k).
 // The divisor is that of the samples alone, as in the paper, and not the sum of the discounts: a
-// buffer of stale updates makes a shorter step. Params: buffer, eta in [0, 10], 1 unless given.
+// buffer of stale updates makes a shorter step.
 class FedBuff final : public Aggregator {
  public:
   FedBuff(std::size_t buffer, double eta) : buffer_(buffer), eta_(eta) {}
@@ -34,10 +34,8 @@ class FedBuff final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_fedbuff(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto buffer, buffer_param(spec));
-  SOUK_ASSIGN(const auto eta, eta_param(spec, 1));
-  return std::make_unique<FedBuff>(buffer, eta);
+std::unique_ptr<Aggregator> make_fedbuff(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<FedBuff>(buffer(given, workers), given.number("eta"));
 }
 
 }  // namespace souk::train

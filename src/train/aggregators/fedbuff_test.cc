@@ -1,17 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using testing::folded;
-using testing::rule;
-using testing::update;
-
-// Answers worked out by hand from the rule's description.
 TEST(FedBuff, KnownAnswers) {
   const auto two = rule("fedbuff", {{"buffer", 2}});
   EXPECT_THAT(folded(*two, {1}, {update({4}), update({8}, {.staleness = 3})}), ElementsAre(5));

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -14,8 +14,7 @@ namespace {
 // least one); the mean of the changes of the `keep` best is added, times eta. Ties go to the one
 // that came first. What is not finite is as if it had not come. All count the same. It has no
 // memory, so small attacks that agree do pass; and it needs all distances, which takes time with
-// the square of the buffer. Params: buffer; faulty in [0, 0.49], 0.2 unless given; keep in [1,
-// 256], n - f unless given; eta in [0, 10], 1 unless given.
+// the square of the buffer. `keep` is n - f unless given.
 class Krum final : public Aggregator {
  public:
   struct Params {
@@ -94,13 +93,11 @@ class Krum final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_krum(const RuleSpec& spec) {
-  Krum::Params params;
-  SOUK_ASSIGN(params.buffer, robust_buffer_param(spec));
-  SOUK_ASSIGN(params.keep, whole_param(spec, "keep", 0, 1, 256));
-  SOUK_ASSIGN(params.faulty, number_param(spec, "faulty", 0.2, 0, 0.49));
-  SOUK_ASSIGN(params.eta, eta_param(spec, 1));
-  return std::make_unique<Krum>(params);
+std::unique_ptr<Aggregator> make_krum(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<Krum>(Krum::Params{.buffer = robust_buffer(given, workers),
+                                             .keep = given.whole_or("keep", 0),
+                                             .faulty = given.number("faulty"),
+                                             .eta = given.number("eta")});
 }
 
 }  // namespace souk::train

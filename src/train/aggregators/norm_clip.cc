@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 #include "train/validators/validator.h"
 
 namespace souk::train {
@@ -13,8 +13,6 @@ namespace {
 // finite is left out. So one worker cannot do more harm than `clip` good ones; but as it acts on
 // each alone, it cannot tell good directions from bad: for that, centered-clip, trimmed-mean or
 // krum, which need several at once. s lies in the first number of a plane whose others stay zero.
-// Params: clip in [1, 1000], 2 unless given; eta in [0, 10], 1 / workers; memory in [1, 1000], 10
-// folds.
 class NormClip final : public Aggregator {
  public:
   NormClip(double clip, double eta, double memory) : clip_(clip), eta_(eta), memory_(memory) {}
@@ -47,11 +45,9 @@ class NormClip final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_norm_clip(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto clip, number_param(spec, "clip", 2, 1, 1000));
-  SOUK_ASSIGN(const auto eta, eta_param(spec, 1.0 / spec.workers));
-  SOUK_ASSIGN(const auto memory, number_param(spec, "memory", 10, 1, 1000));
-  return std::make_unique<NormClip>(clip, eta, memory);
+std::unique_ptr<Aggregator> make_norm_clip(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<NormClip>(given.number("clip"), given.number_or("eta", 1.0 / workers),
+                                    given.number("memory"));
 }
 
 }  // namespace souk::train

@@ -1,20 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <limits>
 
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::FloatEq;
-using testing::parameters;
-using testing::rule;
-using testing::update;
-using testing::values_of;
-
-// Answers worked out by hand from the rule's description.
 TEST(NormClip, KnownAnswers) {
   const auto made = rule("norm-clip");
   auto p = parameters({0, 0}, *made);

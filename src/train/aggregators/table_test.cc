@@ -7,7 +7,7 @@
 #include "train/testing/bowl.h"
 #include "train/testing/updates.h"
 
-// What holds for every rule in the table.
+// What holds for every aggregator in the table.
 
 namespace souk::train {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::int32_t kWorkers = 6;
 
 std::vector<std::unique_ptr<Aggregator>> all_rules(std::int32_t workers = kWorkers) {
   std::vector<std::unique_ptr<Aggregator>> out;
-  for (const auto& info : rules()) out.push_back(rule(std::string(info.name), {}, workers));
+  for (const auto& info : aggregators()) out.push_back(rule(std::string(info.name), {}, workers));
   return out;
 }
 
@@ -53,12 +53,13 @@ std::vector<float> everything(const Parameters& p) {
 
 TEST(Rules, EveryRowIsCompleteAndCanBeMadeByName) {
   std::set<std::string_view> names;
-  for (const auto& info : rules()) {
+  for (const auto& info : aggregators()) {
     SCOPED_TRACE(info.name);
     EXPECT_TRUE(names.insert(info.name).second) << "a name is used twice";
     EXPECT_TRUE(info.what.ends_with('.'));
-    EXPECT_TRUE(std::ranges::is_sorted(info.params));
-    const auto made = make_rule({.name = std::string(info.name)});
+    EXPECT_TRUE(std::ranges::is_sorted(info.parameters, {}, &base::Parameter::name));
+    for (const auto& row : info.parameters) EXPECT_TRUE(row.meaning.ends_with('.')) << row.name;
+    const auto made = make_aggregator({.name = std::string(info.name)});
     ASSERT_TRUE(made);
     EXPECT_EQ((*made)->name(), info.name);
     EXPECT_GE((*made)->needs().arity, 1);
@@ -67,31 +68,54 @@ TEST(Rules, EveryRowIsCompleteAndCanBeMadeByName) {
 }
 
 TEST(Rules, EveryParamHasARangeThatItsErrorNames) {
-  for (const auto& info : rules())
-    for (const auto param : info.params)
+  for (const auto& info : aggregators())
+    for (const auto& row : info.parameters)
       for (const auto value : {-1.0, 1e9, std::nan("")}) {
-        const auto made =
-            make_rule({std::string(info.name), {{std::string(param), value}}, kWorkers});
+        const auto param = std::string(row.name);
+        const auto made = make_aggregator({std::string(info.name), {{param, value}}, kWorkers});
         ASSERT_FALSE(made) << info.name << " " << param << " " << value;
         EXPECT_EQ(made.error().field, param);
         EXPECT_THAT(made.error().message, HasSubstr(param));
         EXPECT_THAT(made.error().hint, HasSubstr(" from "));
       }
-  EXPECT_THAT(make_rule({"fedbuff", {{"buffer", 2.5}}}).error().hint, HasSubstr("whole number"));
+  EXPECT_THAT(make_aggregator({"fedbuff", {{"buffer", 2.5}}}).error().hint,
+              HasSubstr("whole number"));
+}
+
+TEST(Rules, EveryParamTakesTheEndsOfItsRangeAndHasADefault) {
+  for (const auto& info : aggregators())
+    for (const auto& row : info.parameters) {
+      SCOPED_TRACE(std::string(info.name) + " " + std::string(row.name));
+      EXPECT_NE(row.default_value.empty(), row.default_words.empty());
+      for (const auto value : {row.low, row.high})
+        EXPECT_TRUE(make_aggregator({std::string(info.name), {{std::string(row.name), value}}}));
+    }
+}
+
+// What people choose by is what the code does.
+TEST(Rules, TheRowSaysWhatWorkersSendAndWhenItIsFolded) {
+  for (const auto& info : aggregators()) {
+    const auto needs = rule(std::string(info.name), {}, kWorkers)->needs();
+    EXPECT_EQ(needs.sends, info.sends) << info.name;
+    const auto folding = needs.synchronous ? Folding::round
+                         : needs.arity > 1 ? Folding::buffer
+                                           : Folding::each;
+    EXPECT_EQ(folding, info.folding) << info.name;
+  }
 }
 
 TEST(Rules, AMistypedNameOrParamIsAnsweredWithTheNearest) {
-  const auto name = make_rule({.name = "delayed-nestrov"});
+  const auto name = make_aggregator({.name = "delayed-nestrov"});
   ASSERT_FALSE(name);
   EXPECT_THAT(name.error().message, HasSubstr("'delayed-nestrov'"));
   EXPECT_THAT(name.error().hint, HasSubstr("'delayed-nesterov'"));
   EXPECT_EQ(name.error().field, "rule");
-  const auto param = make_rule({"diloco", {{"momentm", 0.9}}});
+  const auto param = make_aggregator({"diloco", {{"momentm", 0.9}}});
   ASSERT_FALSE(param);
   EXPECT_THAT(param.error().hint, HasSubstr("'momentum'"));
   EXPECT_EQ(param.error().field, "momentm");
   for (const auto workers : {0, -1, 10'001})
-    EXPECT_EQ(make_rule({"diloco", {}, workers}).error().field, "workers");
+    EXPECT_EQ(make_aggregator({"diloco", {}, workers}).error().field, "workers");
 }
 
 TEST(Rules, WorkersThatChangeNothingChangeNothing) {
@@ -179,11 +203,13 @@ TEST(Rules, EveryRuleConvergesWithStaleWorkers) {
 
 TEST(Rules, RobustRulesSurviveAFifthOfHostileWorkersAndOthersDoNot) {
   const Bowl bowl{.units = 1000, .lr = 0.05F, .hostile = -10};
-  for (const auto* name : {"norm-clip", "centered-clip", "trimmed-mean", "krum"}) {
-    const auto r = rule(name, {}, bowl.workers);
-    EXPECT_LT(Training(bowl, *r).run(), 0.2) << name;
+  for (const auto& info : aggregators()) {
+    if (!info.robust) continue;
+    const auto r = rule(std::string(info.name), {}, bowl.workers);
+    EXPECT_LT(Training(bowl, *r).run(), 0.2) << info.name;
   }
   for (const auto* name : {"fedavg", "fedbuff", "downpour", "diloco", "delayed-nesterov"}) {
+    EXPECT_FALSE((*base::find_named(aggregators(), name, "aggregator", "rule"))->robust) << name;
     const auto r = rule(name, {}, bowl.workers);
     const auto left = Training(bowl, *r).run();
     EXPECT_FALSE(left < 10) << name << ": the attack is too weak to prove anything";

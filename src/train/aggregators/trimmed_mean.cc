@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -10,8 +10,7 @@ namespace {
 // parameters the mean of its changes without the ceil(trim n) largest and as many smallest (as many
 // as leave one at least), times eta. A change that is no number counts as zero. All count the same:
 // samples are what workers say they are. It has no memory, so small attacks that agree from fold to
-// fold do pass. Params: buffer; trim in [0, 0.49], 0.2 unless given; eta in [0, 10], 1 unless
-// given.
+// fold do pass.
 class TrimmedMean final : public Aggregator {
  public:
   TrimmedMean(std::size_t buffer, double trim, double eta)
@@ -67,11 +66,9 @@ class TrimmedMean final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_trimmed_mean(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto buffer, robust_buffer_param(spec));
-  SOUK_ASSIGN(const auto trim, number_param(spec, "trim", 0.2, 0, 0.49));
-  SOUK_ASSIGN(const auto eta, eta_param(spec, 1));
-  return std::make_unique<TrimmedMean>(buffer, trim, eta);
+std::unique_ptr<Aggregator> make_trimmed_mean(const base::Arguments& given, std::int32_t workers) {
+  return std::make_unique<TrimmedMean>(robust_buffer(given, workers), given.number("trim"),
+                                       given.number("eta"));
 }
 
 }  // namespace souk::train

@@ -1,19 +1,11 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <algorithm>
 #include <limits>
 
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using testing::folded;
-using testing::rule;
-using testing::update;
-
-// Answers worked out by hand from the rule's description.
 TEST(TrimmedMean, KnownAnswers) {
   const auto made = rule("trimmed-mean");
   EXPECT_THAT(

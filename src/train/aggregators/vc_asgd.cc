@@ -1,5 +1,5 @@
 #include "train/aggregators/fold.h"
-#include "train/aggregators/rules.h"
+#include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -31,9 +31,8 @@ class VcAsgd final : public Aggregator {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Aggregator>> make_vc_asgd(const RuleSpec& spec) {
-  SOUK_ASSIGN(const auto alpha, number_param(spec, "alpha", -1, 0, 1));
-  return std::make_unique<VcAsgd>(alpha);
+std::unique_ptr<Aggregator> make_vc_asgd(const base::Arguments& given, std::int32_t /*workers*/) {
+  return std::make_unique<VcAsgd>(given.number_or("alpha", -1));
 }
 
 }  // namespace souk::train

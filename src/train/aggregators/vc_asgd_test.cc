@@ -1,17 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "train/testing/updates.h"
+#include "train/testing/known_answers.h"
 
 namespace souk::train {
 namespace {
 
-using ::testing::ElementsAre;
-using testing::folded;
-using testing::rule;
-using testing::update;
-
-// Answers worked out by hand from the rule's description.
 TEST(VcAsgd, KnownAnswers) {
   const auto by_epoch = rule("vc-asgd");
   EXPECT_THAT(folded(*by_epoch, {0, 4}, {update({4, 4}, {.epoch = 1})}), ElementsAre(2, 4));

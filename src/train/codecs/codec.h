@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/parameter.h"
 #include "base/result.h"
 
 namespace souk::train {
@@ -15,7 +16,7 @@ namespace souk::train {
 // when it is used. Codecs can begin at any multiple of it.
 inline constexpr std::size_t kChunk = 4096;
 
-// How a block of floats becomes bytes and back. One file each, registered in codec_table.cc. Pure,
+// How a block of floats becomes bytes and back. One file each, listed in table.cc. Pure,
 // thread-safe, holds nothing. Values that are no numbers, or infinite, never come back as plain
 // numbers, so that a validator behind a codec still sees them.
 class Codec {
@@ -48,14 +49,19 @@ class Codec {
   }
 };
 
+using MakeCodec = std::unique_ptr<Codec>(const base::Arguments& given);
+
+// One row of the table of codecs.
 struct CodecInfo {
   std::string_view name;
-  std::string_view what;  // One line.
+  std::string_view what;                // One sentence.
+  base::ParameterList parameters = {};  // At most one: what follows the colon of a spec.
+  MakeCodec* make;
 };
 
 [[nodiscard]] std::span<const CodecInfo> codecs();
 [[nodiscard]] std::vector<std::string_view> codec_names();
-// "fp32", "fp16", "int8", "top-k" or "top-k:0.01" (the share that is sent).
+// A name, or a name and a value behind a colon: "fp32", "top-k", "top-k:0.01".
 [[nodiscard]] base::Result<std::unique_ptr<Codec>> make_codec(std::string_view spec);
 
 }  // namespace souk::train

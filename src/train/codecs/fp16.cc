@@ -1,8 +1,8 @@
 #include <array>
 #include <cstdint>
 
-#include "train/codecs/codecs.h"
 #include "train/codecs/half.h"
+#include "train/codecs/makers.h"
 
 namespace souk::train {
 namespace {
@@ -39,8 +39,7 @@ class Fp16 final : public Codec {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Codec>> make_fp16(std::string_view argument) {
-  SOUK_TRY(no_argument("fp16", argument));
+std::unique_ptr<Codec> make_fp16(const base::Arguments& /*given*/) {
   return std::make_unique<Fp16>();
 }
 

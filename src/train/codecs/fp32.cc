@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "train/codecs/codecs.h"
+#include "train/codecs/makers.h"
 
 namespace souk::train {
 namespace {
@@ -37,8 +37,7 @@ class Fp32 final : public Codec {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Codec>> make_fp32(std::string_view argument) {
-  SOUK_TRY(no_argument("fp32", argument));
+std::unique_ptr<Codec> make_fp32(const base::Arguments& /*given*/) {
   return std::make_unique<Fp32>();
 }
 

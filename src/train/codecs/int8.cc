@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "train/codecs/codecs.h"
+#include "train/codecs/makers.h"
 #include "train/lanes.h"
 
 namespace souk::train {
@@ -87,8 +87,7 @@ class Int8 final : public Codec {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Codec>> make_int8(std::string_view argument) {
-  SOUK_TRY(no_argument("int8", argument));
+std::unique_ptr<Codec> make_int8(const base::Arguments& /*given*/) {
   return std::make_unique<Int8>();
 }
 

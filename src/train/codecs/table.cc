@@ -2,55 +2,43 @@
 
 #include <array>
 
-#include "base/text.h"
-#include "train/codecs/codecs.h"
+#include "train/codecs/makers.h"
 
 namespace souk::train {
 namespace {
 
-// The one list of codecs. To add one: a file, its test, its maker in codecs.h, a row in each of
-// these.
-constexpr std::array kCodecs{
-    CodecInfo{"fp32", "Every number whole: 4 bytes each."},
-    CodecInfo{"fp16", "Half precision: 2 bytes each."},
-    CodecInfo{"int8", "A byte each, and a scale for every 1024."},
-    CodecInfo{"top-k",
-              "Only the largest changes, 1% or top-k:SHARE; the rest waits for the next update."},
+// The one list of codecs. To add one: a file, its test, its maker in makers.h, its row here.
+constexpr std::array kTable{
+    CodecInfo{.name = "fp32", .what = "Every number as it is: 4 bytes each.", .make = make_fp32},
+    CodecInfo{.name = "fp16", .what = "Half precision: 2 bytes each.", .make = make_fp16},
+    CodecInfo{.name = "int8",
+              .what = "One byte each, and a scale for every 1024 numbers.",
+              .make = make_int8},
+    CodecInfo{.name = "top-k",
+              .what = "Only the largest changes; the rest waits for the next update.",
+              .parameters = {{.name = "share",
+                              .high = 1,
+                              .above_low = true,
+                              .default_value = "0.01",
+                              .meaning = "The part of the changes that is sent."}},
+              .make = make_top_k},
 };
-
-constexpr std::array<MakeCodec*, kCodecs.size()> kMakers{make_fp32, make_fp16, make_int8,
-                                                         make_top_k};
 
 }  // namespace
 
-std::span<const CodecInfo> codecs() { return kCodecs; }
+std::span<const CodecInfo> codecs() { return kTable; }
 
 std::vector<std::string_view> codec_names() {
   std::vector<std::string_view> names;
-  for (const auto& codec : kCodecs) names.push_back(codec.name);
+  for (const auto& info : kTable) names.push_back(info.name);
   return names;
 }
 
 base::Result<std::unique_ptr<Codec>> make_codec(std::string_view spec) {
-  const auto colon = spec.find(':');
-  const auto name = spec.substr(0, colon);
-  for (std::size_t i = 0; i < kCodecs.size(); ++i)
-    if (kCodecs[i].name == name) {
-      if (colon == spec.size() - 1)
-        return base::fail(base::Code::invalid,
-                          fmt::format("nothing follows the colon of '{}'", spec),
-                          fmt::format("write '{}'", name), "codec");
-      return kMakers[i](colon == spec.npos ? std::string_view{} : spec.substr(colon + 1));
-    }
-  return base::fail(base::Code::invalid, fmt::format("there is no codec '{}'", name.substr(0, 80)),
-                    base::suggest(name, codec_names()), "codec");
-}
-
-base::Result<> no_argument(std::string_view codec, std::string_view argument) {
-  if (argument.empty()) return {};
-  return base::fail(base::Code::invalid,
-                    fmt::format("the codec {} takes no '{}'", codec, argument.substr(0, 80)),
-                    fmt::format("write '{}'", codec), "codec");
+  SOUK_ASSIGN(const auto* info,
+              base::find_named(codecs(), spec.substr(0, spec.find(':')), "codec", "codec"));
+  SOUK_ASSIGN(const auto given, base::read_suffix("codec", info->name, info->parameters, spec));
+  return info->make(given);
 }
 
 base::Failure not_a_block(std::string_view bytes, std::size_t size) {

@@ -35,9 +35,10 @@ TEST(Codecs, AMistypedNameIsAnsweredWithTheNearest) {
 }
 
 TEST(Codecs, EachIsMadeUnderTheNameItIsListedBy) {
-  for (const auto& [name, what] : codecs()) {
-    EXPECT_EQ((*make_codec(name))->name(), name);
-    EXPECT_FALSE(what.empty()) << name;
+  for (const auto& info : codecs()) {
+    EXPECT_EQ((*make_codec(info.name))->name(), info.name);
+    EXPECT_TRUE(info.what.ends_with('.')) << info.name;
+    EXPECT_LE(info.parameters.size(), 1) << info.name;
   }
 }
 

@@ -1,38 +1,34 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
 
-#include "train/codecs/codecs.h"
 #include "train/codecs/half.h"
+#include "train/codecs/makers.h"
 
 namespace souk::train {
 namespace {
 
-constexpr double kDefaultShare = 0.01;
 constexpr unsigned char kSkip = 255;
 
 // Where the parts of a chunk begin, from the table at the front of a block.
-struct Entry {
+struct ChunkHead {
   std::uint16_t gap_bytes = 0, values = 0;
   [[nodiscard]] std::size_t bytes() const { return gap_bytes + 2UL * values; }
 };
-static_assert(sizeof(Entry) == 4);
+static_assert(sizeof(ChunkHead) == 4);
 
-Entry entry_at(std::string_view bytes, std::size_t chunk) {
-  Entry entry;
+ChunkHead entry_at(std::string_view bytes, std::size_t chunk) {
+  ChunkHead entry;
   std::memcpy(&entry, bytes.data() + sizeof(float) + chunk * sizeof entry, sizeof entry);
   return entry;
 }
 
 std::size_t front_bytes(std::size_t size) {
-  return sizeof(float) + (size + kChunk - 1) / kChunk * sizeof(Entry);
+  return sizeof(float) + (size + kChunk - 1) / kChunk * sizeof(ChunkHead);
 }
 
 float without_nan(float v) { return std::isnan(v) ? std::numeric_limits<float>::infinity() : v; }
@@ -127,10 +123,10 @@ class TopK final : public Codec {
  private:
   // Sends what is larger than `least`, and of what is as large the first `ties`. Takes from
   // `values` what is sent.
-  static Entry encode_chunk(std::span<float> values, float least, std::size_t& ties, float scale,
-                            std::string& out) {
+  static ChunkHead encode_chunk(std::span<float> values, float least, std::size_t& ties,
+                                float scale, std::string& out) {
     std::array<std::uint16_t, kChunk> halves;
-    Entry entry;
+    ChunkHead entry;
     std::size_t skipped = 0;
     for (auto& v : values) {
       const auto size = std::abs(without_nan(v));
@@ -160,17 +156,8 @@ class TopK final : public Codec {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Codec>> make_top_k(std::string_view argument) {
-  auto share = kDefaultShare;
-  if (!argument.empty()) {
-    const auto* end = argument.data() + argument.size();
-    const auto read = std::from_chars(argument.data(), end, share);
-    if (read.ec != std::errc() || read.ptr != end || !(share > 0 && share <= 1))
-      return base::fail(base::Code::invalid,
-                        fmt::format("the share of top-k is '{}'", argument.substr(0, 80)),
-                        "write a share above 0 and up to 1, such as top-k:0.01", "codec");
-  }
-  return std::make_unique<TopK>(share);
+std::unique_ptr<Codec> make_top_k(const base::Arguments& given) {
+  return std::make_unique<TopK>(given.number("share"));
 }
 
 }  // namespace souk::train

@@ -33,9 +33,9 @@ inline Update update(const std::vector<float>& values, const About& about = {}) 
   return out;
 }
 
-inline std::unique_ptr<Aggregator> rule(std::string name, RuleParams params = {},
+inline std::unique_ptr<Aggregator> rule(std::string name, AggregatorParams params = {},
                                         std::int32_t workers = 1) {
-  return *make_rule({std::move(name), std::move(params), workers});
+  return *make_aggregator({std::move(name), std::move(params), workers});
 }
 
 // At version 0, with the planes that `rule` keeps.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "train/validators/validators.h"
+#include "train/validators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -75,7 +75,7 @@ class Pointing final : public Validator {
 
 }  // namespace
 
-std::unique_ptr<Validator> make_direction(std::optional<double> /*factor*/) {
+std::unique_ptr<Validator> make_direction(const base::Arguments& /*given*/) {
   return std::make_unique<Pointing>();
 }
 

@@ -1,4 +1,4 @@
-#include "train/validators/validators.h"
+#include "train/validators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -15,7 +15,7 @@ class Finite final : public Validator {
 
 }  // namespace
 
-std::unique_ptr<Validator> make_finite(std::optional<double> /*factor*/) {
+std::unique_ptr<Validator> make_finite(const base::Arguments& /*given*/) {
   return std::make_unique<Finite>();
 }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "train/validators/validators.h"
+#include "train/validators/makers.h"
 
 namespace souk::train {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 constexpr double kSlack = 0.05;  // Of the median itself, where all losses are nearly the same.
 
 // Refuses updates whose reported loss is not finite, or further from the median of those accepted
-// lately than `factor` (20 unless given) times their spread: the median distance from the median,
+// lately than `factor` times their spread: the median distance from the median,
 // plus a twentieth of the median's size. A loss is only what the worker says, so this finds broken
 // machines rather than liars. Judges nothing but finiteness before kEnough updates.
 class Loss final : public Validator {
@@ -35,8 +35,8 @@ class Loss final : public Validator {
 
 }  // namespace
 
-std::unique_ptr<Validator> make_loss(std::optional<double> factor) {
-  return std::make_unique<Loss>(factor.value_or(20));
+std::unique_ptr<Validator> make_loss(const base::Arguments& given) {
+  return std::make_unique<Loss>(given.number("factor"));
 }
 
 }  // namespace souk::train

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "train/validators/validators.h"
+#include "train/validators/makers.h"
 
 namespace souk::train {
 namespace {
 
 constexpr double kNothing = 1e-3;  // Of the smallest accepted lately.
 
-// Refuses updates whose norm, per square root of their steps, is more than `factor` (10 unless
-// given) times the median of those accepted lately, or next to nothing beside the smallest of them.
+// Refuses updates whose norm, per square root of their steps, is more than `factor`
+// times the median of those accepted lately, or next to nothing beside the smallest of them.
 // The first are exploding or hostile; the second come from workers that send nothing and hope to be
 // paid. Once a model fits its data honest changes shrink without end, ten thousand times within the
 // memory of a History, but step by step: so the lower bound follows them down.
@@ -40,8 +40,8 @@ class Norm final : public Validator {
 
 }  // namespace
 
-std::unique_ptr<Validator> make_norm(std::optional<double> factor) {
-  return std::make_unique<Norm>(factor.value_or(10));
+std::unique_ptr<Validator> make_norm(const base::Arguments& given) {
+  return std::make_unique<Norm>(given.number("factor"));
 }
 
 }  // namespace souk::train

@@ -27,6 +27,10 @@ TEST(Validators, AMistypedNameIsAnsweredWithTheNearest) {
     EXPECT_EQ(made.error().field, "validator");
   }
   for (const auto name : validator_names()) EXPECT_EQ((*make_validator(name))->name(), name);
+  for (const auto& info : validators()) {
+    EXPECT_TRUE(info.what.ends_with('.')) << info.name;
+    EXPECT_LE(info.parameters.size(), 1) << info.name;
+  }
 }
 
 // Norms and losses as training gives them: log-normal around a level that falls a hundredfold,

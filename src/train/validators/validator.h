@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/parameter.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "train/update.h"
@@ -88,8 +89,8 @@ class History {
 // An update's norm per square root of its steps: local steps with independent noise add up so.
 [[nodiscard]] double norm_per_step(const Evidence& e);
 
-// Says why an update must not be folded, or nothing. One file each, registered in
-// validator_table.cc. Pure and thread-safe.
+// Says why an update must not be folded, or nothing. One file each, listed in table.cc. Pure and
+// thread-safe.
 class Validator {
  public:
   virtual ~Validator() = default;
@@ -98,9 +99,19 @@ class Validator {
   [[nodiscard]] virtual std::string judge(const Evidence& e, const History& h) const = 0;
 };
 
+using MakeValidator = std::unique_ptr<Validator>(const base::Arguments& given);
+
+// One row of the table of validators.
+struct ValidatorInfo {
+  std::string_view name;
+  std::string_view what;                // One sentence: which updates it refuses.
+  base::ParameterList parameters = {};  // At most one: what follows the colon of a spec.
+  MakeValidator* make;
+};
+
+[[nodiscard]] std::span<const ValidatorInfo> validators();
 [[nodiscard]] std::vector<std::string_view> validator_names();
-// "finite", "direction", "norm" or "norm:10", "loss" or "loss:20": after the colon, how many times
-// the usual is too much (validator_norm.cc, validator_loss.cc).
+// A name, or a name and a value behind a colon: "finite", "norm", "norm:10".
 [[nodiscard]] base::Result<std::unique_ptr<Validator>> make_validator(std::string_view spec);
 
 // Replication as BOINC does it: of a worker with fewer than `trusted_after` consecutive valid

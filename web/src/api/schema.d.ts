@@ -333,7 +333,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules by which a class can be cleared */
+        /** The mechanisms by which a class can be cleared, their properties and parameters */
         get: operations["listMechanisms"];
         put?: never;
         post?: never;
@@ -904,7 +904,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Models, data, rules and codecs that a training can name */
+        /** Models, data, aggregators, codecs and validators that a training can name */
         get: operations["listTrainingChoices"];
         put?: never;
         post?: never;
@@ -1257,6 +1257,15 @@ export interface components {
             /** Format: date-time */
             created: string;
         };
+        Aggregator: {
+            name: string;
+            summary: string;
+            sends: components["schemas"]["Sends"];
+            folding: components["schemas"]["Folding"];
+            /** @default false */
+            robust: boolean;
+            parameters?: components["schemas"]["Parameter"][];
+        };
         AuditEntry: {
             /** Format: date-time */
             at: string;
@@ -1361,6 +1370,8 @@ export interface components {
             /** @default false */
             market: boolean;
         };
+        /** @enum {string} */
+        BudgetBalance: "strong" | "weak" | "deficit";
         Cancel: {
             /** @default  */
             reason: string;
@@ -1377,6 +1388,7 @@ export interface components {
         Choice: {
             name: string;
             summary: string;
+            parameters?: components["schemas"]["Parameter"][];
         };
         Comparison: {
             a: string;
@@ -1405,11 +1417,15 @@ export interface components {
             /** @default true */
             ok: boolean;
         };
+        /** @enum {string} */
+        Efficiency: "none" | "pareto" | "within_factor" | "within_price" | "in_large_markets" | "but_one_deal" | "if_truthful" | "full";
         Estimate: {
             mean: number;
             low: number;
             high: number;
         };
+        /** @enum {string} */
+        Fairness: "none" | "shares" | "service" | "near_service" | "time_to_finish";
         Faq: {
             items?: components["schemas"]["FaqEntry"][];
         };
@@ -1429,9 +1445,13 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
+        /** @enum {string} */
+        Folding: "each" | "buffer" | "round";
         Freeze: {
             reason: string;
         };
+        /** @enum {string} */
+        Goods: "slots" | "bundles";
         Grant: {
             /**
              * @description Credits, with at most six decimals.
@@ -1851,10 +1871,31 @@ export interface components {
             /** @default 0 */
             rtt_ms: number;
         };
+        /** @enum {string} */
+        Measurements: "none" | "rates" | "rates_and_work";
         Mechanism: {
             name: string;
             summary: string;
-            properties: string;
+            properties: components["schemas"]["MechanismProperties"];
+            note?: string;
+            parameters?: components["schemas"]["Parameter"][];
+        };
+        MechanismProperties: {
+            /** @default true */
+            individually_rational: boolean;
+            truthfulness: components["schemas"]["Truthfulness"];
+            budget_balance: components["schemas"]["BudgetBalance"];
+            efficiency: components["schemas"]["Efficiency"];
+            sybil_proofness: components["schemas"]["SybilProofness"];
+            fairness: components["schemas"]["Fairness"];
+            measurements: components["schemas"]["Measurements"];
+            goods: components["schemas"]["Goods"];
+            /** @default true */
+            sets_prices: boolean;
+            /** @default true */
+            gangs: boolean;
+            /** @default true */
+            live: boolean;
         };
         MechanismRecord: {
             mechanism: string;
@@ -1917,6 +1958,7 @@ export interface components {
         };
         Mechanisms: {
             items?: components["schemas"]["Mechanism"][];
+            external: components["schemas"]["Choice"];
         };
         NewAccount: {
             name: string;
@@ -2194,6 +2236,23 @@ export interface components {
             items?: components["schemas"]["Token"][];
             next?: string;
         };
+        Parameter: {
+            name: string;
+            type: components["schemas"]["ParameterType"];
+            low?: number;
+            high?: number;
+            /** @default false */
+            above_low: boolean;
+            choices?: string[];
+            /** @default false */
+            needed: boolean;
+            default?: string;
+            default_words?: string;
+            suggested?: string;
+            meaning: string;
+        };
+        /** @enum {string} */
+        ParameterType: "number" | "whole" | "decimal" | "price" | "choice" | "text";
         Part: {
             index: number;
             state: string;
@@ -2423,6 +2482,8 @@ export interface components {
         Samples: {
             items?: components["schemas"]["Sample"][];
         };
+        /** @enum {string} */
+        Sends: "delta" | "weights";
         Session: {
             account: components["schemas"]["Account"];
             token: string;
@@ -2643,6 +2704,8 @@ export interface components {
             version: string;
             reproduce: string;
         };
+        /** @enum {string} */
+        SybilProofness: "none" | "for_buyers" | "on_one_side" | "within_round";
         Task: {
             job_name: string;
             kind: string;
@@ -2842,8 +2905,9 @@ export interface components {
         TrainingChoices: {
             models?: components["schemas"]["Choice"][];
             data?: components["schemas"]["Choice"][];
-            rules?: components["schemas"]["Choice"][];
+            rules?: components["schemas"]["Aggregator"][];
             codecs?: components["schemas"]["Choice"][];
+            validators?: components["schemas"]["Choice"][];
         };
         Treatment: {
             /** Format: int64 */
@@ -2865,6 +2929,8 @@ export interface components {
              */
             slice: string;
         };
+        /** @enum {string} */
+        Truthfulness: "none" | "in_units" | "for_buyers" | "in_price" | "in_price_and_units" | "for_single_minded";
         Unit: {
             kind: string;
             /** Format: int64 */
@@ -3577,7 +3643,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The rules by which a class can be cleared */
+            /** @description The mechanisms by which a class can be cleared, their properties and parameters */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4737,7 +4803,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Models, data, rules and codecs that a training can name */
+            /** @description Models, data, aggregators, codecs and validators that a training can name */
             200: {
                 headers: {
                     [name: string]: unknown;

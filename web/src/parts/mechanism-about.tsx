@@ -1,7 +1,7 @@
 import { List, Text, ThemeIcon } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconInfoCircle } from '@tabler/icons-react';
 import type { Schemas } from '../api/client';
-import { propertiesOf } from './mechanism-words';
+import { type Property, propertiesOf } from './mechanism-words';
 
 const kMarks = {
   good: { icon: IconCheck, color: 'teal' },
@@ -9,15 +9,19 @@ const kMarks = {
   plain: { icon: IconInfoCircle, color: 'gray' },
 };
 
+// A program of the operator's has no properties that we know.
+type About = Pick<Schemas['Mechanism'], 'summary'> & Partial<Pick<Schemas['Mechanism'], 'properties'>>;
+const kOwn: Property = { kind: 'plain', text: 'It promises what it promises; every outcome is checked before it counts.' };
+
 // A mechanism in plain words: what it does, what it promises and what not.
-export function MechanismAbout({ mechanism }: { mechanism: Schemas['Mechanism'] }) {
+export function MechanismAbout({ mechanism }: { mechanism: About }) {
   return (
     <>
       <Text size="sm" mb="xs">
         {mechanism.summary}
       </Text>
       <List size="sm" spacing={6} listStyleType="none" center={false}>
-        {propertiesOf(mechanism.properties).map(({ text, kind }) => {
+        {(mechanism.properties ? propertiesOf(mechanism.properties) : [kOwn]).map(({ text, kind }) => {
           const { icon: Icon, color } = kMarks[kind];
           return (
             <List.Item

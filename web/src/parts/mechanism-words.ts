@@ -1,157 +1,89 @@
-// What the market says of its mechanisms in the words of economists, in everybody's words; and the
-// parameters that each of them takes.
+// The properties of mechanisms, which the API tells as data, in everybody's words.
+import type { Schemas } from '../api/client';
+
+type Properties = Schemas['MechanismProperties'];
 
 export type Property = {
   text: string;
   kind: 'good' | 'limit' | 'plain'; // A promise, what is not promised, or something to know.
 };
 
-const kProperties: [RegExp, Property['kind'], string | ((rest: string) => string)][] = [
-  [/^IR$/, 'good', 'Nobody loses by taking part.'],
-  [/^not IC$/, 'limit', 'Naming a price other than your true one can pay off.'],
-  [/^IC and Sybil-proof for (.+)$/, 'good', (who) => `Telling the truth, under one name, is best for ${who}.`],
-  [/^not IC in prices and units$/, 'limit', 'Naming a lower price, or asking for more than you need, can pay off.'],
-  [/^IC in prices$/, 'good', 'Naming your true price is best, whatever others do.'],
-  [/^IC in price and units$/, 'good', 'Naming your true price and number of slots is best, whatever others do.'],
-  [/^IC for who (.+)$/, 'good', (who) => `Naming your true price is best for who ${who}.`],
-  [/^IC for (.+)$/, 'good', (who) => `Naming their true price is best for ${who}.`],
-  [/^IC$/, 'good', 'Naming your true price is best, whatever others do.'],
-  [/^strong budget balance(?: \((.+)\))?$/, 'good', (but) =>
-    `Lenders get all that borrowers pay${but ? ` (${but})` : ', less the fee'}.`],
-  [/^weak budget balance$/, 'plain', 'Borrowers may pay more than lenders get; the market keeps the rest.'],
-  [/^never a deficit$/, 'good', 'The market never has to add credits.'],
-  [/^runs a deficit, so only for the lab$/, 'limit', 'Lenders can get more than borrowers pay: only for the lab.'],
-  [/^efficient$/, 'good', 'Slots go where they are worth most.'],
-  [/^efficient if (.+)$/, 'good', (when) => `Slots go where they are worth most, if all are ${when}.`],
-  [/^efficient in large markets$/, 'good', 'In large markets slots go where they are worth most.'],
-  [/^efficient (as far as|up to) (.+)$/, 'plain', (rest) => `Close to the best possible use of slots, ${rest}.`],
-  [/^Pareto efficient$/, 'good', 'Nobody could have more without another having less.'],
-  [/^not efficient$/, 'limit', 'Slots do not always go where they are worth most.'],
-  [/^((?:at most )?one deal lost .+)$/, 'plain', (what) => `Near the best possible use of slots: ${what}.`],
-  [/^Sybil-proof within a round$/, 'good', 'Trading under several names gains nothing within a round.'],
-  [/^Sybil-proof on one side$/, 'plain', 'Trading under several names gains nothing, on one side.'],
-  [/^not Sybil-proof$/, 'limit', 'Trading under several names can pay off.'],
-  [/^fair$/, 'good', 'Everybody gets an equal share, as far as they want it.'],
-  [/^fair in what slots do for each job$/, 'good', 'Everybody is served alike, measured by what slots do for each job.'],
-  [/^nearly as fair as las$/, 'good', 'Everybody is served nearly alike, measured by what slots do for each job.'],
-  [/^fair in time to finish$/, 'good', 'Nobody waits much longer than with an equal part for itself.'],
-  [/^not fair$/, 'limit', 'Some jobs may wait for long.'],
-  [/^rates (?:and work )?are measured, not declared$/, 'good', 'How fast jobs run is measured: nobody can misstate it.'],
-  [/^no gain from asking for more than one needs$/, 'good', 'Asking for more than you need gains nothing.'],
-  [/^no prices$/, 'plain', 'Prices do not decide who gets slots.'],
-  [/^no gangs$/, 'limit', 'Jobs that need several workers at once cannot take part.'],
-  [/^(small books, )?only for the lab$/, 'limit', 'Only for the lab.'],
-];
+const good = (text: string): Property => ({ kind: 'good', text });
+const limit = (text: string): Property => ({ kind: 'limit', text });
+const plain = (text: string): Property => ({ kind: 'plain', text });
 
-export function propertiesOf(text: string): Property[] {
-  return text
-    .split(';')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map((part) => {
-      for (const [pattern, kind, words] of kProperties) {
-        const found = pattern.exec(part);
-        if (!found) continue;
-        const rest = found.slice(1).filter((x) => x !== undefined).join(' ');
-        return { kind, text: typeof words === 'string' ? words : words(rest) };
-      }
-      return { kind: 'plain', text: `${part}.` };
-    });
-}
+// What is worth no words is undefined. The compiler asks for every enumerator of the API.
+type Words<E extends string> = Record<E, Property | undefined>;
 
-// Rules whose outcomes a market cannot settle.
-export const onlyForLab = (properties: string) => /only for the lab/.test(properties);
-export const truthful = (properties: string) => /(^|; )IC\b/.test(properties);
-
-export type Parameter = {
-  name: string;
-  label: string;
-  about: string;
-  choices?: string[];
-  first?: string; // What a form begins with, where leaving it out would not do.
-  needed?: boolean;
+const kTruthfulness: Words<Schemas['Truthfulness']> = {
+  none: limit('Naming a price other than your true one can pay off.'),
+  in_units: good('Asking for more than you need gains nothing.'),
+  for_buyers: good('Naming their true price is best for borrowers without gangs.'),
+  in_price: good('Naming your true price is best, whatever others do.'),
+  in_price_and_units: good('Naming your true price and number of slots is best, whatever others do.'),
+  for_single_minded: good('Naming your true price is best for bidders who want one bundle or nothing.'),
 };
 
-const kSlotPrices: Parameter[] = [
-  {
-    name: 'prices',
-    label: 'Prices',
-    about: 'Dual: slots that others are after cost more, around the suggested price. Reserve: what lenders ask.',
-    choices: ['dual', 'reserve'],
-  },
-];
-
-const kParameters: Record<string, Parameter[]> = {
-  posted: [{ name: 'price', label: 'Price', about: 'Credits per slot-hour. Empty: the suggested price.' }],
-  'k-double': [
-    {
-      name: 'kappa',
-      label: 'Kappa',
-      about: 'Where the price lies between the lowest and the highest possible one, 0 to 1. Empty: 0.5, half way.',
-    },
-  ],
-  sbba: [
-    {
-      name: 'first',
-      label: 'Who sets the price first',
-      about: 'Sellers: the mirror image of the usual rule.',
-      choices: ['buyers', 'sellers'],
-    },
-  ],
-  muda: [
-    {
-      name: 'long',
-      label: 'The longer side',
-      about: 'By lottery, or by Vickrey fees, which only the lab can settle.',
-      choices: ['lottery', 'vickrey'],
-      first: 'lottery',
-    },
-  ],
-  tpd: [{ name: 'r', label: 'Threshold', about: 'Credits per slot-hour. Empty: the suggested price.' }],
-  'primal-dual': [
-    { name: 'low', label: 'Lowest price', about: 'When nothing is in use. Empty: a quarter of the suggested price.' },
-    { name: 'high', label: 'Highest price', about: 'When all is in use. Empty: four times the suggested price.' },
-  ],
-  karma: [
-    { name: 'alpha', label: 'Alpha', about: 'The share of a fair share that is guaranteed, 0 to 1. Empty: 0.5.' },
-    { name: 'credits', label: 'Karma to begin with', about: 'Of each account, in slots.' },
-  ],
-  las: kSlotPrices,
-  ftf: kSlotPrices,
-  makespan: kSlotPrices,
-  'cost-slo': kSlotPrices,
-  hadar: kSlotPrices,
-  'price-discovery': kSlotPrices,
-  greedy: [{ name: 'l', label: 'L', about: 'Bids are ranked by limit / size^l. Empty: 0.5.' }],
-  external: [
-    {
-      name: 'program',
-      label: 'Program',
-      about: 'A file in the folder that the server was started with (--mechanisms).',
-      needed: true,
-    },
-    { name: 'fallback', label: 'Fallback', about: 'Clears when the program misbehaves. Empty: k-double.' },
-    { name: 'timeout_ms', label: 'Timeout in ms', about: 'For one answer. Empty: 250.' },
-    { name: 'start_ms', label: 'Start in ms', about: 'More for the first answer. Empty: 5000.' },
-  ],
+const kBalance: Words<Schemas['BudgetBalance']> = {
+  strong: good('Lenders get all that borrowers pay, less the fee.'),
+  weak: plain('Borrowers may pay more than lenders get; the market keeps the rest.'),
+  deficit: limit('Lenders can get more than borrowers pay.'),
 };
 
-export const parametersOf = (mechanism: string): Parameter[] => kParameters[mechanism] ?? [];
+const kEfficiency: Words<Schemas['Efficiency']> = {
+  none: limit('Slots do not always go where they are worth most.'),
+  pareto: good('Nobody could have more without another having less.'),
+  within_factor: plain('The use of slots is within a fixed factor of the best possible.'),
+  within_price: plain('The use of slots is as good as the price that comes from outside.'),
+  in_large_markets: good('In large markets slots go where they are worth most.'),
+  but_one_deal: plain('Near the best possible use of slots: at most one deal is lost with one unit each.'),
+  if_truthful: good('Slots go where they are worth most, if all are truthful and without gangs.'),
+  full: good('Slots go where they are worth most.'),
+};
 
-export function firstParams(mechanism: string): Record<string, string> {
-  return Object.fromEntries(
-    parametersOf(mechanism).flatMap((p) => (p.first === undefined ? [] : [[p.name, p.first]])),
-  );
+const kSybil: Words<Schemas['SybilProofness']> = {
+  none: limit('Trading under several names can pay off.'),
+  for_buyers: good('Trading under several names gains borrowers without gangs nothing.'),
+  on_one_side: plain('Trading under several names gains nothing, on one side.'),
+  within_round: good('Trading under several names gains nothing within a round.'),
+};
+
+const kFairness: Words<Schemas['Fairness']> = {
+  none: undefined,
+  shares: good('Everybody gets an equal share, as far as they want it.'),
+  service: good('Everybody is served alike, measured by what slots do for each job.'),
+  near_service: good('Everybody is served nearly alike, measured by what slots do for each job.'),
+  time_to_finish: good('Nobody waits much longer than with an equal part for itself.'),
+};
+
+const kMeasurements: Words<Schemas['Measurements']> = {
+  none: undefined,
+  rates: good('How fast jobs run is measured: nobody can misstate it.'),
+  rates_and_work: good('How fast jobs run and what they have left is measured: nobody can misstate it.'),
+};
+
+export function propertiesOf(p: Properties): Property[] {
+  return [
+    p.individually_rational ? good('Nobody loses by taking part.') : limit('Taking part can cost more than it gains.'),
+    kTruthfulness[p.truthfulness],
+    kBalance[p.budget_balance],
+    kEfficiency[p.efficiency],
+    kSybil[p.sybil_proofness],
+    kFairness[p.fairness],
+    kMeasurements[p.measurements],
+    p.sets_prices ? undefined : plain('Prices do not decide who gets slots.'),
+    p.gangs || p.goods === 'bundles' ? undefined : limit('Jobs that need several workers at once cannot take part.'),
+    p.live ? undefined : limit('Only for the lab.'),
+  ].filter((property) => property !== undefined);
 }
 
-// "k-double (kappa 0.25)", for people; "k-double:kappa=0.25", for the lab.
+// Is the best advice to name one's true price?
+export const truthful = (p: Properties) => p.truthfulness !== 'none' && p.truthfulness !== 'in_units';
+
+// "k-double (kappa 0.25)".
 export function described(name: string, params: Record<string, string> = {}): string {
   const pairs = Object.entries(params).map(([key, value]) => `${key} ${value}`);
   return pairs.length === 0 ? name : `${name} (${pairs.join(', ')})`;
-}
-export function spelled(name: string, params: Record<string, string> = {}): string {
-  const pairs = Object.entries(params).map(([key, value]) => `${key}=${value}`);
-  return pairs.length === 0 ? name : `${name}:${pairs.join(';')}`;
 }
 
 // Without what was left empty.

@@ -33,3 +33,9 @@ test('HTML in a text is text', () => {
   expect(html).not.toContain('<i>');
   expect(html).toContain('<code>&lt;b&gt;</code>');
 });
+
+test('what marks a generated table is not shown, and ends the table', () => {
+  const { html } = render('# T\n\n<!-- generated: x -->\n| a |\n| --- |\n| 1 |\n<!-- end -->\n\nText.\n');
+  expect(html).toContain('<td>1</td>');
+  expect(html).not.toMatch(/generated|end --/);
+});

@@ -53,7 +53,8 @@ const marked = new Marked({
       const to = hrefOf(href);
       return to ? `<a href="${escape(to)}">${inner}</a>` : inner;
     },
-    html: ({ text }) => escape(text),
+    // Comments mark what is generated.
+    html: ({ text }) => (text.startsWith('<!--') ? '' : escape(text)),
     image: ({ text }) => escape(text),
     // Wide ones scroll by themselves.
     code: ({ text }) => `<pre tabindex="0"><code>${escape(text)}</code></pre>\n`,

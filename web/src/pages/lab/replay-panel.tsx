@@ -2,12 +2,11 @@ import { Button, Group, NumberInput, Select, SimpleGrid, Stack, TagsInput, Text 
 import { IconHistory } from '@tabler/icons-react';
 import { useState } from 'react';
 import { change, useChange, useGet } from '../../api/queries';
-import { onlyForLab } from '../../parts/mechanism-words';
 import { Panel } from '../../parts/panel';
 
 const kAll = 'all classes';
 
-// What would have been: this market's own rounds under other rules. For operators.
+// What would have been: this market's own rounds under other mechanisms. For operators.
 export function ReplayPanel({ show }: { show: (id: string) => void }) {
   const classes = useGet('/v1/classes', {});
   const rules = useGet('/v1/mechanisms', {});
@@ -31,13 +30,13 @@ export function ReplayPanel({ show }: { show: (id: string) => void }) {
     <Panel title="Replay this market’s history">
       <Stack gap="md">
         <Text size="sm">
-          Before each round that happened, the bids and offers of that moment are cleared under every rule below; then
+          Before each round that happened, the bids and offers of that moment are cleared by every mechanism below; then
           history goes on as it did. So each answer is about one round.
         </Text>
         <TagsInput
           label="Mechanisms to try"
           description="Choose some, or write one with parameters: k-double:kappa=0.25"
-          data={(rules.data?.items ?? []).filter((m) => !onlyForLab(m.properties)).map((m) => m.name)}
+          data={(rules.data?.items ?? []).filter((m) => m.properties.live).map((m) => m.name)}
           value={mechanisms}
           onChange={setMechanisms}
           splitChars={[',', ' ']}

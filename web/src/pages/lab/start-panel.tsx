@@ -17,7 +17,6 @@ import { ApiError, type Schemas } from '../../api/client';
 import { change, useChange, useGet } from '../../api/queries';
 import { duration, seconds } from '../../format';
 import { ErrorBox } from '../../parts/error-box';
-import { onlyForLab } from '../../parts/mechanism-words';
 import { Panel } from '../../parts/panel';
 import { type Draft, factsOf, withCount, withHorizon } from './scenario';
 
@@ -41,7 +40,7 @@ function Knobs({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {
   const mechanisms = useGet('/v1/mechanisms', {});
   const facts = useMemo(() => factsOf(draft.text), [draft.text]);
   const known = (mechanisms.data?.items ?? [])
-    .filter((m) => facts.world === 'book' || !onlyForLab(m.properties))
+    .filter((m) => facts.world === 'book' || m.properties.live)
     .map((m) => m.name);
   return (
     <>

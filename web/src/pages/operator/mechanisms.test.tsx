@@ -2,17 +2,18 @@
 import { fireEvent, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { showWith } from '../../testing/market';
+import { external, mechanism } from '../../testing/mechanisms';
 import { Mechanisms } from './mechanisms';
 
 const c1 = {
   name: 'c1', cores: 1, memory_mib: 1024, gpus: 0, gpu_memory_mib: 0, price: 0.2, suggested: 0.2,
   mechanism: 'k-double', params: {}, retired: false, leased: 0, wanted: 0, in_force: 'k-double',
 };
-const rule = (name: string, properties: string) => ({ name, summary: `What ${name} does.`, properties });
 const answers = {
   'GET /v1/classes': { items: [c1] },
   'GET /v1/mechanisms': {
-    items: [rule('k-double', 'IR; not IC'), rule('posted', 'IR; IC in prices'), rule('vcg', 'IR; only for the lab')],
+    items: [mechanism('k-double', { truthfulness: 'none' }), mechanism('posted'), mechanism('vcg', { live: false })],
+    external,
   },
   'GET /v1/classes/c1/mechanisms': { class: 'c1', items: [], treatment: { borrowers: 0 } },
   'PUT /v1/classes/c1': c1,

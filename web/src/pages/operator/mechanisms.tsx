@@ -13,7 +13,7 @@ import { RecordsPanel } from './records-panel';
 import { RuleForm } from './rule-form';
 
 type SlotClass = Schemas['SlotClass'];
-type Props = { slotClass: SlotClass; mechanisms: Schemas['Mechanism'][] };
+type Props = { slotClass: SlotClass; mechanisms: Schemas['Mechanisms'] };
 
 const spell = (rule: Rule) => described(rule.mechanism, given(rule.params));
 
@@ -57,7 +57,7 @@ function Switch({ slotClass: c, mechanisms }: Props) {
 }
 
 function Trial({ slotClass: c, mechanisms }: Props) {
-  const other = mechanisms.find((m) => m.name !== c.mechanism)?.name ?? 'posted';
+  const other = mechanisms.items?.find((m) => m.name !== c.mechanism)?.name ?? 'posted';
   const [rule, setRule] = useState<Rule>(
     c.trial ? { mechanism: c.trial.mechanism, params: c.trial.params ?? {} } : { mechanism: other, params: {} },
   );
@@ -113,7 +113,7 @@ function Trial({ slotClass: c, mechanisms }: Props) {
   );
 }
 
-// Which rule clears a class, two in turn, and what they did.
+// Which mechanism clears a class, two in turn, and what they did.
 export function Mechanisms() {
   const classes = useGet('/v1/classes', {});
   const mechanisms = useGet('/v1/mechanisms', {});
@@ -134,10 +134,10 @@ export function Mechanisms() {
             />
             {chosen && (
               <Loaded query={mechanisms} height={420}>
-                {({ items: rules = [] }) => (
+                {(all) => (
                   <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" key={chosen.name}>
-                    <Switch slotClass={chosen} mechanisms={rules} />
-                    <Trial slotClass={chosen} mechanisms={rules} />
+                    <Switch slotClass={chosen} mechanisms={all} />
+                    <Trial slotClass={chosen} mechanisms={all} />
                   </SimpleGrid>
                 )}
               </Loaded>

@@ -48,7 +48,7 @@ function ClassPrices({ slotClass: c }: { slotClass: SlotClass }) {
           {() => <BookPanel book={book} />}
         </Loaded>
         <Loaded query={prices} height={480}>
-          {(p) => <AdvicePanel prices={p} book={book} truthful={truthful(rule?.properties ?? '')} />}
+          {(p) => <AdvicePanel prices={p} book={book} truthful={rule ? truthful(rule.properties) : false} />}
         </Loaded>
       </SimpleGrid>
       <HistoryPanel name={c.name} />

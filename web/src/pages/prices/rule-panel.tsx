@@ -14,7 +14,7 @@ export function RulePanel({ slotClass: c }: { slotClass: Schemas['SlotClass'] })
   return (
     <Panel title="How the price is made">
       <Text size="sm" mb="xs">
-        Every few seconds a round matches jobs that want slots with offers that have them. The rule in force is{' '}
+        Every few seconds a round matches jobs that want slots with offers that have them. The mechanism in force is{' '}
         <strong>{described(c.in_force, params)}</strong>.
       </Text>
       {c.trial && (

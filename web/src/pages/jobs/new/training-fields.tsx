@@ -1,11 +1,28 @@
-import { Collapse, Select, SimpleGrid, UnstyledButton } from '@mantine/core';
+import { Collapse, NumberInput, Select, SimpleGrid, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import type { Schemas } from '../../../api/client';
+import { aboutOf } from '../../../parts/parameters';
 import { type Form, NumberField } from './fields';
 
-const named = (choices: Schemas['Choice'][] | undefined) =>
+const named = (choices: { name: string }[] | undefined) =>
   (choices ?? []).map((c) => ({ value: c.name, label: c.name }));
+
+// One parameter of the aggregator, as its row says. What is empty is not in the job file.
+function AggregatorField({ form, row: p }: { form: Form; row: Schemas['Parameter'] }) {
+  const { [p.name]: value, ...others } = form.draft.ruleOptions;
+  return (
+    <NumberInput
+      label={p.name}
+      description={aboutOf(p)}
+      min={p.low ?? 0}
+      max={p.high}
+      allowDecimal={p.type !== 'whole'}
+      value={typeof value === 'number' ? value : ''}
+      onChange={(n) => form.edit({ ruleOptions: typeof n === 'number' ? { ...others, [p.name]: n } : others })}
+    />
+  );
+}
 
 // How long and how a model is trained.
 export function TrainingFields({
@@ -73,7 +90,7 @@ export function TrainingFields({
             placeholder="the same"
           />
           <Select
-            label="Rule"
+            label="Aggregator"
             description={rule?.summary ?? 'how updates are folded into the parameters'}
             placeholder="delayed-nesterov"
             data={named(choices?.rules)}
@@ -82,6 +99,9 @@ export function TrainingFields({
             clearable
             searchable
           />
+          {(rule?.parameters ?? []).map((p) => (
+            <AggregatorField key={p.name} form={form} row={p} />
+          ))}
           <Select
             label="Codec"
             description={codec?.summary ?? 'how updates travel'}
