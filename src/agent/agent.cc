@@ -105,13 +105,13 @@ Result<> Agent::poll(Link& link) {
   const auto query = asked_ ? fmt::format("?seen={}&wait={}", seen_, to_string(wait)) : "";
   SOUK_ASSIGN(const auto answer,
               link.get(fmt::format("/v1/machines/{}/work{}", to_string(options_.machine), query)));
-  SOUK_ASSIGN(const auto work, wire::from_json<wire::Work>(answer));
+  SOUK_ASSIGN(const auto work, wire::from_json<wire::OpenLeases>(answer));
   asked_ = true;
   seen_ = work.version;
   return take_up(link, work);
 }
 
-Result<> Agent::take_up(Link& link, const wire::Work& work) {
+Result<> Agent::take_up(Link& link, const wire::OpenLeases& work) {
   for (const auto& lease : work.leases) {
     std::unique_lock lock(mutex_);
     const auto it = runners_.find(lease.id);

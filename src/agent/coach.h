@@ -16,7 +16,8 @@
 #include "blob/store.h"
 #include "net/client.h"
 #include "train/codecs/codec.h"
-#include "wire/api.h"
+#include "wire/api/lease.h"
+#include "wire/api/training.h"
 
 namespace souk::agent {
 

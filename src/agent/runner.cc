@@ -89,7 +89,7 @@ Runner::~Runner() {
   thread_.join();
 }
 
-wire::Held Runner::held() const {
+wire::LeaseReport Runner::held() const {
   const std::lock_guard lock(mutex_);
   auto usage = usage_.value_or(wire::Usage{});
   usage.received_bytes = received_ + network_received_;

@@ -17,7 +17,10 @@
 #include "base/time.h"
 #include "blob/manifest.h"
 #include "blob/store.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/heartbeat.h"
+#include "wire/api/lease.h"
+#include "wire/api/usage.h"
 
 namespace souk::agent {
 
@@ -51,7 +54,7 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   // For the next heartbeat.
-  [[nodiscard]] wire::Held held() const;
+  [[nodiscard]] wire::LeaseReport held() const;
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] bool succeeded() const { return succeeded_; }
   // Finish, checkpoint and report until `until`, at the latest.

@@ -16,7 +16,7 @@
 #include "hub/store.h"
 #include "hub/time_book.h"
 #include "train/session.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

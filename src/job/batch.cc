@@ -121,19 +121,19 @@ base::Result<> check_train(const wire::Train& train, std::int32_t workers) {
   return {};
 }
 
-std::optional<wire::Task> task_of(const market::State& s, const market::Lease& l) {
+std::optional<wire::BatchAssignment> task_of(const market::State& s, const market::Lease& l) {
   const auto* job = s.jobs.find(l.job);
   if (job == nullptr || job->work.empty()) return std::nullopt;
   auto batch = wire::from_json<wire::Batch>(job->work);
   if (!batch) return std::nullopt;
   const auto& slot_class = s.slot_class(l.slot_class);
-  wire::Task out{.job_name = job->name,
-                 .index = l.part,
-                 .workers = job->terms.workers.max,
-                 .batch = *std::move(batch),
-                 .cores = slot_class.cores,
-                 .memory_mib = slot_class.memory_mib,
-                 .gpus = slot_class.gpus};
+  wire::BatchAssignment out{.job_name = job->name,
+                            .index = l.part,
+                            .workers = job->terms.workers.max,
+                            .batch = *std::move(batch),
+                            .cores = slot_class.cores,
+                            .memory_mib = slot_class.memory_mib,
+                            .gpus = slot_class.gpus};
   if (const auto* part = job->part(l.part)) {
     out.tries = part->tries;
     if (!part->checkpoint.empty()) out.checkpoint = part->checkpoint;

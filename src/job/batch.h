@@ -4,7 +4,8 @@
 
 #include "base/result.h"
 #include "market/state.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/training.h"
 
 // What the server knows of batch work. The market keeps it as text it does not read.
 
@@ -26,6 +27,7 @@ inline constexpr std::int32_t kMostShards = 512;  // Of a training, validation i
 [[nodiscard]] base::Result<> check_train(const wire::Train& train, std::int32_t workers);
 
 // The task of a lease, or nothing when its job has no work of this kind.
-[[nodiscard]] std::optional<wire::Task> task_of(const market::State& s, const market::Lease& l);
+[[nodiscard]] std::optional<wire::BatchAssignment> task_of(const market::State& s,
+                                                           const market::Lease& l);
 
 }  // namespace souk::job

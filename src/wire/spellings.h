@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "wire/api.h"
+#include "wire/api/job.h"
 
 // How people write amounts, in job files and after flags. Errors quote the text and say what would
 // be accepted.

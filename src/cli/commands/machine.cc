@@ -216,7 +216,7 @@ Command remove_command() {
 Command heartbeat_command() {
   struct Options {
     OneMachine machine;
-    std::vector<wire::Held> held;
+    std::vector<wire::LeaseReport> held;
   };
   auto o = std::make_shared<Options>();
   Command out{.name = "heartbeat",
@@ -257,7 +257,7 @@ Command work_command() {
     const auto query = query_string(
         {{"seen", o->seen}, {"wait", o->wait.us > 0 ? to_string(o->wait) : std::string()}});
     SOUK_ASSIGN(const auto body, api->get(o->machine.path("/work") + query));
-    return c.show<wire::Work>(body, [&](const auto& work) {
+    return c.show<wire::OpenLeases>(body, [&](const auto& work) {
       if (work.leases.empty()) c.print("no work now\n");
       for (const auto& l : work.leases)
         c.print(fmt::format("{}:{}  {}  job {}  {} x {}  until {}\n", to_string(l.id), l.epoch,

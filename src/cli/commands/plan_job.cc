@@ -92,12 +92,12 @@ void show_measures(const Context& c, const wire::PlanMeasures& m) {
 
 }  // namespace
 
-Result<wire::Plan> ask_plan(Context& c, const wire::NewJob& job) {
+Result<wire::JobPlan> ask_plan(Context& c, const wire::NewJob& job) {
   SOUK_ASSIGN(auto* api, c.api());
-  return parsed<wire::Plan>(api->post("/v1/plan", wire::to_json(job)));
+  return parsed<wire::JobPlan>(api->post("/v1/plan", wire::to_json(job)));
 }
 
-void show_plan(const Context& c, const wire::Plan& plan) {
+void show_plan(const Context& c, const wire::JobPlan& plan) {
   using enum Column::Align;
   if (plan.candidates.empty()) return c.print(fmt::format("no forecast: {}\n", plan.why));
   const bool deadline = plan.candidates.front().chance.has_value();

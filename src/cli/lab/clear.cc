@@ -16,7 +16,7 @@
 #include "mechanism/mechanism.h"
 #include "mechanism/params.h"
 #include "mechanism/sharing/karma.h"
-#include "wire/api.h"
+#include "wire/api/mechanism.h"
 #include "wire/json.h"
 
 // One clearing of a book from a file: what a rule does to whom, before a market runs on it. Needs

@@ -11,7 +11,8 @@
 #include "base/id.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "wire/api.h"
+#include "wire/api/heartbeat.h"
+#include "wire/api/job.h"
 #include "wire/spellings.h"
 
 // What people type after a flag, read into the types of the API. Each read_value() leaves `out`
@@ -31,7 +32,7 @@ struct OrAny {
   std::optional<N> value;
 };
 // "l17:3": a lease and its epoch.
-base::Result<wire::Held> parse_held(std::string_view text);
+base::Result<wire::LeaseReport> parse_held(std::string_view text);
 
 base::Result<> read_value(std::string_view text, std::string& out);
 base::Result<> read_value(std::string_view text, bool& out);
@@ -42,7 +43,7 @@ base::Result<> read_value(std::string_view text, base::Time& out);  // wire::par
 base::Result<> read_value(std::string_view text, Memory& out);
 base::Result<> read_value(std::string_view text, wire::Workers& out);
 base::Result<> read_value(std::string_view text, AskPrice& out);
-base::Result<> read_value(std::string_view text, wire::Held& out);
+base::Result<> read_value(std::string_view text, wire::LeaseReport& out);
 base::Failure not_an_id(std::string_view text, std::string_view noun, std::string example);
 base::Result<std::pair<std::string, std::string>> split_pair(std::string_view text);
 

@@ -12,7 +12,9 @@
 #include "base/result.h"
 #include "job/job_files.h"
 #include "server/core/kept.h"
-#include "wire/prepare.h"
+#include "wire/api/account.h"
+#include "wire/api/prepare.h"
+#include "wire/api/slot_class.h"
 
 namespace souk::server {
 

@@ -433,7 +433,7 @@ void App::serve_logout(CallPtr call) {
       const auto token = turn.state().find_token(*c->token, turn.now())->id;
       SOUK_TRY(turn.execute(actor, market::RevokeToken{token}));
       if (c->cookie) c->reply.drop_cookie();
-      return json(200, wire::to_json(wire::Done{}));
+      return json(200, wire::to_json(wire::Acknowledged{}));
     };
     auto ended = end();
     reply_after(turn, std::move(c), ended ? *std::move(ended) : refusal(ended.error()));
@@ -476,7 +476,7 @@ void App::change_password(CallPtr call, wire::NewPassword body, base::AccountId 
             others.push_back(t.id);
         });
         for (const auto id : others) SOUK_TRY(turn.execute(actor, market::RevokeToken{id}));
-        auto response = json(200, wire::to_json(wire::Done{}));
+        auto response = json(200, wire::to_json(wire::Acknowledged{}));
         remember(turn, *c, account, response);
         return response;
       };
@@ -582,7 +582,7 @@ void App::serve_work(CallPtr call) {
                          problem(!checked ? checked.error()
                                  : !seen  ? seen.error()
                                           : wait.error()));
-    wire::Work work;
+    wire::OpenLeases work;
     for (const auto lease : s.index.leases_of[id.value])
       work.leases.push_back(view(s, s.leases.at(lease)));
     work.version = version_of(work.leases);

@@ -52,10 +52,11 @@ void add_account_routes(Routes& routes) {
   routes.special<wire::Login, wire::Session>(
       "POST", "/v1/login", "login", "Exchange a password for a token", Access::everybody, 201);
   routes
-      .special<void, wire::Done>("POST", "/v1/logout", "logout",
-                                 "End the session that this request belongs to", Access::user, 200)
+      .special<void, wire::Acknowledged>("POST", "/v1/logout", "logout",
+                                         "End the session that this request belongs to",
+                                         Access::user, 200)
       .doc.idempotency_key = true;
-  routes.special<wire::NewPassword, wire::Done>(
+  routes.special<wire::NewPassword, wire::Acknowledged>(
       "POST", "/v1/me/password", "changePassword",
       "Change my password; all my other sessions end, those of machines go on", Access::user, 200);
   routes.get("/v1/me", "getMe", "My account", Access::user,
@@ -112,15 +113,15 @@ void add_account_routes(Routes& routes) {
                                 "A new token: for myself, or for one of my machines", Access::user,
                                 201, &issue);
   routes.change("DELETE", "/v1/tokens/{id}", "revokeToken", "End a token", Access::user,
-                [](Context& c) -> Result<wire::Done> {
+                [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_ASSIGN(const auto id, c.id<base::TokenId>());
                   SOUK_TRY(c.execute(market::RevokeToken{id}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
   routes.change("DELETE", "/v1/tokens", "revokeTokens", "End all my tokens: log out everywhere",
-                Access::user, [](Context& c) -> Result<wire::Done> {
+                Access::user, [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_TRY(c.execute(market::RevokeTokens{c.actor.account}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
 }
 

@@ -82,7 +82,7 @@ void App::serve_put_blob(CallPtr call) {
         // Damage on our own disk is ours; this is theirs.
         if (!kept && kept.error().code == Code::damaged) kept.error().code = Code::invalid;
         SOUK_TRY(kept);
-        return as_json(wire::to_json(wire::Done{}));
+        return as_json(wire::to_json(wire::Acknowledged{}));
       });
 }
 
@@ -173,7 +173,7 @@ void App::serve_challenge(CallPtr call) {
           // Refused only when the machine was removed meanwhile.
           (void)turn.execute(market::kSystem, market::JudgeMachine{machine, failure});
         });
-        return as_json(wire::to_json(wire::Done{failure.empty()}));
+        return as_json(wire::to_json(wire::Acknowledged{failure.empty()}));
       });
 }
 
@@ -181,7 +181,7 @@ void add_file_routes(Routes& routes) {
   routes.special<wire::BlobNames, wire::BlobNames>("POST", "/v1/blobs/missing", "missingBlobs",
                                                    "Which of these chunks the server lacks",
                                                    Access::agent, 200);
-  auto& put = routes.special<void, wire::Done>(
+  auto& put = routes.special<void, wire::Acknowledged>(
       "PUT", "/v1/blobs/{name}", "putBlob",
       "Store a chunk (blob/chunk.h) under the digest of its content", Access::agent, 200);
   put.doc.request_media = "application/octet-stream";
@@ -190,7 +190,7 @@ void add_file_routes(Routes& routes) {
   get.doc.media = "application/octet-stream";
   routes.special<wire::LogPiece, wire::LogSize>("POST", "/v1/leases/{id}/log", "appendLog",
                                                 "What the program printed", Access::agent, 200);
-  routes.special<wire::ChallengeAnswer, wire::Done>(
+  routes.special<wire::ChallengeAnswer, wire::Acknowledged>(
       "POST", "/v1/machines/{id}/challenge", "answerChallenge",
       "The result of a computation that a heartbeat's answer asked for", Access::agent, 200);
   auto& log =

@@ -160,7 +160,7 @@ Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
   return command;
 }
 
-Result<wire::Plan> plan(Context& c, const wire::NewJob& body) {
+Result<wire::JobPlan> plan(Context& c, const wire::NewJob& body) {
   SOUK_ASSIGN(const auto command, as_command(c, body));
   return plan_of(c.state(), body, command, c.now());
 }
@@ -223,9 +223,9 @@ Result<wire::Page<wire::Job>> list_jobs(Context& c) {
 }
 
 // The part as its owner sees it: the open lease, if there is one, says more than the record.
-wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
+wire::WorkerStatus part_view(Context& c, const market::Job& job, std::int32_t index) {
   const auto& s = c.state();
-  wire::Part out{.index = index, .state = "waiting"};
+  wire::WorkerStatus out{.index = index, .state = "waiting"};
   if (const auto* known = job.part(index)) {
     if (known->done) out.state = "done";
     out.tries = known->tries;
@@ -243,11 +243,11 @@ wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
   return out;
 }
 
-Result<wire::Page<wire::Part>> list_parts(Context& c) {
+Result<wire::Page<wire::WorkerStatus>> list_parts(Context& c) {
   SOUK_ASSIGN(const auto* job, my_job(c));
   SOUK_ASSIGN(const auto limit, c.number("limit", 50, 1, 500));
   SOUK_ASSIGN(const auto after, c.number("after", -1, -1, market::kPartsMax));
-  wire::Page<wire::Part> out;
+  wire::Page<wire::WorkerStatus> out;
   if (job->work.empty()) return out;
   for (auto i = static_cast<std::int32_t>(after) + 1; i < job->terms.workers.max; ++i) {
     if (std::ssize(out.items) == limit) {
@@ -337,7 +337,7 @@ void hear(Context& c, base::MachineId machine, base::LeaseId lease, std::int32_t
 }
 
 // What the machine says of its lease goes beside the journal.
-void note_use(Context& c, base::MachineId machine, const wire::Held& held) {
+void note_use(Context& c, base::MachineId machine, const wire::LeaseReport& held) {
   const auto* l = c.state().leases.find(held.lease);
   if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
       l->state == market::LeaseState::closed)
@@ -346,7 +346,7 @@ void note_use(Context& c, base::MachineId machine, const wire::Held& held) {
   if (held.usage) c.services().telemetry.add(held.lease, {c.now(), *held.usage});
 }
 
-wire::Order order_for(const State& s, base::MachineId machine, const wire::Held& held) {
+wire::Order order_for(const State& s, base::MachineId machine, const wire::LeaseReport& held) {
   const auto* l = s.leases.find(held.lease);
   wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = "stop"};
   if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
@@ -414,11 +414,11 @@ Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
   return view(c.state(), c.state().leases.at(id));
 }
 
-Result<wire::Done> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
+Result<wire::Acknowledged> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
   SOUK_TRY(need_blob(c, body.checkpoint, "checkpoint"));
   SOUK_TRY(c.execute(market::CheckpointLease{id, body.epoch, body.checkpoint}));
-  return wire::Done{};
+  return wire::Acknowledged{};
 }
 
 Result<wire::Page<wire::Lease>> list_leases(Context& c) {
@@ -464,9 +464,9 @@ void add_job_routes(Routes& routes) {
   routes.change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
                                  "The machine is alive and holds these leases", Access::agent, 200,
                                  &heartbeat);
-  auto& work = routes.special<void, wire::Work>("GET", "/v1/machines/{id}/work", "getWork",
-                                                "The machine's open leases; waits for a change",
-                                                Access::agent, 200);
+  auto& work = routes.special<void, wire::OpenLeases>(
+      "GET", "/v1/machines/{id}/work", "getWork", "The machine's open leases; waits for a change",
+      Access::agent, 200);
   work.doc.query = {{"seen", "string", "The version seen last: wait while it is the same.", false},
                     {"wait", "string", "How long to wait at most: 30s.", false}};
 }

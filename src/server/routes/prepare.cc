@@ -1,4 +1,4 @@
-#include "wire/prepare.h"
+#include "wire/api/prepare.h"
 #include "server/http/app_on_files.h"
 #include "server/routes/samples.h"
 #include "server/routes/views.h"

@@ -6,7 +6,7 @@
 #include "blob/folder.h"
 #include "market/limits.h"
 #include "server/http/app_on_files.h"
-#include "wire/results.h"
+#include "wire/api/results.h"
 
 // What a job left, one file at a time: for browsers, which know no chunks and manifests. `souk
 // results` fetches whole folders.

@@ -196,10 +196,10 @@ void add_machine_routes(Routes& routes) {
                                    &edit_machine);
   routes.change("DELETE", "/v1/machines/{id}", "removeMachine",
                 "Remove a machine that has no offers", Access::user,
-                [](Context& c) -> Result<wire::Done> {
+                [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
                   SOUK_TRY(c.execute(market::RemoveMachine{id}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
 }
 
@@ -234,10 +234,10 @@ void add_offer_routes(Routes& routes) {
       "Take no new leases; the present ones run to the end of their terms", Access::agent,
       [](Context& c) { return on_offer(c, [](auto id) { return market::DrainOffer{id}; }); });
   routes.change("DELETE", "/v1/offers/{id}", "removeOffer", "Remove an offer without leases",
-                Access::agent, [](Context& c) -> Result<wire::Done> {
+                Access::agent, [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
                   SOUK_TRY(c.execute(market::RemoveOffer{id}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
 }
 

@@ -5,7 +5,18 @@
 
 #include "market/state.h"
 #include "market/why.h"
-#include "wire/api.h"
+#include "wire/api/account.h"
+#include "wire/api/feedback.h"
+#include "wire/api/job.h"
+#include "wire/api/lease.h"
+#include "wire/api/ledger.h"
+#include "wire/api/machine.h"
+#include "wire/api/mechanism.h"
+#include "wire/api/offer.h"
+#include "wire/api/prices.h"
+#include "wire/api/slot_class.h"
+#include "wire/api/system.h"
+#include "wire/api/why.h"
 
 // The state as the API shows it. Pure.
 

@@ -11,7 +11,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 // What Souk knows and foretells of a job before and while it runs.
 
@@ -48,7 +48,7 @@ struct PlanMeasures {
               longer)
 };
 
-struct Plan {
+struct JobPlan {
   std::vector<PlanCandidate> candidates;  // Fewest workers first. Empty: nothing can be said.
   std::string why;                        // About the choice, or why there is none.
   bool profiled = false;                  // The job, or one like it, was measured before.
@@ -58,7 +58,7 @@ struct Plan {
   std::optional<PlanMeasures> measures;
   // Of all epochs, the part after which the target is expected; absent: nothing is known of it.
   std::optional<double> target_after;
-  SOUK_FIELDS(Plan, candidates, why, profiled, runs, guessed, measures, target_after)
+  SOUK_FIELDS(JobPlan, candidates, why, profiled, runs, guessed, measures, target_after)
 };
 
 // Kept with a job from the moment it is submitted.
