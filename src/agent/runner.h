@@ -81,7 +81,8 @@ class Runner {
   void look_at_usage(Place& place);
   void finish(Place& place);
   base::Result<std::string> collect(Place& place);
-  void report(std::string outcome, std::string detail, std::optional<std::string> result = {});
+  void report(wire::ReportedOutcome outcome, std::string detail,
+              std::optional<std::string> result = {});
   [[nodiscard]] std::string path(std::string_view action) const;
   void doing(std::string text);
   [[nodiscard]] bool draining() const;

@@ -202,11 +202,12 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
       shards.insert(static_cast<std::int32_t>(i));
   auto now = clock_.now();
   if (folding_there_) {
-    if (folding_there_->worker == worker) return wire::Unit{.kind = "wait", .wait = kAskAgain};
+    if (folding_there_->worker == worker)
+      return wire::Unit{.kind = UnitKind::wait, .wait = kAskAgain};
     now = std::min(now, folding_there_->deadline - base::microseconds(1));
   }
   const auto unit = session_.training().next(static_cast<std::int64_t>(worker.value), now, shards);
-  wire::Unit out{.kind = std::string(to_string(unit.kind)),
+  wire::Unit out{.kind = unit.kind,
                  .id = unit.id,
                  .version = unit.version,
                  .pass = unit.epoch,
@@ -215,7 +216,7 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
                  .batch = batch_of(unit.id),
                  .lr = unit.lr,
                  .seed = unit.seed,
-                 .send = std::string(to_string(session_.rule().needs().sends)),
+                 .send = session_.rule().needs().sends,
                  .state_scale = session_.state_scale(),
                  .codec = spec_.codec,
                  .wait = unit.wait};
@@ -662,9 +663,9 @@ wire::Training Run::view() const {
   const std::lock_guard lock(mutex_);
   const auto& s = session_.training().state();
   const auto now = clock_.now();
-  wire::Training out{.state = s.finished      ? "finished"
-                              : s.initialised ? "training"
-                                              : "waiting",
+  wire::Training out{.state = s.finished      ? wire::TrainingState::finished
+                              : s.initialised ? wire::TrainingState::training
+                                              : wire::TrainingState::waiting,
                      .reason = s.reason,
                      .rule = std::string(session_.rule().name()),
                      .epoch = session_.training().epoch(),

@@ -53,13 +53,6 @@ base::Result<> check_variable(std::string_view name) {
 
 base::Result<> check_batch(const wire::Batch& batch) {
   if (batch.run.empty()) return bad("there is nothing to run", "give a command", "run");
-  if (batch.network != "none" && batch.network != "internet")
-    return bad(fmt::format("'{}' is not a network", batch.network.substr(0, 40)),
-               "use none or internet", "network");
-  for (const auto& what : batch.retry.on)
-    if (what != "lost" && what != "failed")
-      return bad(fmt::format("cannot retry on '{}'", what.substr(0, 40)), "use lost or failed",
-                 "retry.on");
   const std::initializer_list<std::pair<std::string_view, std::size_t>> lists{
       {"inputs", batch.inputs.size()}, {"outputs", batch.outputs.size()}};
   for (const auto& [name, size] : lists)
@@ -88,9 +81,6 @@ base::Result<> check_train(const wire::Train& train, std::int32_t workers) {
   const auto wrong = [](std::string what, std::string hint, std::string_view field) {
     return bad(std::move(what), std::move(hint), fmt::format("train.{}", field));
   };
-  if (train.trainer != "torch" && train.trainer != "python")
-    return wrong(fmt::format("'{}' is not a trainer", train.trainer.substr(0, 40)),
-                 "use torch or python", "trainer");
   const std::initializer_list<std::tuple<std::string_view, double, double, double>> numbers{
       {"epochs", train.epochs, 1, 100'000},
       {"batch", train.batch, 1, 1'000'000},

@@ -96,10 +96,10 @@ struct File {
   std::map<std::string, wire::AnyJson> env;  // Numbers too.
   std::optional<std::string> image;
   std::optional<wire::BatchCheckpoint> checkpoint;
-  std::string network = "none";
+  wire::Network network = wire::Network::none;
   wire::Retry retry;
   // kind: train
-  std::optional<std::string> trainer;  // torch, python
+  std::optional<wire::Trainer> trainer;
   std::optional<wire::AnyJson> model;  // "lenet", or {name: mlp, hidden: 64}.
   std::optional<std::string> script;
   std::optional<wire::AnyJson> data;
@@ -289,8 +289,8 @@ base::Result<> convert_rate(const File& f, wire::Train& train) {
 base::Result<> convert_train(File& f, const PathRules& rules, JobFile& out) {
   LocalTrain local;
   auto& train = local.train;
-  train.trainer = f.trainer.value_or(f.script ? "python" : "torch");
-  const bool python = train.trainer == "python";
+  train.trainer = f.trainer.value_or(f.script ? wire::Trainer::python : wire::Trainer::torch);
+  const bool python = train.trainer == wire::Trainer::python;
   if (python != f.script.has_value())
     return std::unexpected(
         at({base::Code::invalid,

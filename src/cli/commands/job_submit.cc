@@ -83,9 +83,9 @@ std::string plan_text(const job::JobFile& file) {
   for (const auto& shard : t.shards) samples += shard.samples;
   const auto model = t.config.find("model");
   return fmt::format("  trains    {} on {} samples in {} shards, up to {}{}\n",
-                     t.trainer == "python"     ? file.train->script
-                     : model == t.config.end() ? std::string("a model")
-                                               : model->second,
+                     t.trainer == wire::Trainer::python ? file.train->script
+                     : model == t.config.end()          ? std::string("a model")
+                                                        : model->second,
                      samples, t.shards.size(), plural(t.epochs, "epoch"),
                      t.target ? fmt::format(", until accuracy {}", t.target->accuracy) : "");
 }

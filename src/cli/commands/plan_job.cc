@@ -33,7 +33,7 @@ std::int64_t units_of(const wire::Training& t) {
 }
 
 bool measured(const wire::Training& t) {
-  return t.state == "finished" || t.elapsed >= kLongest ||
+  return t.state == wire::TrainingState::finished || t.elapsed >= kLongest ||
          (units_of(t) >= kEnoughUnits && t.elapsed >= kEnoughTime);
 }
 
@@ -122,7 +122,7 @@ void show_plan(const Context& c, const wire::JobPlan& plan) {
                           range(rough(p.time_low), rough(p.time_high)),
                           brief(p.cost),
                           range(brief(p.cost_low), brief(p.cost_high)),
-                          p.limit};
+                          word(p.limit)};
     if (deadline) row.insert(row.end() - 1, percent(p.chance, 0));
     if (classes) row.insert(row.begin() + 1, printable(p.class_));
     table.add(std::move(row));

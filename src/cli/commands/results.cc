@@ -129,7 +129,7 @@ Result<> results(Context& c, const Results& o) {
         fmt::format(R"({{"folder":{},"workers":{}}})", wire::to_json(folder), found));
   if (found == 0)
     return failed(fmt::format("job {} has no results{}", to_string(o.id),
-                              job.ended ? "" : " yet: it is " + job.state),
+                              job.ended ? "" : fmt::format(" yet: it is {}", to_string(job.state))),
                   "a job keeps what outputs: names in its file");
   return {};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/credits.h"
+#include "base/fields.h"
 #include "base/id.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -21,6 +22,7 @@
 namespace souk::cli {
 
 using wire::Memory;
+using wire::one_of;
 
 // "market", or a price.
 struct AskPrice {
@@ -58,6 +60,12 @@ base::Result<> read_value(std::string_view text, base::Id<Tag>& out) {
   const auto id = base::IdTraits<base::Id<Tag>>::parse(text);
   if (!id) return not_an_id(text, Tag::noun, to_string(base::Id<Tag>(17)));
   out = *id;
+  return {};
+}
+
+template <base::NamedEnum E>
+base::Result<> read_value(std::string_view text, E& out) {
+  SOUK_ASSIGN(out, wire::parse_name<E>(text));
   return {};
 }
 

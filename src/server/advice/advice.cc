@@ -298,7 +298,7 @@ std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook&
     auto& row = plan.candidates.emplace_back();
     row.class_ = o.name;
     row.cluster = o.advice->cluster(mix);
-    row.limit = to_string(f.limit);
+    row.limit = f.limit;
     plan.guessed |= f.guessed;
     fill(f, row);
   }

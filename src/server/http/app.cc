@@ -279,7 +279,8 @@ App::Serve App::special(const Route& route) const {
 
 void App::serve_health(CallPtr call) {
   call->reply.send(
-      json(200, wire::to_json(wire::Health{"ok", std::string(kVersion), core_.counters().events})));
+      json(200, wire::to_json(wire::Health{wire::HealthStatus::ok, std::string(kVersion),
+                                           core_.counters().events})));
 }
 
 void App::serve_openapi(CallPtr call) { call->reply.send(json(200, openapi_)); }
@@ -287,8 +288,8 @@ void App::serve_openapi(CallPtr call) { call->reply.send(json(200, openapi_)); }
 void App::serve_ready(CallPtr call) {
   on_core(std::move(call), [](Core::Turn& turn, CallPtr c) {
     reply_after(turn, std::move(c),
-                json(200, wire::to_json(
-                              wire::Health{"ready", std::string(kVersion), turn.state().events})));
+                json(200, wire::to_json(wire::Health{wire::HealthStatus::ready,
+                                                     std::string(kVersion), turn.state().events})));
   });
 }
 
@@ -514,7 +515,7 @@ Result<std::uint64_t> number_of(const net::Request& http, std::string_view name)
 std::uint64_t version_of(const std::vector<wire::Lease>& leases) {
   std::string text;
   for (const auto& l : leases)
-    text += fmt::format("{} {} {} {};", to_string(l.id), l.epoch, l.state, l.until.us);
+    text += fmt::format("{} {} {} {};", to_string(l.id), l.epoch, to_string(l.state), l.until.us);
   return base::short_hash(text) >> 11;
 }
 

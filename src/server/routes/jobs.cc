@@ -11,6 +11,7 @@
 #include "server/advice/advice.h"
 #include "server/http/router.h"
 #include "server/routes/views.h"
+#include "wire/spellings.h"
 
 // Jobs, leases, and what a machine's agent needs.
 
@@ -128,14 +129,16 @@ Result<> add_batch(const wire::Batch& batch, market::SubmitJob& command) {
                 "kind train and batch.train come together", "batch");
   SOUK_TRY(job::check_batch(batch));
   if (batch.train) SOUK_TRY(job::check_train(*batch.train, command.terms.workers.max));
-  const auto on = [&](std::string_view what) {
+  const auto on = [&](wire::RetryOn what) {
     return std::ranges::find(batch.retry.on, what) != batch.retry.on.end();
   };
-  command.retry = {.lost = on("lost"), .failed = on("failed"), .max = batch.retry.max};
+  command.retry = {
+      .lost = on(wire::RetryOn::lost), .failed = on(wire::RetryOn::failed), .max = batch.retry.max};
   auto& packages = command.terms.constraints.packages;
-  if (batch.network == "internet") packages.emplace_back(job::kInternet);
+  if (batch.network == wire::Network::internet) packages.emplace_back(job::kInternet);
   if (batch.image) packages.emplace_back(job::kContainers);
-  if (batch.train && batch.train->trainer == "torch") packages.emplace_back(job::kTorch);
+  if (batch.train && batch.train->trainer == wire::Trainer::torch)
+    packages.emplace_back(job::kTorch);
   command.work = wire::to_json(batch);
   return {};
 }
@@ -208,11 +211,10 @@ Result<wire::Job> on_job(Context& c, Make make) {
 }
 
 Result<wire::Page<wire::Job>> list_jobs(Context& c) {
-  const auto text = c.query("state");
-  const auto wanted = base::from_string<market::JobState>(text);
-  if (!text.empty() && !wanted)
-    return fail(Code::invalid, fmt::format("'{}' is not a state of jobs", text.substr(0, 40)),
-                base::suggest(text, names_of(market::JobState{})), "state");
+  std::optional<market::JobState> wanted;
+  if (const auto text = c.query("state"); !text.empty()) {
+    SOUK_ASSIGN(wanted, wire::parse_name<market::JobState>(text, "state"));
+  }
   const bool all = c.flag("all") && c.is_operator();
   return page<wire::Job>(
       c, c.state().jobs,
@@ -225,9 +227,9 @@ Result<wire::Page<wire::Job>> list_jobs(Context& c) {
 // The part as its owner sees it: the open lease, if there is one, says more than the record.
 wire::WorkerStatus part_view(Context& c, const market::Job& job, std::int32_t index) {
   const auto& s = c.state();
-  wire::WorkerStatus out{.index = index, .state = "waiting"};
+  wire::WorkerStatus out{.index = index};
   if (const auto* known = job.part(index)) {
-    if (known->done) out.state = "done";
+    if (known->done) out.state = wire::WorkerState::done;
     out.tries = known->tries;
     if (!known->checkpoint.empty()) out.checkpoint = known->checkpoint;
     if (!known->result.empty()) out.result = known->result;
@@ -235,7 +237,9 @@ wire::WorkerStatus part_view(Context& c, const market::Job& job, std::int32_t in
   for (const auto id : job.leases) {
     const auto& l = s.leases.at(id);
     if (l.part != index) continue;
-    out.state = l.state == market::LeaseState::granted ? "preparing" : to_string(l.state);
+    out.state = l.state == market::LeaseState::granted   ? wire::WorkerState::preparing
+                : l.state == market::LeaseState::running ? wire::WorkerState::running
+                                                         : wire::WorkerState::draining;
     out.lease = id;
     out.machine = s.machines.at(l.machine).name;
     out.doing = c.services().telemetry.doing(id);
@@ -276,7 +280,8 @@ Result<wire::JobUsage> job_usage(Context& c) {
 void add_job_list_routes(Routes& routes) {
   auto& list =
       paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
-  list.doc.query.push_back({"state", "string", "Only jobs in this state.", false});
+  list.doc.query.push_back(
+      {"state", "string", "Only jobs in this state.", false, wire::names_list<market::JobState>()});
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
   auto& planned = routes.change<wire::NewJob>(
       "POST", "/v1/plan", "planJob",
@@ -348,11 +353,12 @@ void note_use(Context& c, base::MachineId machine, const wire::LeaseReport& held
 
 wire::Order order_for(const State& s, base::MachineId machine, const wire::LeaseReport& held) {
   const auto* l = s.leases.find(held.lease);
-  wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = "stop"};
+  wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = wire::OrderAction::stop};
   if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
       l->state == market::LeaseState::closed)
     return out;
-  out.action = l->state == market::LeaseState::draining ? "drain" : "run";
+  out.action =
+      l->state == market::LeaseState::draining ? wire::OrderAction::drain : wire::OrderAction::run;
   out.until = l->next ? l->next->until : l->term.until;
   return out;
 }
@@ -401,15 +407,25 @@ Result<wire::Lease> start(Context& c, const wire::LeaseStart& body) {
   return view(c.state(), lease);
 }
 
+market::LeaseOutcome outcome_of(wire::ReportedOutcome reported) {
+  switch (reported) {
+    case wire::ReportedOutcome::completed:
+      return market::LeaseOutcome::completed;
+    case wire::ReportedOutcome::failed:
+      return market::LeaseOutcome::failed;
+    case wire::ReportedOutcome::released:
+      return market::LeaseOutcome::released;
+    case wire::ReportedOutcome::unstarted:
+      return market::LeaseOutcome::unstarted;
+  }
+  CHECK(false);
+}
+
 Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
-  const auto outcome = base::from_string<market::LeaseOutcome>(body.outcome);
-  if (!outcome)
-    return fail(Code::invalid, fmt::format("'{}' is not an outcome", body.outcome.substr(0, 40)),
-                "use completed, failed, released or unstarted", "outcome");
   if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
-  SOUK_TRY(c.execute(
-      market::FinishLease{id, body.epoch, *outcome, body.detail, body.result.value_or("")}));
+  SOUK_TRY(c.execute(market::FinishLease{id, body.epoch, outcome_of(body.outcome), body.detail,
+                                         body.result.value_or("")}));
   if (body.usage) c.services().telemetry.add(id, {c.now(), *body.usage});
   return view(c.state(), c.state().leases.at(id));
 }

@@ -467,6 +467,13 @@ TEST(Requests, WhatIsNotUnderstoodIsRefusedWithItsPlace) {
       {"GET", "/v1/prices?days=-1", "", "days"},
       {"GET", "/v1/prices?by=week", "", "by"},
       {"GET", "/v1/offers?where=prize%3C1", "", ""},
+      {"GET", "/v1/offers?where=state%3Dopne", "", ""},
+      {"POST", "/v1/tokens", R"({"scope":"root"})", "scope"},
+      {"POST", "/v1/feedback", R"({"category":"rant","text":"x"})", "category"},
+      {"POST", "/v1/leases/l1/finish", R"({"epoch":1,"outcome":"lost"})", "outcome"},
+      {"POST", "/v1/jobs", R"({"budget":10,"batch":{"run":"x","network":"lan"}})", "batch.network"},
+      {"POST", "/v1/jobs", R"({"budget":10,"batch":{"run":"x","retry":{"on":["los"]}}})",
+       "batch.retry.on[0]"},
       {"GET", "/v1/events?after=x", "", "after"},
       {"GET", "/v1/me?verbose=1", "", "verbose"},
   };
@@ -474,6 +481,25 @@ TEST(Requests, WhatIsNotUnderstoodIsRefusedWithItsPlace) {
     const auto a = fair.call(row.method, std::string(row.path), bob, row.body);
     EXPECT_EQ(a.status, 400) << row.path << ' ' << row.body << ": " << a;
     if (!row.field.empty()) EXPECT_EQ(a.at("field"), row.field) << row.path << ' ' << row.body;
+  }
+}
+
+// Generated clients know every word: a state is one of a list, not any text.
+TEST(Requests, TheDocumentListsTheWordsThatAreAccepted) {
+  Market market;
+  const auto d = market.get("/v1/openapi.json");
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"Job.properties.state", "JobState"},
+      {"Lease.properties.outcome", "LeaseOutcome"},
+      {"Offer.properties.state", "OfferState"},
+      {"Token.properties.scope", "Scope"},
+      {"Unit.properties.kind", "UnitKind"},
+      {"Train.properties.trainer", "Trainer"},
+      {"LeaseFinish.properties.outcome", "ReportedOutcome"}};
+  for (const auto& [property, list] : rows) {
+    const auto at = fmt::format("components.schemas.{}", property);
+    EXPECT_EQ(d.at(at + ".$ref"), fmt::format("#/components/schemas/{}", list)) << property;
+    EXPECT_NE(d.at(fmt::format("components.schemas.{}.enum.0", list)), "") << list;
   }
 }
 

@@ -61,7 +61,7 @@ void App::serve_unit(CallPtr call) {
         SOUK_ASSIGN(const auto run, seen.worker.run(services_.hub));
         SOUK_ASSIGN(const auto unit, run->next(seen.worker.lease, seen.ask.holds, seen.ask.spent));
         // A hub that ended just before a crash could not say so then.
-        if (unit.kind == "finish") report_end(seen.worker.job, run);
+        if (unit.kind == base::UnitKind::finish) report_end(seen.worker.job, run);
         return as_json(wire::to_json(unit));
       });
 }
@@ -163,7 +163,7 @@ void App::serve_training(CallPtr call) {
       [this](Call&, const Seen& seen) -> Result<net::Response> {
         if (const auto run = services_.hub.find(seen.job))
           return as_json(wire::to_json(run->view()));
-        if (seen.result.empty()) return as_json(wire::to_json(wire::Training{.state = "waiting"}));
+        if (seen.result.empty()) return as_json(wire::to_json(wire::Training{}));
         SOUK_ASSIGN(const auto root, blob::parse_digest(seen.result));
         SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, *services_.blobs));
         SOUK_ASSIGN(auto text, blob::read_file(manifest, "metrics.json", *services_.blobs));

@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 
 // Accounts, and the tokens that act for them.
 
@@ -16,6 +17,7 @@ namespace souk::wire {
 
 using base::Credits;
 using base::Duration;
+using base::Scope;
 using base::Time;
 
 struct Account {
@@ -61,7 +63,7 @@ struct NewPassword {
 
 struct Token {
   base::TokenId id;
-  std::string scope;  // user, machine, operator
+  Scope scope = Scope::user;
   std::optional<base::MachineId> machine;
   std::string label;
   Time created;
@@ -70,7 +72,7 @@ struct Token {
 };
 
 struct NewToken {
-  std::string scope = "user";
+  Scope scope = Scope::user;
   std::optional<base::MachineId> machine;
   std::string label;
   std::optional<Duration> expires_in;
@@ -81,7 +83,7 @@ struct NewToken {
 struct IssuedToken {
   base::TokenId id;
   std::string token;  // Shown once.
-  std::string scope;
+  Scope scope = Scope::user;
   std::optional<base::MachineId> machine;
   std::optional<Time> expires;
   SOUK_FIELDS(IssuedToken, id, token, scope, machine, expires)

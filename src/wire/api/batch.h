@@ -34,12 +34,17 @@ struct BatchCheckpoint {
   SOUK_FIELDS(BatchCheckpoint, path, every)
 };
 
+// lost: its machine fell silent. failed: the program did.
+SOUK_ENUM(RetryOn, lost, failed)
+
 struct Retry {
-  std::vector<std::string> on = {"lost"};  // lost, failed
-  std::int32_t max = 10;                   // For each worker.
+  std::vector<RetryOn> on = {RetryOn::lost};
+  std::int32_t max = 10;  // For each worker.
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"on", "max"};
   SOUK_FIELDS(Retry, on, max)
 };
+
+SOUK_ENUM(Network, none, internet)
 
 // One program, run once by each worker; SOUK_INDEX and SOUK_WORKERS tell them apart.
 struct Batch {
@@ -51,7 +56,7 @@ struct Batch {
   std::map<std::string, std::string> env;
   std::optional<std::string> image;  // Of a container; else the machine's own programs.
   std::optional<BatchCheckpoint> checkpoint;
-  std::string network = "none";  // none, internet
+  Network network = Network::none;
   Retry retry;
   std::optional<Train> train;  // `run` is then a trainer (docs/worker-protocol.md).
   static constexpr auto optional_fields =

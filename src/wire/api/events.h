@@ -21,7 +21,7 @@ using base::Time;
 struct Notice {
   std::uint64_t number = 0;
   Time at;
-  std::string kind;  // LeaseGranted, RoundCleared...
+  std::string kind;  // The name of the event: LeaseGranted, RoundCleared... New ones come.
   std::optional<base::JobId> job;
   std::optional<base::LeaseId> lease;
   std::optional<base::OfferId> offer;

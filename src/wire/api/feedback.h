@@ -6,24 +6,26 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 
 // What people tell the operator, and answers to what they often ask.
 
 namespace souk::wire {
 
+using base::FeedbackCategory;
 using base::Time;
 
 struct Feedback {
   base::FeedbackId id;
   std::string account;
-  std::string category;  // question, problem, idea, praise
+  FeedbackCategory category = FeedbackCategory::question;
   std::string text;
   Time at;
   SOUK_FIELDS(Feedback, id, account, category, text, at)
 };
 
 struct NewFeedback {
-  std::string category;
+  FeedbackCategory category = FeedbackCategory::question;
   std::string text;
   SOUK_FIELDS(NewFeedback, category, text)
 };

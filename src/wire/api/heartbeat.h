@@ -35,10 +35,12 @@ struct Heartbeat {
 
 // run: go on until `until`. drain: finish, checkpoint and report before `until`. stop: now, it is
 // no longer paid.
+SOUK_ENUM(OrderAction, run, drain, stop)
+
 struct Order {
   base::LeaseId lease;
   std::int32_t epoch = 0;
-  std::string action;
+  OrderAction action = OrderAction::run;
   std::optional<Time> until;
   SOUK_FIELDS(Order, lease, epoch, action, until)
 };

@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 #include "wire/api/batch.h"
 #include "wire/api/lease.h"
 #include "wire/api/plan.h"
@@ -21,6 +22,7 @@ namespace souk::wire {
 
 using base::Credits;
 using base::Duration;
+using base::JobState;
 using base::Time;
 
 struct Workers {
@@ -90,10 +92,12 @@ struct Cancel {
   SOUK_FIELDS(Cancel, reason)
 };
 
+SOUK_ENUM(WorkerState, waiting, preparing, running, draining, done)
+
 // One worker's part of a batch job.
 struct WorkerStatus {
   std::int32_t index = 0;
-  std::string state;  // waiting, preparing, running, draining, done
+  WorkerState state = WorkerState::waiting;
   std::int32_t tries = 0;
   std::optional<base::LeaseId> lease;  // The latest that is known.
   std::optional<std::string> machine;
@@ -124,7 +128,7 @@ struct Job {
   std::optional<Time> deadline;
   std::int32_t priority = 0;
   Constraints constraints;
-  std::string state;  // queued, running, paused, succeeded, failed, cancelled, expired
+  JobState state = JobState::queued;
   std::string reason;
   std::int32_t held = 0;           // Workers now,
   std::int32_t done = 0;           // and finished ones.

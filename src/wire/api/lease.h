@@ -10,6 +10,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 #include "wire/api/batch.h"
 #include "wire/api/usage.h"
 
@@ -19,6 +20,8 @@
 namespace souk::wire {
 
 using base::Credits;
+using base::LeaseOutcome;
+using base::LeaseState;
 using base::Time;
 
 struct Lease {
@@ -31,8 +34,8 @@ struct Lease {
   std::string class_;
   std::int32_t slots = 1;
   std::int32_t epoch = 0;
-  std::string state;  // granted, running, draining, closed
-  std::optional<std::string> outcome;
+  LeaseState state = LeaseState::granted;
+  std::optional<LeaseOutcome> outcome;  // Absent while it is open.
   std::optional<std::string> detail;
   Credits price;  // The borrower pays this, in the term in force.
   Time from;
@@ -58,9 +61,12 @@ struct LeaseStart {
   SOUK_FIELDS(LeaseStart, epoch)
 };
 
+// The outcomes that a machine may report; the others are the market's to say.
+SOUK_ENUM(ReportedOutcome, completed, failed, released, unstarted)
+
 struct LeaseFinish {
   std::int32_t epoch = 0;
-  std::string outcome;  // completed, failed, released, unstarted
+  ReportedOutcome outcome = ReportedOutcome::completed;
   std::string detail;
   std::optional<std::string> result;  // The blob with its outputs.
   std::optional<Usage> usage;         // In all.

@@ -8,12 +8,14 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 
 // Everybody's credits, and one account's statement.
 
 namespace souk::wire {
 
 using base::Credits;
+using base::LineKind;
 using base::Time;
 
 struct Balance {
@@ -35,7 +37,7 @@ struct Ledger {
 
 struct StatementLine {
   Time at;
-  std::string kind;  // grant, bonus, reserve, refund, spend, earn
+  LineKind kind = LineKind::grant;
   Credits amount;
   std::optional<base::JobId> job;
   std::optional<base::LeaseId> lease;

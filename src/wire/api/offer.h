@@ -20,6 +20,10 @@ using base::Credits;
 using base::Duration;
 using base::Time;
 
+// Whether its slots can be had now, and if not, what keeps them. Where several would do, the last
+// of this list that holds.
+SOUK_ENUM(OfferState, open, full, closed, doubted, offline, paused, draining, frozen)
+
 struct Offer {
   base::OfferId id;
   base::MachineId machine;
@@ -29,7 +33,7 @@ struct Offer {
   std::int32_t slots = 1;
   std::int32_t free = 0;
   std::optional<Credits> price;  // Absent: market.
-  std::string state;             // open, closed, full, paused, draining, offline, doubted, frozen
+  OfferState state = OfferState::open;
   std::vector<std::string> weekly;
   std::optional<Time> from;
   std::optional<Time> until;

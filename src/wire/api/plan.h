@@ -11,12 +11,14 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 #include "wire/api/training.h"
 
 // What Souk knows and foretells of a job before and while it runs.
 
 namespace souk::wire {
 
+using base::Bottleneck;
 using base::Credits;
 
 // One kind of cluster for a job, and what would come of it. The interval holds 8 of 10 runs.
@@ -27,7 +29,7 @@ struct PlanCandidate {
   Duration time, time_low, time_high;  // From the first worker's start to the end.
   Credits cost, cost_low, cost_high;
   std::optional<double> chance;  // Of an end by the deadline.
-  std::string limit;             // compute, network or hub: what more workers would run into.
+  Bottleneck limit = Bottleneck::compute;
   bool chosen = false;
   SOUK_FIELDS(PlanCandidate, class_, cluster, workers, time, time_low, time_high, cost, cost_low,
               cost_high, chance, limit, chosen)

@@ -27,6 +27,8 @@ struct PriceSummary {
   SOUK_FIELDS(PriceSummary, volume, average, low, quartile1, median, quartile3, high)
 };
 
+SOUK_ENUM(BucketLength, hour, day)
+
 struct PriceBucket {
   Time from;
   PriceSummary prices;

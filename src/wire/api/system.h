@@ -60,8 +60,11 @@ struct AuditEntry {
   SOUK_FIELDS(AuditEntry, at, who, action, subject, detail)
 };
 
+// ok: it answers. ready: it has read its journal and takes changes.
+SOUK_ENUM(HealthStatus, ok, ready)
+
 struct Health {
-  std::string status;  // ok
+  HealthStatus status = HealthStatus::ok;
   std::string version;
   std::uint64_t events = 0;  // Committed so far.
   SOUK_FIELDS(Health, status, version, events)

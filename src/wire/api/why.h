@@ -7,15 +7,19 @@
 #include "base/credits.h"
 #include "base/fields.h"
 #include "base/id.h"
+#include "base/vocabulary.h"
 
 // Why a job does not run, and what would help.
 
 namespace souk::wire {
 
 using base::Credits;
+using base::JobState;
+using base::Obstacle;
+using base::RelaxKind;
 
 struct WhyGroup {
-  std::vector<std::string> obstacles;
+  std::vector<Obstacle> obstacles;
   std::int64_t offers = 0;
   std::int64_t slots = 0;
   base::OfferId example;
@@ -23,7 +27,7 @@ struct WhyGroup {
 };
 
 struct Relaxation {
-  std::string kind;
+  RelaxKind kind = RelaxKind::wait;
   std::string change;
   std::int64_t slots = 0;
   Credits extra_per_hour;
@@ -33,7 +37,7 @@ struct Relaxation {
 
 struct Why {
   base::JobId job;
-  std::string state;
+  JobState state = JobState::queued;
   std::string summary;
   std::int64_t needed = 0;
   std::int64_t matching = 0;

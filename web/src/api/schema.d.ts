@@ -1229,6 +1229,46 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @enum {string} */
+        Scope: "user" | "machine" | "operator";
+        /** @enum {string} */
+        OfferState: "open" | "full" | "closed" | "doubted" | "offline" | "paused" | "draining" | "frozen";
+        /** @enum {string} */
+        RetryOn: "lost" | "failed";
+        /** @enum {string} */
+        Network: "none" | "internet";
+        /** @enum {string} */
+        WorkerState: "waiting" | "preparing" | "running" | "draining" | "done";
+        /** @enum {string} */
+        JobState: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
+        /** @enum {string} */
+        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided";
+        /** @enum {string} */
+        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget";
+        /** @enum {string} */
+        LeaseState: "granted" | "running" | "draining" | "closed";
+        /** @enum {string} */
+        LeaseOutcome: "none" | "completed" | "failed" | "released" | "term" | "lost" | "unstarted" | "job";
+        /** @enum {string} */
+        ReportedOutcome: "completed" | "failed" | "released" | "unstarted";
+        /** @enum {string} */
+        OrderAction: "run" | "drain" | "stop";
+        /** @enum {string} */
+        LineKind: "grant" | "bonus" | "reserve" | "refund" | "spend" | "earn";
+        /** @enum {string} */
+        FeedbackCategory: "question" | "problem" | "idea" | "praise";
+        /** @enum {string} */
+        Trainer: "torch" | "python";
+        /** @enum {string} */
+        UnitKind: "wait" | "init" | "train" | "evaluate" | "finish";
+        /** @enum {string} */
+        Sends: "delta" | "weights";
+        /** @enum {string} */
+        TrainingState: "waiting" | "training" | "finished";
+        /** @enum {string} */
+        Bottleneck: "compute" | "network" | "hub";
+        /** @enum {string} */
+        HealthStatus: "ok" | "ready";
         Account: {
             /**
              * @description Names one account.
@@ -1301,7 +1341,7 @@ export interface components {
             image?: string;
             checkpoint?: components["schemas"]["BatchCheckpoint"];
             /** @default none */
-            network: string;
+            network: components["schemas"]["Network"];
             retry?: components["schemas"]["Retry"];
             train?: components["schemas"]["Train"];
         };
@@ -1401,7 +1441,7 @@ export interface components {
             /** @default false */
             significant: boolean;
         };
-        Done: {
+        Acknowledged: {
             /** @default true */
             ok: boolean;
         };
@@ -1424,7 +1464,7 @@ export interface components {
              */
             id: string;
             account: string;
-            category: string;
+            category: components["schemas"]["FeedbackCategory"];
             text: string;
             /** Format: date-time */
             at: string;
@@ -1442,16 +1482,16 @@ export interface components {
             memo: string;
         };
         Health: {
-            status: string;
+            status: components["schemas"]["HealthStatus"];
             version: string;
             /** Format: int64 */
             events: number;
         };
         Heartbeat: {
-            leases?: components["schemas"]["Held"][];
+            leases?: components["schemas"]["LeaseReport"][];
             holds?: string[];
         };
-        Held: {
+        LeaseReport: {
             /**
              * @description Names one lease.
              * @example l17
@@ -1468,7 +1508,7 @@ export interface components {
              */
             id: string;
             token: string;
-            scope: string;
+            scope: components["schemas"]["Scope"];
             /**
              * @description Names one machine.
              * @example m17
@@ -1512,7 +1552,7 @@ export interface components {
             deadline?: string;
             priority: number;
             constraints: components["schemas"]["Constraints"];
-            state: string;
+            state: components["schemas"]["JobState"];
             reason: string;
             held: number;
             done: number;
@@ -1695,8 +1735,8 @@ export interface components {
             class: string;
             slots: number;
             epoch: number;
-            state: string;
-            outcome?: string;
+            state: components["schemas"]["LeaseState"];
+            outcome?: components["schemas"]["LeaseOutcome"];
             detail?: string;
             /**
              * @description Credits, with at most six decimals.
@@ -1734,7 +1774,7 @@ export interface components {
             ended?: string;
             part?: number;
             doing?: string;
-            task?: components["schemas"]["Task"];
+            task?: components["schemas"]["BatchAssignment"];
         };
         LeaseCheckpoint: {
             epoch: number;
@@ -1742,7 +1782,7 @@ export interface components {
         };
         LeaseFinish: {
             epoch: number;
-            outcome: string;
+            outcome: components["schemas"]["ReportedOutcome"];
             /** @default  */
             detail: string;
             result?: string;
@@ -1924,7 +1964,7 @@ export interface components {
             bootstrap?: string;
         };
         NewFeedback: {
-            category: string;
+            category: components["schemas"]["FeedbackCategory"];
             text: string;
         };
         NewJob: {
@@ -2002,7 +2042,7 @@ export interface components {
         };
         NewToken: {
             /** @default user */
-            scope: string;
+            scope: components["schemas"]["Scope"];
             /**
              * @description Names one machine.
              * @example m17
@@ -2081,7 +2121,7 @@ export interface components {
              * @example 0.4
              */
             price?: number;
-            state: string;
+            state: components["schemas"]["OfferState"];
             weekly?: string[];
             /** Format: date-time */
             from?: string;
@@ -2141,7 +2181,7 @@ export interface components {
              */
             lease: string;
             epoch: number;
-            action: string;
+            action: components["schemas"]["OrderAction"];
             /** Format: date-time */
             until?: string;
         };
@@ -2182,8 +2222,8 @@ export interface components {
             items?: components["schemas"]["Machine"][];
             next?: string;
         };
-        PagePart: {
-            items?: components["schemas"]["Part"][];
+        PageWorkerStatus: {
+            items?: components["schemas"]["WorkerStatus"][];
             next?: string;
         };
         PageSlotClass: {
@@ -2194,9 +2234,9 @@ export interface components {
             items?: components["schemas"]["Token"][];
             next?: string;
         };
-        Part: {
+        WorkerStatus: {
             index: number;
-            state: string;
+            state: components["schemas"]["WorkerState"];
             tries: number;
             /**
              * @description Names one lease.
@@ -2215,7 +2255,7 @@ export interface components {
              */
             for?: string;
         };
-        Plan: {
+        JobPlan: {
             candidates?: components["schemas"]["PlanCandidate"][];
             why: string;
             /** @default false */
@@ -2262,7 +2302,7 @@ export interface components {
              */
             cost_high: number;
             chance?: number;
-            limit: string;
+            limit: components["schemas"]["Bottleneck"];
             /** @default false */
             chosen: boolean;
         };
@@ -2353,7 +2393,7 @@ export interface components {
             hint?: string;
         };
         Relaxation: {
-            kind: string;
+            kind: components["schemas"]["RelaxKind"];
             change: string;
             /** Format: int64 */
             slots: number;
@@ -2410,7 +2450,7 @@ export interface components {
             next?: string;
         };
         Retry: {
-            on?: string[];
+            on?: components["schemas"]["RetryOn"][];
             /** @default 10 */
             max: number;
         };
@@ -2606,7 +2646,7 @@ export interface components {
         StatementLine: {
             /** Format: date-time */
             at: string;
-            kind: string;
+            kind: components["schemas"]["LineKind"];
             /**
              * @description Credits, with at most six decimals.
              * @example 0.4
@@ -2643,7 +2683,7 @@ export interface components {
             version: string;
             reproduce: string;
         };
-        Task: {
+        BatchAssignment: {
             job_name: string;
             index: number;
             workers: number;
@@ -2704,7 +2744,7 @@ export interface components {
              * @example t17
              */
             id: string;
-            scope: string;
+            scope: components["schemas"]["Scope"];
             /**
              * @description Names one machine.
              * @example m17
@@ -2718,7 +2758,7 @@ export interface components {
         };
         Train: {
             /** @default torch */
-            trainer: string;
+            trainer: components["schemas"]["Trainer"];
             config?: {
                 [key: string]: string;
             };
@@ -2794,7 +2834,7 @@ export interface components {
             spent: components["schemas"]["TimeSpent"];
         };
         Training: {
-            state: string;
+            state: components["schemas"]["TrainingState"];
             reason: string;
             rule: string;
             epoch: number;
@@ -2865,7 +2905,7 @@ export interface components {
             slice: string;
         };
         Unit: {
-            kind: string;
+            kind: components["schemas"]["UnitKind"];
             /** Format: int64 */
             id: number;
             shard: string;
@@ -2880,7 +2920,7 @@ export interface components {
             lr: number;
             /** Format: int64 */
             seed: number;
-            send: string;
+            send: components["schemas"]["Sends"];
             state_scale: number;
             codec: string;
             /**
@@ -2961,7 +3001,7 @@ export interface components {
              * @example j17
              */
             job: string;
-            state: string;
+            state: components["schemas"]["JobState"];
             summary: string;
             /** Format: int64 */
             needed: number;
@@ -2971,7 +3011,7 @@ export interface components {
             relaxations?: components["schemas"]["Relaxation"][];
         };
         WhyGroup: {
-            obstacles?: string[];
+            obstacles?: components["schemas"]["Obstacle"][];
             /** Format: int64 */
             offers: number;
             /** Format: int64 */
@@ -2982,7 +3022,7 @@ export interface components {
              */
             example: string;
         };
-        Work: {
+        OpenLeases: {
             leases?: components["schemas"]["Lease"][];
             /** Format: int64 */
             version: number;
@@ -3225,7 +3265,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3253,7 +3293,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3461,7 +3501,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3487,7 +3527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3687,7 +3727,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3847,7 +3887,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3973,7 +4013,7 @@ export interface operations {
                 /** @description The `next` of the page before. */
                 after?: string;
                 /** @description Only jobs in this state. */
-                state?: string;
+                state?: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
                 /** @description Operators: everybody's. */
                 all?: boolean;
             };
@@ -4042,7 +4082,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plan"];
+                    "application/json": components["schemas"]["JobPlan"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4123,7 +4163,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PagePart"];
+                    "application/json": components["schemas"]["PageWorkerStatus"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4397,7 +4437,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4455,7 +4495,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Work"];
+                    "application/json": components["schemas"]["OpenLeases"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4533,7 +4573,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4619,7 +4659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
