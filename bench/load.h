@@ -17,7 +17,9 @@
 
 #include "bench/report.h"
 #include "net/client.h"
-#include "wire/api.h"
+#include "wire/api/account.h"
+#include "wire/api/machine.h"
+#include "wire/api/offer.h"
 #include "wire/json.h"
 
 // The client side of the benchmarks: a patient client that sets a market up, and many connections

@@ -58,7 +58,7 @@ Result<> check_type(const MachineType& t) {
   return {};
 }
 
-Result<> check_work(const Work& work) {
+Result<> check_work(const Goal& work) {
   const auto count = [](std::string_view noun, double n) -> Result<> {
     if (above_zero(n)) return {};
     return fail(Code::invalid, fmt::format("{} {} are to be done", n, noun), "ask for more than 0");
@@ -297,9 +297,9 @@ Forecast Forecaster::forecast(const Mix& mix, std::optional<double> deadline_s) 
       .mix = mix, .estimate = estimate(mix), .batch = sum.batch(), .heterogeneity = sum.unequal()};
   const auto& hub = problem_.hub;
   if (hub.folds_per_s > 0 && sum.rate > hub.folds_per_s)
-    out.limit = Limit::hub;
+    out.limit = Bottleneck::hub;
   else if (share_of_network(sum.machines) < problem_.traffic.request_mb_s)
-    out.limit = Limit::network;
+    out.limit = Bottleneck::network;
   const auto time_at = [&](const auto& error) {
     return out.estimate.iterations / steps_per_second(mix, error, false);
   };

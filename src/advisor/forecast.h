@@ -10,6 +10,7 @@
 #include "advisor/spread.h"
 #include "base/fields.h"
 #include "base/result.h"
+#include "base/vocabulary.h"
 
 // How long a training takes on a mix of machines, and what it costs. Pure.
 //
@@ -70,7 +71,7 @@ struct TargetLoss {
   double loss = 0;
   Convergence curve;
 };
-using Work = std::variant<Iterations, Samples, TargetLoss>;
+using Goal = std::variant<Iterations, Samples, TargetLoss>;
 
 inline constexpr double kLevel = 0.8;
 
@@ -78,7 +79,7 @@ struct Problem {
   std::vector<MachineType> types;
   Traffic traffic;
   Hub hub;
-  Work work;
+  Goal work;
   Recovery recovery;
   double level = kLevel;  // Of the intervals: the share of runs that end inside.
 };
@@ -91,7 +92,7 @@ struct Problem {
 // The compute part of a step that took `step_s` with one worker: exchange taken out.
 [[nodiscard]] double compute_seconds(double step_s, const Traffic& traffic, std::int32_t gpus);
 
-SOUK_ENUM(Limit, compute, network, hub)
+using base::Bottleneck;
 
 struct Interval {
   double low = 0, expected = 0, high = 0;
@@ -110,7 +111,7 @@ struct Forecast {
   Estimate estimate;
   double batch = 0;  // b_w.
   double heterogeneity = 0;
-  Limit limit = Limit::compute;
+  Bottleneck limit = Bottleneck::compute;
   double revocations = 0;  // Expected until the end.
   Interval time_s, cost;   // Credits for the machines.
   Interval cost_with_hub;

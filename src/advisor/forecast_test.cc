@@ -26,7 +26,7 @@ std::string refusal(Problem problem) {
 }
 
 // One type of `quota` machines, a step of 1 s, a batch of 10, 1 credit an hour.
-Problem plain(std::int32_t quota, Work work) {
+Problem plain(std::int32_t quota, Goal work) {
   return {.types = {{.name = "box", .quota = quota, .price = 1_cr, .batch = 10, .compute_s = 1}},
           .work = work};
 }
@@ -95,8 +95,8 @@ TEST(Forecast, WorkersThatAskForMoreThanTheHubHasGetLess) {
   // P = 0.8 sqrt(12) - 1.92 = 0.851; B = P 100 + (1 - P) 142 = 106.25.
   const auto slower = 2 * 11.5 / 106.2457 - 2 * 11.5 / 142;
   EXPECT_NEAR(f.step_seconds(0, 12) - f.step_seconds(0, 1), slower, 1e-5);
-  EXPECT_EQ(f.forecast({2, 5, 5, 0, 0}).limit, Limit::network);
-  EXPECT_EQ(f.forecast({2, 0, 2, 0, 0}).limit, Limit::compute);
+  EXPECT_EQ(f.forecast({2, 5, 5, 0, 0}).limit, Bottleneck::network);
+  EXPECT_EQ(f.forecast({2, 0, 2, 0, 0}).limit, Bottleneck::compute);
 }
 
 TEST(Forecast, AFitOfContentionForManyWorkersDoesNotSpeedUpFew) {
@@ -112,8 +112,8 @@ TEST(Forecast, TheHubsFoldsAreALimitOfTheirOwn) {
   const auto f = must(p);
   EXPECT_DOUBLE_EQ(f.estimate({4}).time_s, 250);
   EXPECT_DOUBLE_EQ(f.estimate({8}).time_s, 200);
-  EXPECT_EQ(f.forecast({4}).limit, Limit::compute);
-  EXPECT_EQ(f.forecast({8}).limit, Limit::hub);
+  EXPECT_EQ(f.forecast({4}).limit, Bottleneck::compute);
+  EXPECT_EQ(f.forecast({8}).limit, Bottleneck::hub);
 }
 
 TEST(Forecast, SamplesAndIterationsAreWorkToo) {

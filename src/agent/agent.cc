@@ -100,21 +100,22 @@ Result<> Agent::poll(Link& link) {
   const auto query = asked_ ? fmt::format("?seen={}&wait={}", seen_, to_string(wait)) : "";
   SOUK_ASSIGN(const auto answer,
               link.get(fmt::format("/v1/machines/{}/work{}", to_string(options_.machine), query)));
-  SOUK_ASSIGN(const auto work, wire::from_json<wire::Work>(answer));
+  SOUK_ASSIGN(const auto work, wire::from_json<wire::OpenLeases>(answer));
   asked_ = true;
   seen_ = work.version;
   return take_up(link, work);
 }
 
-Result<> Agent::take_up(Link& link, const wire::Work& work) {
+Result<> Agent::take_up(Link& link, const wire::OpenLeases& work) {
   for (const auto& lease : work.leases) {
     std::unique_lock lock(mutex_);
     const auto it = runners_.find(lease.id);
     if (it != runners_.end()) {
-      if (lease.state == "draining") it->second->drain(lease.until, lease.detail.value_or(""));
+      if (lease.state == base::LeaseState::draining)
+        it->second->drain(lease.until, lease.detail.value_or(""));
       continue;
     }
-    if (lease.state == "granted" && lease.task && !stopping_ && !owner_here_) {
+    if (lease.state == base::LeaseState::granted && lease.task && !stopping_ && !owner_here_) {
       shop_.tell(
           fmt::format("lease {}: {} for {}, {} credits an hour", to_string(lease.id),
                       lease.task->job_name.empty() ? to_string(lease.job) : lease.task->job_name,
@@ -127,13 +128,13 @@ Result<> Agent::take_up(Link& link, const wire::Work& work) {
     lock.unlock();
     // The remains of an agent that was killed, or not now: somebody else should have it. A job
     // without a program can run nowhere, and its owner should know.
-    const bool idle = lease.state == "granted" && !lease.task;
+    const bool idle = lease.state == base::LeaseState::granted && !lease.task;
     const wire::LeaseFinish report{
         .epoch = lease.epoch,
-        .outcome = idle ? "failed" : "released",
-        .detail = idle                       ? "the job has no program: submit it with `souk run`"
-                  : lease.state == "granted" ? "this machine cannot run it now"
-                                             : "the agent was restarted"};
+        .outcome = idle ? wire::ReportedOutcome::failed : wire::ReportedOutcome::released,
+        .detail = idle ? "the job has no program: submit it with `souk run`"
+                  : lease.state == base::LeaseState::granted ? "this machine cannot run it now"
+                                                             : "the agent was restarted"};
     SOUK_TRY(
         link.post(fmt::format("/v1/leases/{}/finish", to_string(lease.id)), wire::to_json(report)));
   }
@@ -215,8 +216,8 @@ void Agent::meet(Link& link, const wire::Challenge& challenge) {
 void Agent::obey(const wire::Order& order) {
   const auto it = runners_.find(order.lease);
   if (it == runners_.end()) return;
-  if (order.action == "stop") it->second->stop();
-  if (order.action == "drain")
+  if (order.action == wire::OrderAction::stop) it->second->stop();
+  if (order.action == wire::OrderAction::drain)
     it->second->drain(order.until.value_or(now()), "the market asked to drain");
 }
 

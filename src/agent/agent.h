@@ -46,7 +46,7 @@ class Agent {
 
  private:
   base::Result<> poll(Link& link);
-  base::Result<> take_up(Link& link, const wire::Work& work);
+  base::Result<> take_up(Link& link, const wire::OpenLeases& work);
   void beat_loop(Link& link);
   base::Result<> beat(Link& link);
   void obey(const wire::Order& order);

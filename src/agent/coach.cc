@@ -96,22 +96,22 @@ Result<> Coach::work() {
   lap_ = options_.clock->now();  // Starting is no part of the work.
   for (int failures = 0; !draining_ && !ended_;) {
     SOUK_ASSIGN(const auto unit, next());
-    if (unit.kind == "finish") return {};
-    if (unit.kind == "wait") {
+    if (unit.kind == base::UnitKind::finish) return {};
+    if (unit.kind == base::UnitKind::wait) {
       options_.doing("waiting for work");
       std::this_thread::sleep_for(std::chrono::microseconds(unit.wait.us));
       lap(&wire::TimeSpent::waiting);
       continue;
     }
-    const auto done = unit.kind == "init"       ? init(unit)
-                      : unit.kind == "evaluate" ? evaluate(unit)
-                                                : train(unit);
+    const auto done = unit.kind == base::UnitKind::init       ? init(unit)
+                      : unit.kind == base::UnitKind::evaluate ? evaluate(unit)
+                                                              : train(unit);
     if (done) {
       failures = 0;
       continue;
     }
     if (ended_) return {};
-    options_.say(fmt::format("{}: {}", unit.kind, done.error().message));
+    options_.say(fmt::format("{}: {}", to_string(unit.kind), done.error().message));
     // Whoever gets it next should not wait for the deadline.
     (void)report(unit, {.error = done.error().message.substr(0, 500)}, {});
     if (++failures == kMostFailures) return done;
@@ -271,7 +271,7 @@ Result<> Coach::train(const wire::Unit& unit) {
               trainer_.ask(request("train", {{"base", quoted(kBase)},
                                              {"shard", quoted(file)},
                                              {"out", quoted(kUpdate)},
-                                             {"send", quoted(unit.send)},
+                                             {"send", quoted(to_string(unit.send))},
                                              {"first_step", std::to_string(unit.first_step)},
                                              {"steps", std::to_string(unit.steps)},
                                              {"batch", std::to_string(unit.batch)},

@@ -15,7 +15,8 @@
 #include "base/fd.h"
 #include "blob/store.h"
 #include "train/codecs/codec.h"
-#include "wire/api.h"
+#include "wire/api/lease.h"
+#include "wire/api/training.h"
 
 namespace souk::agent {
 

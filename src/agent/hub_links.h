@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "net/client.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::agent {
 

@@ -90,7 +90,7 @@ Runner::~Runner() {
   thread_.join();
 }
 
-wire::Held Runner::held() const {
+wire::LeaseReport Runner::held() const {
   const std::lock_guard lock(mutex_);
   auto usage = usage_.value_or(wire::Usage{});
   usage.received_bytes = received_ + network_received_;
@@ -132,7 +132,7 @@ void Runner::run() {
   auto ready = prepare(place);
   if (ready) ready = begin(place);
   if (!ready) {
-    if (!stopped_) report("unstarted", ready.error().message);
+    if (!stopped_) report(wire::ReportedOutcome::unstarted, ready.error().message);
   } else {
     attend(place);
     if (!stopped_)
@@ -233,7 +233,7 @@ Result<> Runner::fill_scratch(Place& place) {
   program.env["SOUK_WORKERS"] = std::to_string(task.workers);
   program.env["SOUK_TRY"] = std::to_string(task.tries);
   program.image = task.batch.image.value_or("");
-  program.internet = task.batch.network == "internet";
+  program.internet = task.batch.network == wire::Network::internet;
   if (program.internet && !shop_.internet)
     return fail(Code::forbidden, "this machine lends no internet");
   if (task.gpus > 0) {
@@ -420,12 +420,12 @@ void Runner::finish(Place& place) {
     }
     place.log->say("stopped: " + reason);
     (void)place.log->finish(base::seconds(2));
-    return report("released", reason);
+    return report(wire::ReportedOutcome::released, reason);
   }
   if (!exit.started) {
     place.log->say(exit.text);
     (void)place.log->finish(base::seconds(2));
-    return report("unstarted", exit.text);
+    return report(wire::ReportedOutcome::unstarted, exit.text);
   }
   bool good = exit.code == 0 && exit.signal == 0;
   auto text = exit.text;
@@ -440,19 +440,21 @@ void Runner::finish(Place& place) {
   if (!result) place.log->say("the results could not be kept: " + result.error().message);
   if (const auto sent = place.log->finish(shop_.grace); !sent) shop_.tell(sent.error().message);
   if (good && !result)
-    return report("failed", "the results could not be kept: " + result.error().message);
+    return report(wire::ReportedOutcome::failed,
+                  "the results could not be kept: " + result.error().message);
   succeeded_ = good;
-  report(good ? "completed" : "failed", text,
+  report(good ? wire::ReportedOutcome::completed : wire::ReportedOutcome::failed, text,
          result && !result->empty() ? std::optional(*result) : std::nullopt);
 }
 
-void Runner::report(std::string outcome, std::string detail, std::optional<std::string> result) {
+void Runner::report(wire::ReportedOutcome outcome, std::string detail,
+                    std::optional<std::string> result) {
   constexpr std::size_t most = 1'000;
   const auto body = wire::to_json(wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most),
                                                     std::move(result), held().usage});
   const auto answer =
       link_->insist(path("finish"), body, shop_.grace, [this] { return stopped_.load(); });
-  shop_.tell(fmt::format("lease {}: {} ({}){}", to_string(lease_.id), outcome, detail,
+  shop_.tell(fmt::format("lease {}: {} ({}){}", to_string(lease_.id), to_string(outcome), detail,
                          answer ? "" : ", not reported: " + answer.error().message));
 }
 

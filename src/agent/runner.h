@@ -18,7 +18,10 @@
 #include "base/time.h"
 #include "blob/manifest.h"
 #include "blob/store.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/heartbeat.h"
+#include "wire/api/lease.h"
+#include "wire/api/usage.h"
 
 namespace souk::agent {
 
@@ -53,7 +56,7 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   // For the next heartbeat.
-  [[nodiscard]] wire::Held held() const;
+  [[nodiscard]] wire::LeaseReport held() const;
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] bool succeeded() const { return succeeded_; }
   // Finish, checkpoint and report until `until`, at the latest.
@@ -80,7 +83,8 @@ class Runner {
   void look_at_usage(Place& place);
   void finish(Place& place);
   base::Result<std::string> collect(Place& place);
-  void report(std::string outcome, std::string detail, std::optional<std::string> result = {});
+  void report(wire::ReportedOutcome outcome, std::string detail,
+              std::optional<std::string> result = {});
   [[nodiscard]] std::string path(std::string_view action) const;
   void doing(std::string text);
   [[nodiscard]] base::Time now() const { return shop_.clock->now(); }

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::agent {
 

@@ -98,8 +98,8 @@ base::Failure too_large(const std::string& path, std::uint64_t bytes, std::uint6
                     "leave out what the job does not need with .soukignore");
 }
 
-Result<Plan> plan_from(const Start& start, const PackOptions& options) {
-  Plan plan;
+Result<PackPreview> plan_from(const Start& start, const PackOptions& options) {
+  PackPreview plan;
   if (start.file.empty()) {
     SOUK_ASSIGN(const auto ignore, ignore_of(start, options));
     SOUK_ASSIGN(auto walked, walk(start.folder.get(), start.shown, ignore,
@@ -208,7 +208,7 @@ class Packer {
 
 }  // namespace
 
-Result<Plan> plan(const std::string& path, const PackOptions& options) {
+Result<PackPreview> plan(const std::string& path, const PackOptions& options) {
   SOUK_ASSIGN(const auto start, start_at(path));
   return plan_from(start, options);
 }

@@ -27,7 +27,7 @@ struct PackOptions {
   OnProgress on_progress = {};
 };
 
-struct Plan {
+struct PackPreview {
   std::vector<Entry> entries;  // Without chunks.
   std::uint64_t total_bytes = 0;
   std::vector<std::string> warnings;
@@ -35,7 +35,7 @@ struct Plan {
 
 // What pack() would pack, found without reading any file: for a warning before the work.
 // Same errors as pack(), as far as they can be known by then.
-[[nodiscard]] Result<Plan> plan(const std::string& path, const PackOptions& options = {});
+[[nodiscard]] Result<PackPreview> plan(const std::string& path, const PackOptions& options = {});
 
 struct Packed {
   Digest root;  // Names the folder: that of the manifest's chunk.

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "hub/measured.h"
 #include "train/aggregators/aggregator.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "wire/api.h"
+#include "wire/api/job.h"
+#include "wire/api/training.h"
 
 namespace souk::job {
 

@@ -135,8 +135,8 @@ retry: {on: [lost, failed], max: 3}
   EXPECT_EQ(file->job.resources->cores, 2);
   EXPECT_EQ(file->job.resources->memory_mib, 4096);
   EXPECT_EQ(batch.checkpoint->every, base::minutes(2));
-  EXPECT_EQ(batch.network, "internet");
-  EXPECT_THAT(batch.retry.on, ElementsAre("lost", "failed"));
+  EXPECT_EQ(batch.network, wire::Network::internet);
+  EXPECT_THAT(batch.retry.on, ElementsAre(wire::RetryOn::lost, wire::RetryOn::failed));
   EXPECT_EQ(batch.retry.max, 3);
 }
 

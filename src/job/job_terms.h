@@ -4,7 +4,9 @@
 #include <tuple>
 
 #include "base/credits.h"
-#include "wire/api.h"
+#include "wire/api/account.h"
+#include "wire/api/job.h"
+#include "wire/api/slot_class.h"
 
 // What a job that says little of its price comes to, from what clients see of a market. Pure.
 

@@ -10,7 +10,8 @@
 #include "job/job_file.h"
 #include "job/packing.h"
 #include "market/types.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/job.h"
 
 // The kinds of jobs. All that differs between two kinds is a row of the table in kinds.cc, whose
 // functions are in the folder src/job/<kind>/. Nobody else compares names of kinds: whoever must

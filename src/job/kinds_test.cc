@@ -184,7 +184,7 @@ TEST(Kinds, AnUnknownKindIsRefusedWithTheListOfKinds) {
 }
 
 TEST(Kinds, ATaskThatAMachineCannotDoIsNotBegun) {
-  wire::Task task{.kind = "magic"};
+  wire::BatchAssignment task{.kind = "magic"};
   task.batch.run = "true";
   EXPECT_THAT(kind_of(task).error().message, HasSubstr("no jobs of kind 'magic'"));
   task.kind = "train";  // Without anything to train.

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "job/file_keys.h"
 #include "job/job_file.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
 
 // The program that each worker of a job runs, its files and its environment: what the work of every
 // kind has in common. A kind adds to it in its own folder.

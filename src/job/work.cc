@@ -46,17 +46,18 @@ std::vector<std::string> blobs_of(std::string_view kind, const wire::Batch& work
   return out;
 }
 
-wire::Task task_of(const market::State& s, const market::Lease& l, const wire::Batch& work) {
+wire::BatchAssignment task_of(const market::State& s, const market::Lease& l,
+                              const wire::Batch& work) {
   const auto& job = s.jobs.at(l.job);
   const auto& slot_class = s.slot_class(l.slot_class);
-  wire::Task out{.job_name = job.name,
-                 .kind = job.kind,
-                 .index = l.part,
-                 .workers = job.terms.workers.max,
-                 .batch = work,
-                 .cores = slot_class.cores,
-                 .memory_mib = slot_class.memory_mib,
-                 .gpus = slot_class.gpus};
+  wire::BatchAssignment out{.job_name = job.name,
+                            .kind = job.kind,
+                            .index = l.part,
+                            .workers = job.terms.workers.max,
+                            .batch = work,
+                            .cores = slot_class.cores,
+                            .memory_mib = slot_class.memory_mib,
+                            .gpus = slot_class.gpus};
   if (const auto* part = job.part(l.part)) {
     out.tries = part->tries;
     if (!part->checkpoint.empty()) out.checkpoint = part->checkpoint;
@@ -64,7 +65,7 @@ wire::Task task_of(const market::State& s, const market::Lease& l, const wire::B
   return out;
 }
 
-base::Result<const Kind*> kind_of(const wire::Task& task) {
+base::Result<const Kind*> kind_of(const wire::BatchAssignment& task) {
   const auto* kind = find_kind(task.kind);
   if (kind == nullptr)
     return base::fail(

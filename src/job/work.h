@@ -7,7 +7,8 @@
 #include "base/result.h"
 #include "market/commands.h"
 #include "market/state.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/job.h"
 
 // From the work of a job, as the API has it, to the terms that the market follows and to the tasks
 // that agents carry out. The market keeps the work as text that it does not read. Pure.
@@ -28,11 +29,11 @@ struct Kind;
 [[nodiscard]] std::vector<std::string> blobs_of(std::string_view kind, const wire::Batch& work);
 
 // The task of a lease whose job has this work.
-[[nodiscard]] wire::Task task_of(const market::State& s, const market::Lease& l,
-                                 const wire::Batch& work);
+[[nodiscard]] wire::BatchAssignment task_of(const market::State& s, const market::Lease& l,
+                                            const wire::Batch& work);
 
 // What an agent must do for a task is what its kind says. An error if the kind is not known here,
 // as that of a newer server may be, or its work lacks what it needs.
-[[nodiscard]] base::Result<const Kind*> kind_of(const wire::Task& task);
+[[nodiscard]] base::Result<const Kind*> kind_of(const wire::BatchAssignment& task);
 
 }  // namespace souk::job

@@ -4,13 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/vocabulary.h"
 #include "market/state.h"
 
 namespace souk::market {
 
-// What keeps a job from an offer. One spelling for rounds and `why`.
-SOUK_ENUM(Obstacle, price, window, full, paused, draining, offline, frozen, packages, region, rtt,
-          reliability, lender, provider, avoided)
+using base::Obstacle;
 
 // Does a machine that lists `installed` have `wanted`? "numpy" is met by "numpy==1.24.2";
 // "numpy==1.24.2" only by itself.

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 #include "market/window.h"
 
 // The things a market is made of. All plain values: what may be done with them is in decide.h, what
@@ -20,12 +21,20 @@
 namespace souk::market {
 
 using base::AccountId;
+using base::came_to_nothing;
 using base::Credits;
+using base::FeedbackCategory;
 using base::FeedbackId;
+using base::is_final;
 using base::JobId;
+using base::JobState;
 using base::LeaseId;
+using base::LeaseOutcome;
+using base::LeaseState;
+using base::LineKind;
 using base::MachineId;
 using base::OfferId;
+using base::Scope;
 using base::TokenId;
 
 struct ClassIdTag {
@@ -44,10 +53,6 @@ struct Account {
 
   SOUK_FIELDS(Account, id, name, password, is_operator, frozen, created)
 };
-
-// What a token may do: everything its account may, only what one machine's agent needs, or also
-// what an operator may.
-SOUK_ENUM(Scope, user, machine, operator_)
 
 struct Token {
   TokenId id;
@@ -206,12 +211,6 @@ struct JobTerms {
   SOUK_FIELDS(JobTerms, workers, limit, budget, deadline, priority, constraints)
 };
 
-// queued: wants its first workers. running: holds at least one. paused: by its owner or for lack of
-// budget; keeps its escrow. The others are final.
-SOUK_ENUM(JobState, queued, running, paused, succeeded, failed, cancelled, expired)
-
-constexpr bool is_final(JobState s) { return s >= JobState::succeeded; }
-
 // A machine this job stays away from for a while, because it failed the job.
 struct Avoided {
   MachineId machine;
@@ -309,20 +308,6 @@ struct Job {
 // The workers of such a job may come and go: losing one costs the job nothing.
 [[nodiscard]] inline bool paid_by_work(const Job& j) { return j.pay == Pay::work; }
 
-// granted: the machine prepares, unbilled. running: billed. draining: billed, told to finish before
-// `term_end`. closed: see outcome.
-SOUK_ENUM(LeaseState, granted, running, draining, closed)
-
-// completed/failed: the program ended by itself, well or not. released: the lender took the slots
-// back. term: the term ended and was not renewed. lost: silent. unstarted: never ran. job: the job
-// ended, paused or moved to another class.
-SOUK_ENUM(LeaseOutcome, none, completed, failed, released, term, lost, unstarted, job)
-
-// Somebody is to blame, and the work is still to be done.
-constexpr bool came_to_nothing(LeaseOutcome o) {
-  return o == LeaseOutcome::failed || o == LeaseOutcome::lost || o == LeaseOutcome::unstarted;
-}
-
 // A price for a length of time. Buyer pays, seller gets, per slot-hour.
 struct Term {
   Credits pays;
@@ -380,8 +365,6 @@ struct Profile {
   SOUK_FIELDS(Profile, text, at)
 };
 
-SOUK_ENUM(FeedbackCategory, question, problem, idea, praise)
-
 struct Feedback {
   FeedbackId id;
   AccountId account;
@@ -413,8 +396,6 @@ struct Settings {
 };
 
 // One movement of one account's credits, with its reason. Payments of one lease are one line.
-SOUK_ENUM(LineKind, grant, bonus, reserve, refund, spend, earn)
-
 struct StatementLine {
   Time at;
   LineKind kind = LineKind::grant;

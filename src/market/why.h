@@ -3,10 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "base/vocabulary.h"
 #include "market/eligible.h"
 #include "market/state.h"
 
 namespace souk::market {
+
+using base::RelaxKind;
 
 // Offers of the job's class that the same obstacles keep away.
 struct Excluded {
@@ -15,11 +18,6 @@ struct Excluded {
   std::int64_t slots = 0;
   OfferId example;
 };
-
-// price: pay more. workers: start with fewer. slot_class: take another class. wait: until windows
-// open, slots come free or a pause ends. budget: add credits. The others: drop that constraint.
-SOUK_ENUM(RelaxKind, wait, workers, packages, region, rtt, reliability, lender, provider, price,
-          slot_class, budget)
 
 // One change that alone would let the job start.
 struct Relaxation {

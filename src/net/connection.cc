@@ -282,7 +282,7 @@ bool Connection::write_stream() {
     return false;
   }
   if (!flush()) return false;
-  StreamState::Work work = stream_->take();
+  StreamState::Outgoing work = stream_->take();
   if (work.overflowed) return true;  // Just now: the next step cuts.
   for (auto& buffer : work.buffers) {
     std::string size = http_1_1_ ? fmt::format("{:x}\r\n", buffer->size()) : std::string();

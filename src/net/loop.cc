@@ -26,16 +26,16 @@ struct Loop::Impl {
   std::atomic<std::thread::id> thread{};
 
   std::mutex mutex;
-  std::vector<Task> inbox;
+  std::vector<Callback> inbox;
   bool finished = false;
 
   void run_inbox() {
-    std::vector<Task> tasks;
+    std::vector<Callback> tasks;
     {
       const std::lock_guard lock(mutex);
       tasks.swap(inbox);
     }
-    for (Task& task : tasks) {
+    for (Callback& task : tasks) {
       task();
       task = nullptr;
     }
@@ -67,7 +67,7 @@ void Loop::every(base::Duration period, std::function<void()> tick) {
 }
 
 void Loop::finish() {
-  std::vector<Task> dropped;  // Destroyed outside the lock: a task may own a reply.
+  std::vector<Callback> dropped;  // Destroyed outside the lock: a task may own a reply.
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->finished = true;
@@ -77,7 +77,7 @@ void Loop::finish() {
   impl_->work.reset();
 }
 
-void Loop::post(Task task) {
+void Loop::post(Callback task) {
   const std::lock_guard lock(impl_->mutex);
   if (impl_->finished) return;
   impl_->inbox.push_back(std::move(task));

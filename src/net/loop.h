@@ -21,7 +21,7 @@ class Waiter {
 // One thread's event loop. post() and here() are for any thread, the rest for the thread in run().
 class Loop {
  public:
-  using Task = std::move_only_function<void()>;
+  using Callback = std::move_only_function<void()>;
 
   Loop();
   ~Loop();
@@ -36,7 +36,7 @@ class Loop {
 
   // Runs `task` on the loop's thread, in order. Tasks posted after finish() are destroyed unrun.
   // Posting many in a row wakes the loop once.
-  void post(Task task);
+  void post(Callback task);
   bool here() const;
 
  private:

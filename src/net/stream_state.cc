@@ -59,7 +59,7 @@ bool StreamState::overflowed() const {
   return overflowed_;
 }
 
-StreamState::Work StreamState::take() {
+StreamState::Outgoing StreamState::take() {
   const std::lock_guard lock(mutex_);
   woken_ = false;
   bytes_ = std::exchange(queued_bytes_, 0);

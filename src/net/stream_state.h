@@ -28,13 +28,13 @@ class StreamState {
 
   // For the connection, which must be cut once overflowed(), even while it cannot write.
   bool overflowed() const;
-  struct Work {
+  struct Outgoing {
     std::vector<Buffer> buffers;
     bool last = false;        // Close the body after these ...
     bool overflowed = false;  // ... unless some were lost: then it must not seem complete.
   };
   // What came since the last take, which the connection has by now sent.
-  Work take();
+  Outgoing take();
   // The connection is done with the stream. Runs the on_close functions.
   void ended();
 

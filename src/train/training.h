@@ -10,6 +10,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 
 namespace souk::train {
 
@@ -36,7 +37,7 @@ struct TrainingPlan {
   [[nodiscard]] std::int64_t unit_steps() const;
 };
 
-SOUK_ENUM(UnitKind, wait, init, train, evaluate, finish)
+using base::UnitKind;
 
 // Something for a worker to do. `id` names this worker's attempt at it, once and for all: whatever
 // is done under it counts at most once.

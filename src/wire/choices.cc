@@ -1,4 +1,4 @@
-#include "wire/choices.h"
+#include "wire/api/choices.h"
 
 #include <array>
 

@@ -7,6 +7,9 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/id.h"
+#include "base/text.h"
+#include "wire/api/lab.h"
 
 namespace souk::wire {
 namespace {
@@ -21,29 +24,62 @@ json::object json_content(std::string_view media, std::string_view schema) {
   return {{media, {{"schema", ref("schemas", schema)}}}};
 }
 
-std::vector<std::string> path_names(std::string_view path) {
-  std::vector<std::string> names;
-  while (true) {
-    const auto open = path.find('{');
-    if (open == std::string_view::npos) return names;
-    const auto close = path.find('}', open);
-    CHECK(close != std::string_view::npos && close > open + 1);
-    names.emplace_back(path.substr(open + 1, close - open - 1));
-    path.remove_prefix(close + 1);
+json::value parsed(const std::string& schema) {
+  auto value = parse(schema);
+  CHECK(value.has_value());
+  return *std::move(value);
+}
+
+// The schema of the id whose noun, in the plural, is this segment of a path.
+template <class... Ids>
+std::optional<json::value> id_of(std::string_view segment) {
+  std::optional<json::value> out;
+  const auto look = [&]<class I>(I) {
+    if (segment == std::string(base::IdTraits<I>::noun) + "s") out = parsed(schema_of<I>());
+  };
+  (look(Ids{}), ...);
+  return out;
+}
+
+json::value path_schema(std::string_view before, std::string_view name) {
+  if (name == "unit") return parsed(schema_of<std::int64_t>());
+  auto id = name != "id" ? std::nullopt
+                         : id_of<base::TokenId, base::MachineId, base::OfferId, base::JobId,
+                                 base::LeaseId, LabRunId>(before);
+  return id ? *std::move(id) : json::value{{"type", "string"}};
+}
+
+json::array path_parameters(std::string_view path) {
+  json::array out;
+  std::string_view before;
+  for (const auto segment : base::split(path, '/')) {
+    if (segment.starts_with('{')) {
+      CHECK(segment.ends_with('}') && segment.size() > 2);
+      const auto name = segment.substr(1, segment.size() - 2);
+      out.push_back({{"name", name},
+                     {"in", "path"},
+                     {"required", true},
+                     {"schema", path_schema(before, name)}});
+    }
+    before = segment;
   }
+  return out;
+}
+
+json::object query_schema(const QueryParameter& q) {
+  json::object out{{"type", q.type}};
+  if (!q.values.empty()) out["enum"] = json::array(q.values.begin(), q.values.end());
+  return out;
 }
 
 json::array parameters(const Operation& op) {
-  json::array out;
-  for (const auto& name : path_names(op.path))
-    out.push_back(
-        {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
+  auto out = path_parameters(op.path);
   for (const auto& q : op.query)
     out.push_back({{"name", q.name},
                    {"in", "query"},
                    {"required", q.required},
                    {"description", q.description},
-                   {"schema", {{"type", q.type}}}});
+                   {"schema", query_schema(q)}});
   if (op.idempotency_key) out.push_back(ref("parameters", "IdempotencyKey"));
   return out;
 }
@@ -93,9 +129,7 @@ void check_names(std::span<const Operation> operations, const Schemas& schemas) 
 json::object components(const Schemas& schemas) {
   json::object named;
   for (const auto& [name, text] : schemas.components()) {
-    auto parsed = parse(text);
-    CHECK(parsed.has_value());
-    named[name] = std::move(*parsed);
+    named[name] = parsed(text);
   }
   return {
       {"schemas", std::move(named)},

@@ -19,9 +19,18 @@ struct QueryParameter {
   std::string type = "string";  // A JSON Schema type: string, integer, number or boolean.
   std::string description;
   bool required = false;
+  std::vector<std::string_view> values = {};  // It is one of these.
 };
 
-// One route. Parameters in the path are the {names} in `path`; all are strings.
+// For QueryParameter::values: the names of E.
+template <base::NamedEnum E>
+std::vector<std::string_view> names_list() {
+  return {names_of(E{}).begin(), names_of(E{}).end()};
+}
+
+// One route. Parameters in the path are the {names} in `path`: an {id} is that of the noun before
+// it
+// ("/v1/jobs/{id}"), a {unit} is a number, others are texts.
 struct Operation {
   std::string method;  // "GET", "POST"...
   std::string path;    // "/v1/jobs/{id}"

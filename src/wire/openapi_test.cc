@@ -35,6 +35,11 @@ const std::vector<Operation> kOperations{
      .summary = "Clear",
      .scope = "operator",
      .status = 204},
+    {.method = "PUT",
+     .path = "/v1/leases/{id}/units/{unit}",
+     .id = "paint",
+     .summary = "Paint",
+     .query = {{.name = "color", .values = names_list<testing::Color>()}}},
     {.method = "GET",
      .path = "/v1/events",
      .id = "events",
@@ -71,6 +76,14 @@ TEST(OpenApi, DescribesEveryOperation) {
       get.at("responses").at("200").at("content").at("application/json").at("schema").at("$ref"),
       "#/components/schemas/Workers");
   EXPECT_EQ(get.at("responses").at("default").at("$ref"), "#/components/responses/Problem");
+}
+
+TEST(OpenApi, ParametersSayWhatTheyAccept) {
+  const auto d = document();
+  const auto& list = d.at("paths").at("/v1/leases/{id}/units/{unit}").at("put").at("parameters");
+  EXPECT_EQ(list.at(0).at("schema").at("pattern"), *parse(R"("^l[1-9][0-9]*$")"));
+  EXPECT_EQ(list.at(1).at("schema").at("type"), "integer");
+  EXPECT_EQ(list.at(2).at("schema").at("enum"), *parse(R"(["red","green","dark_blue"])"));
 }
 
 TEST(OpenApi, MutationsNeedATokenAndAnIdempotencyKey) {

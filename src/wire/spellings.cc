@@ -9,6 +9,16 @@
 
 namespace souk::wire {
 
+std::string one_of(std::span<const std::string_view> names, std::string_view otherwise) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += i + 1 == names.size() ? " or " : ", ";
+    out += names[i];
+    if (names[i] == otherwise) out += " (default)";
+  }
+  return out;
+}
+
 base::Failure is_not(std::string_view text, std::string_view what, std::string hint) {
   return base::fail(base::Code::invalid, fmt::format("'{}' is not {}", printable_key(text), what),
                     std::move(hint));

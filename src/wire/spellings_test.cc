@@ -51,6 +51,23 @@ TEST(Workers, ARangeThatMakesNoSenseIsRefused) {
   }
 }
 
+SOUK_ENUM(Colour, red, green, dark_blue)
+
+TEST(Names, AnUnknownOneIsToldTheNearest) {
+  EXPECT_EQ(*parse_name<Colour>("dark_blue"), Colour::dark_blue);
+  const auto near = parse_name<Colour>("gren", "paint");
+  ASSERT_FALSE(near);
+  EXPECT_EQ(near.error().message, "'gren' is not red, green or dark_blue");
+  EXPECT_EQ(near.error().hint, "did you mean 'green'?");
+  EXPECT_EQ(near.error().field, "paint");
+  EXPECT_EQ(parse_name<Colour>("").error().hint, "one of: red, green, dark_blue");
+}
+
+TEST(Names, HelpListsThemAll) {
+  EXPECT_EQ(one_of<Colour>(), "red, green or dark_blue");
+  EXPECT_EQ(one_of(Colour::green), "red, green (default) or dark_blue");
+}
+
 TEST(When, ALengthOfTimeCountsFromNow) {
   const base::Time now(1'000'000'000'000'000);
   EXPECT_EQ(*parse_when("3h", now), now + base::hours(3));

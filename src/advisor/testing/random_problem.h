@@ -14,7 +14,7 @@ inline double between(base::Random& random, double low, double high) {
   return low + (high - low) * random.unit();
 }
 
-inline Work random_work(base::Random& random) {
+inline Goal random_work(base::Random& random) {
   switch (random.below(3)) {
     case 0:
       return Iterations{between(random, 10, 5'000)};

@@ -141,7 +141,7 @@ class FakeMarket {
 
   [[nodiscard]] net::Response work() const {
     const std::lock_guard lock(mutex_);
-    return {.body = wire::to_json(wire::Work{leases_, version_})};
+    return {.body = wire::to_json(wire::OpenLeases{leases_, version_})};
   }
 
   // Long polls end soon here, so that tests do.

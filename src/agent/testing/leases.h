@@ -2,7 +2,9 @@
 
 #include <string>
 
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/lease.h"
+#include "wire/api/training.h"
 
 namespace souk::agent::testing {
 
@@ -22,7 +24,7 @@ inline wire::Lease lease(std::uint64_t number, std::string_view state = "granted
 inline wire::Lease batch_lease(std::string run, wire::Batch more = {}, std::uint64_t number = 1) {
   auto out = lease(number);
   more.run = std::move(run);
-  out.task = wire::Task{.job_name = "test", .batch = std::move(more), .memory_mib = 64};
+  out.task = wire::BatchAssignment{.job_name = "test", .batch = std::move(more), .memory_mib = 64};
   return out;
 }
 

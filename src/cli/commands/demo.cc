@@ -195,8 +195,9 @@ Result<> watch(Demo& d) {
     }
     if (job.ended) {
       bar.reset();
-      d.event(fmt::format("{} {}: {}", to_string(d.job), job.state, job.reason));
-      return expect(job.state == "succeeded" && struck, "the job succeeds, and is " + job.state);
+      d.event(fmt::format("{} {}: {}", to_string(d.job), to_string(job.state), job.reason));
+      return expect(job.state == base::JobState::succeeded && struck,
+                    fmt::format("the job succeeds, and is {}", to_string(job.state)));
     }
     if (interrupted) return failed("interrupted");
     SOUK_TRY(expect(d.c.now() - d.start < kStoryWithin, "the job ends in time"));
@@ -241,8 +242,9 @@ Result<> settle_up(Demo& d) {
   Table paid({{"machine"}, {"lender"}, {"ended"}, {"earned", right}});
   bool lost = false;
   for (const auto& l : leases.items) {
-    paid.add({names[l.machine], l.lender, l.outcome.value_or("open"), to_string(l.earned)});
-    lost = lost || l.outcome == "lost";
+    paid.add({names[l.machine], l.lender, l.outcome ? word(*l.outcome) : Cell("open"),
+              to_string(l.earned)});
+    lost = lost || l.outcome == base::LeaseOutcome::lost;
   }
   d.c.print(paid);
   d.title("Ledger");

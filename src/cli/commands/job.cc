@@ -33,15 +33,17 @@ void show_leases(Context& c, const std::vector<wire::Lease>& leases) {
                {"detail", left, 8, 2}});
   for (const auto& l : leases)
     table.add({to_string(l.id), to_string(l.job), to_string(l.machine), l.lender,
-               std::to_string(l.slots), brief(l.price), state_cell(l.state), l.outcome.value_or(""),
-               brief(l.paid), l.ended ? "" : relative(l.until, c.now()),
-               relative(l.granted, c.now()), l.detail.value_or(l.doing.value_or(""))});
+               std::to_string(l.slots), brief(l.price), state_cell(l.state),
+               l.outcome ? word(*l.outcome) : Cell(""), brief(l.paid),
+               l.ended ? "" : relative(l.until, c.now()), relative(l.granted, c.now()),
+               l.detail.value_or(l.doing.value_or(""))});
   c.print(table);
 }
 
 void show_job(Context& c, const wire::Job& j) {
   c.print(fmt::format("{} {} ({}) of {}: {}{}\n", to_string(j.id), printable(j.name), j.kind,
-                      printable(j.owner), paint(j.state, state_cell(j.state).tone, c.out()),
+                      printable(j.owner),
+                      paint(std::string(to_string(j.state)), tone_of(j.state), c.out()),
                       j.reason.empty() ? "" : ", " + printable(j.reason)));
   c.print(fmt::format("  workers   {} of {} x {}, {} finished\n", j.held, to_string(j.workers),
                       printable(j.class_), j.done));
@@ -55,7 +57,8 @@ void show_job(Context& c, const wire::Job& j) {
   if (j.deadline) c.print(fmt::format("  deadline  {}\n", relative(*j.deadline, c.now())));
   show_forecast(c, j);
   if (!j.leases.empty()) show_leases(c, j.leases);
-  if (j.state == "queued") c.print(fmt::format("next: souk why {}\n", to_string(j.id)));
+  if (j.state == base::JobState::queued)
+    c.print(fmt::format("next: souk why {}\n", to_string(j.id)));
 }
 
 Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
@@ -79,8 +82,9 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
     last = state;
     if (trains) pause = std::min(pause, std::chrono::milliseconds(1000));
     // What machines do before they run is not billed, but it takes its time.
-    const auto busy = std::ranges::find_if(
-        job.leases, [](const auto& l) { return l.state == "granted" && l.doing.has_value(); });
+    const auto busy = std::ranges::find_if(job.leases, [](const auto& l) {
+      return l.state == base::LeaseState::granted && l.doing.has_value();
+    });
     if (progress) progress->say(busy == job.leases.end() ? state : state + ", " + *busy->doing);
     if (trains) {
       SOUK_TRY(training.step(c, job, progress));
@@ -90,12 +94,13 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
     if (job.ended) {
       progress.reset();
       SOUK_TRY(c.show<wire::Job>(body, [&](const auto& j) { show_job(c, j); }));
-      if (job.state == "succeeded") return {};
-      return failed(fmt::format("job {} {}: {}", to_string(id), job.state, job.reason));
+      if (job.state == base::JobState::succeeded) return {};
+      return failed(fmt::format("job {} {}: {}", to_string(id), to_string(job.state), job.reason));
     }
     if (timeout.us > 0 && c.now() - start > timeout)
-      return failed(fmt::format("job {} is {} after {}", to_string(id), job.state, rough(timeout)),
-                    fmt::format("souk why {}", to_string(id)));
+      return failed(
+          fmt::format("job {} is {} after {}", to_string(id), to_string(job.state), rough(timeout)),
+          fmt::format("souk why {}", to_string(id)));
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 3 / 2, std::chrono::milliseconds(2000));
   }
@@ -236,7 +241,7 @@ Command job_command() {
 
 Command jobs_command() {
   struct Options {
-    std::string state;
+    std::optional<base::JobState> state;
     Paging paging;
   };
   auto o = std::make_shared<Options>();
@@ -244,19 +249,17 @@ Command jobs_command() {
               .summary = "your jobs, newest first",
               .examples = {"jobs", "jobs --state running --json"}};
   out.options = paging_flags(o->paging);
-  out.options.insert(
-      out.options.begin(),
-      flag("--state STATE", "queued, running, paused, succeeded, failed, cancelled, expired",
-           o->state));
+  out.options.insert(out.options.begin(),
+                     flag("--state STATE", one_of<base::JobState>(), o->state));
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     auto query = params(o->paging);
-    query.emplace_back("state", o->state);
+    if (o->state) query.emplace_back("state", to_string(*o->state));
     SOUK_ASSIGN(const auto body, api->get("/v1/jobs" + query_string(query)));
     return c.show<wire::Page<wire::Job>>(body, [&](const auto& page) {
       if (page.items.empty())
-        return c.print(o->state.empty() ? "no jobs yet: souk job submit --class c1 --budget 1\n"
-                                        : "no jobs in this state\n");
+        return c.print(!o->state ? "no jobs yet: souk job submit --class c1 --budget 1\n"
+                                 : "no jobs in this state\n");
       using enum Column::Align;
       Table table({{"id"},
                    {"name", left, 8},
@@ -291,16 +294,20 @@ Command why_command() {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path("/why")));
     return c.show<wire::Why>(body, [&](const wire::Why& why) {
-      c.print(fmt::format("{} is {}: {}\n", to_string(why.job), why.state, printable(why.summary)));
-      for (const auto& g : why.groups)
+      c.print(fmt::format("{} is {}: {}\n", to_string(why.job), to_string(why.state),
+                          printable(why.summary)));
+      for (const auto& g : why.groups) {
+        std::vector<std::string_view> obstacles;
+        for (const auto obstacle : g.obstacles) obstacles.push_back(to_string(obstacle));
         c.print(fmt::format("  {} ({}), e.g. {}: {}\n", plural(g.offers, "offer"),
                             plural(g.slots, "slot"), to_string(g.example),
-                            printable(base::join(g.obstacles, ", "))));
+                            fmt::join(obstacles, ", ")));
+      }
       if (!why.relaxations.empty()) c.print("what would help, cheapest first:\n");
       for (const auto& r : why.relaxations) {
         // The class of a job is fixed: another one means another job.
         const auto command = r.flag.empty() ? std::string()
-                             : r.kind == "slot_class"
+                             : r.kind == base::RelaxKind::slot_class
                                  ? "souk job submit " + r.flag
                                  : fmt::format("souk job edit {} {}", to_string(why.job), r.flag);
         c.print(fmt::format("  {} ({} match{}){}{}\n", printable(r.change), plural(r.slots, "slot"),

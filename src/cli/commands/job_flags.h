@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "cli/shell/command.h"
-#include "wire/api.h"
+#include "wire/api/job.h"
+#include "wire/api/lease.h"
 
 namespace souk::cli {
 

@@ -31,7 +31,7 @@ Command list_command() {
 struct OneLease {
   base::LeaseId id;
   std::int32_t epoch = 0;
-  std::string outcome = "completed";
+  wire::ReportedOutcome outcome = wire::ReportedOutcome::completed;
   std::string detail;
 };
 
@@ -59,7 +59,7 @@ Command finish_command() {
                            "lease finish l4 --epoch 1 --outcome failed --detail 'exit status 2'"}};
   out.options = {argument("LEASE", "its id", o->id),
                  required(flag("--epoch N", "as `souk machine work` shows", o->epoch)),
-                 flag("--outcome OUTCOME", "completed (default), failed or released", o->outcome),
+                 flag("--outcome OUTCOME", one_of(o->outcome), o->outcome),
                  flag("--detail TEXT", "for example an exit status", o->detail)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());

@@ -53,9 +53,9 @@ void show_statement(Context& c, const wire::Statement& s, bool csv) {
   if (csv) {
     c.print("at,kind,amount,job,lease,memo\n");
     for (const auto& l : s.lines)
-      c.print(fmt::format("{},{},{},{},{},{}\n", to_string(l.at), l.kind, to_string(l.amount),
-                          l.job ? to_string(*l.job) : "", l.lease ? to_string(*l.lease) : "",
-                          csv_field(l.memo)));
+      c.print(fmt::format("{},{},{},{},{},{}\n", to_string(l.at), to_string(l.kind),
+                          to_string(l.amount), l.job ? to_string(*l.job) : "",
+                          l.lease ? to_string(*l.lease) : "", csv_field(l.memo)));
     return;
   }
   if (s.lines.empty())
@@ -64,8 +64,8 @@ void show_statement(Context& c, const wire::Statement& s, bool csv) {
   using enum Column::Align;
   Table table({{"when"}, {"kind"}, {"amount", right}, {"job"}, {"lease"}, {"memo", left, 10}});
   for (const auto& l : s.lines)
-    table.add({relative(l.at, c.now()), l.kind, to_string(l.amount), l.job ? to_string(*l.job) : "",
-               l.lease ? to_string(*l.lease) : "", l.memo});
+    table.add({relative(l.at, c.now()), word(l.kind), to_string(l.amount),
+               l.job ? to_string(*l.job) : "", l.lease ? to_string(*l.lease) : "", l.memo});
   c.print(table);
 }
 

@@ -7,7 +7,9 @@
 #include "agent/runner.h"
 #include "cli/shell/context.h"
 #include "cli/shell/values.h"
-#include "wire/api.h"
+#include "wire/api/machine.h"
+#include "wire/api/offer.h"
+#include "wire/api/slot_class.h"
 
 // `souk lend`, before it runs: what of the machine is lent, and as what the market knows it.
 

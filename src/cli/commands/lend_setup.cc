@@ -176,7 +176,7 @@ Result<std::optional<wire::Machine>> machine_named(Api& api, const std::string& 
 }
 
 // What is to be lent: by an offer that the machine has, or by a new one.
-struct Plan {
+struct OfferChoice {
   std::optional<wire::Offer> offer;
   wire::OfferEdit edit;
   std::vector<wire::Offer> others;
@@ -213,14 +213,15 @@ Result<wire::MachineSpec> left_by(const std::vector<wire::Offer>& offers, wire::
   return m;
 }
 
-Result<Plan> plan_offer(Api& api, const Lend& o, const std::optional<wire::Machine>& known,
-                        const wire::MachineSpec& spec, base::Time now) {
+Result<OfferChoice> plan_offer(Api& api, const Lend& o, const std::optional<wire::Machine>& known,
+                               const wire::MachineSpec& spec, base::Time now) {
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api.get("/v1/classes")));
   const auto& classes = page.items;
-  Plan out;
+  OfferChoice out;
   SOUK_ASSIGN(out.others, offers_of(api, known));
   const auto usable = std::ranges::find_if(out.others, [&](const wire::Offer& offer) {
-    return offer.state != "draining" && (o.slot_class.empty() || offer.class_ == o.slot_class);
+    return offer.state != wire::OfferState::draining &&
+           (o.slot_class.empty() || offer.class_ == o.slot_class);
   });
   if (usable != out.others.end()) {
     out.offer = *usable;
@@ -247,8 +248,9 @@ Result<Plan> plan_offer(Api& api, const Lend& o, const std::optional<wire::Machi
 
 // The machine as the market is to know it from now on.
 Result<wire::Machine> tell_machine(Api& api, const Lend& o,
-                                   const std::optional<wire::Machine>& known, const Plan& plan,
-                                   const std::string& name, const wire::MachineSpec& spec) {
+                                   const std::optional<wire::Machine>& known,
+                                   const OfferChoice& plan, const std::string& name,
+                                   const wire::MachineSpec& spec) {
   if (!known)
     return parsed<wire::Machine>(
         api.post("/v1/machines", wire::to_json(wire::NewMachine{name, spec})));
@@ -262,7 +264,8 @@ Result<wire::Machine> tell_machine(Api& api, const Lend& o,
 
 // Posts the offer, or changes in the machine's own what flags say, and opens it. Who names a class
 // lends that alone.
-Result<wire::Offer> open_offer(Api& api, const wire::Machine& m, const Lend& o, const Plan& plan) {
+Result<wire::Offer> open_offer(Api& api, const wire::Machine& m, const Lend& o,
+                               const OfferChoice& plan) {
   wire::Offer out;
   if (plan.offer) {
     const auto path = path_of("/v1/offers", to_string(plan.offer->id));
@@ -297,7 +300,8 @@ Result<std::string> machine_token(Api& api, const Target& target, base::MachineI
     SOUK_ASSIGN(auto probe, Api::connect(as_machine));
     if (probe.get(path_of("/v1/machines", to_string(machine), "/work"))) return kept;
   }
-  const wire::NewToken request{.scope = "machine", .machine = machine, .label = "souk lend"};
+  const wire::NewToken request{
+      .scope = base::Scope::machine, .machine = machine, .label = "souk lend"};
   SOUK_ASSIGN(const auto token,
               parsed<wire::IssuedToken>(api.post("/v1/tokens", wire::to_json(request))));
   const auto old = ::umask(0077);

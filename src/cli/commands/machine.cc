@@ -216,7 +216,7 @@ Command remove_command() {
 Command heartbeat_command() {
   struct Options {
     OneMachine machine;
-    std::vector<wire::Held> held;
+    std::vector<wire::LeaseReport> held;
   };
   auto o = std::make_shared<Options>();
   Command out{.name = "heartbeat",
@@ -231,7 +231,7 @@ Command heartbeat_command() {
     return c.show<wire::Orders>(body, [&](const auto& orders) {
       for (const auto& order : orders.orders)
         c.print(fmt::format("{}:{}  {}  {}\n", to_string(order.lease), order.epoch,
-                            printable(order.action),
+                            to_string(order.action),
                             order.until ? "until " + to_string(*order.until) : ""));
       c.print(fmt::format("say so again within {}\n", to_string(orders.heartbeat_every)));
     });
@@ -257,11 +257,12 @@ Command work_command() {
     const auto query = query_string(
         {{"seen", o->seen}, {"wait", o->wait.us > 0 ? to_string(o->wait) : std::string()}});
     SOUK_ASSIGN(const auto body, api->get(o->machine.path("/work") + query));
-    return c.show<wire::Work>(body, [&](const auto& work) {
+    return c.show<wire::OpenLeases>(body, [&](const auto& work) {
       if (work.leases.empty()) c.print("no work now\n");
       for (const auto& l : work.leases)
         c.print(fmt::format("{}:{}  {}  job {}  {} x {}  until {}\n", to_string(l.id), l.epoch,
-                            l.state, to_string(l.job), l.slots, l.class_, to_string(l.until)));
+                            to_string(l.state), to_string(l.job), l.slots, l.class_,
+                            to_string(l.until)));
       c.print(fmt::format("version {}\n", work.version));
     });
   };
@@ -276,7 +277,7 @@ Command machine_token_command() {
   out.options = {argument("MACHINE", "its id", o->id)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    const wire::NewToken request{"machine", o->id, "agent of " + to_string(o->id), {}};
+    const wire::NewToken request{base::Scope::machine, o->id, "agent of " + to_string(o->id), {}};
     SOUK_ASSIGN(const auto body, api->post("/v1/tokens", wire::to_json(request)));
     return c.show<wire::IssuedToken>(body, [&](const auto& t) {
       c.note("shown only now; give it to the agent as SOUK_TOKEN:");

@@ -20,7 +20,7 @@ std::string when_of(const wire::Offer& o, base::Time now) {
 void show_offer(Context& c, const wire::Offer& o) {
   c.print(fmt::format("{}: {} x {} on {} ({}) of {}, {}, {} free\n", to_string(o.id), o.slots,
                       printable(o.class_), printable(o.machine_name), to_string(o.machine),
-                      printable(o.lender), o.state, o.free));
+                      printable(o.lender), to_string(o.state), o.free));
   c.print(fmt::format("  price          {}\n", o.price ? to_string(*o.price) : "market"));
   c.print(fmt::format("  open           {}\n", when_of(o, c.now())));
   for (const auto& w : o.weekly) c.print(fmt::format("  weekly         {}\n", printable(w)));

@@ -70,29 +70,29 @@ constexpr unsigned kFit = 0, kCluster = 1, kMix = 2;
 // A flag that would be ignored is a mistake that somebody would find out after paying.
 Result<> only_own_flags(const PlanFlags& f, unsigned kind, std::string_view who,
                         std::string_view hint) {
-  struct Given {
+  struct FlagUse {
     std::string_view flag;
     unsigned of;
     bool given;
   };
-  const Given all[] = {{"--catalog", kCluster, !f.catalog.empty()},
-                       {"--ps", kCluster, !f.ps.empty()},
-                       {"--bandwidth", kCluster, !f.bandwidth.empty()},
-                       {"--type", kCluster, !f.type.empty()},
-                       {"--types", kCluster, !f.types.items.empty()},
-                       {"--max-workers", kCluster, f.max_workers.has_value()},
-                       {"--p", kCluster, f.share.has_value()},
-                       {"--budget", kCluster | kMix, f.budget.has_value()},
-                       {"--buy", kCluster | kMix, f.buy.has_value()},
-                       {"--profile", kMix, !f.profile.empty()},
-                       {"--prices", kMix, !f.prices.empty()},
-                       {"--loss", kMix, f.loss.has_value()},
-                       {"--samples", kMix, f.samples.has_value()},
-                       {"--iterations", kMix, f.iterations.has_value()},
-                       {"--time", kMix, f.time.has_value()},
-                       {"--confidence", kMix, f.confidence.has_value()},
-                       {"--server-price", kMix, f.server_price.has_value()},
-                       {"--most", kMix, f.most.has_value()}};
+  const FlagUse all[] = {{"--catalog", kCluster, !f.catalog.empty()},
+                         {"--ps", kCluster, !f.ps.empty()},
+                         {"--bandwidth", kCluster, !f.bandwidth.empty()},
+                         {"--type", kCluster, !f.type.empty()},
+                         {"--types", kCluster, !f.types.items.empty()},
+                         {"--max-workers", kCluster, f.max_workers.has_value()},
+                         {"--p", kCluster, f.share.has_value()},
+                         {"--budget", kCluster | kMix, f.budget.has_value()},
+                         {"--buy", kCluster | kMix, f.buy.has_value()},
+                         {"--profile", kMix, !f.profile.empty()},
+                         {"--prices", kMix, !f.prices.empty()},
+                         {"--loss", kMix, f.loss.has_value()},
+                         {"--samples", kMix, f.samples.has_value()},
+                         {"--iterations", kMix, f.iterations.has_value()},
+                         {"--time", kMix, f.time.has_value()},
+                         {"--confidence", kMix, f.confidence.has_value()},
+                         {"--server-price", kMix, f.server_price.has_value()},
+                         {"--most", kMix, f.most.has_value()}};
   for (const auto& g : all)
     if (g.given && (g.of & kind) == 0)
       return usage(fmt::format("{} takes no {}", who, g.flag), std::string(hint));

@@ -33,7 +33,7 @@ std::int64_t units_of(const wire::Training& t) {
 }
 
 bool measured(const wire::Training& t) {
-  return t.state == "finished" || t.elapsed >= kLongest ||
+  return t.state == wire::TrainingState::finished || t.elapsed >= kLongest ||
          (units_of(t) >= kEnoughUnits && t.elapsed >= kEnoughTime);
 }
 
@@ -92,12 +92,12 @@ void show_measures(const Context& c, const wire::PlanMeasures& m) {
 
 }  // namespace
 
-Result<wire::Plan> ask_plan(Context& c, const wire::NewJob& job) {
+Result<wire::JobPlan> ask_plan(Context& c, const wire::NewJob& job) {
   SOUK_ASSIGN(auto* api, c.api());
-  return parsed<wire::Plan>(api->post("/v1/plan", wire::to_json(job)));
+  return parsed<wire::JobPlan>(api->post("/v1/plan", wire::to_json(job)));
 }
 
-void show_plan(const Context& c, const wire::Plan& plan) {
+void show_plan(const Context& c, const wire::JobPlan& plan) {
   using enum Column::Align;
   if (plan.candidates.empty()) return c.print(fmt::format("no forecast: {}\n", plan.why));
   const bool deadline = plan.candidates.front().chance.has_value();
@@ -122,7 +122,7 @@ void show_plan(const Context& c, const wire::Plan& plan) {
                           range(rough(p.time_low), rough(p.time_high)),
                           brief(p.cost),
                           range(brief(p.cost_low), brief(p.cost_high)),
-                          p.limit};
+                          word(p.limit)};
     if (deadline) row.insert(row.end() - 1, percent(p.chance, 0));
     if (classes) row.insert(row.begin() + 1, printable(p.class_));
     table.add(std::move(row));

@@ -3,15 +3,17 @@
 #include <string>
 
 #include "cli/shell/context.h"
-#include "wire/api.h"
+#include "wire/api/job.h"
+#include "wire/api/plan.h"
+#include "wire/api/training.h"
 
 // Plans of jobs on the live market: asked of the server, shown, and made possible by measuring.
 
 namespace souk::cli {
 
-Result<wire::Plan> ask_plan(Context& c, const wire::NewJob& job);
+Result<wire::JobPlan> ask_plan(Context& c, const wire::NewJob& job);
 // A table of the candidates with one marked, and why; or why there is none.
-void show_plan(const Context& c, const wire::Plan& plan);
+void show_plan(const Context& c, const wire::JobPlan& plan);
 
 // Runs the job on one worker for as long as it takes to know its pace, a minute at most, and
 // cancels it. Its files must be at the server.

@@ -23,7 +23,7 @@ using advisor::Forecaster;
 using advisor::Interval;
 using advisor::Mix;
 
-Result<advisor::Work> work_of(const PlanFlags& f, const lab::ProfileFile& file) {
+Result<advisor::Goal> work_of(const PlanFlags& f, const lab::ProfileFile& file) {
   const int given = (f.loss ? 1 : 0) + (f.samples ? 1 : 0) + (f.iterations ? 1 : 0);
   if (given != 1)
     return usage(given == 0 ? "nothing is to be done" : "the work is given more than once",
@@ -80,13 +80,13 @@ std::string range_text(const Interval& i, std::string (*text)(double)) {
 }
 std::string credits_text(double credits) { return fmt::format("{:.4f}", credits); }
 
-std::string limit_text(advisor::Limit limit) {
+std::string limit_text(advisor::Bottleneck limit) {
   switch (limit) {
-    case advisor::Limit::compute:
+    case advisor::Bottleneck::compute:
       return "computing";
-    case advisor::Limit::network:
+    case advisor::Bottleneck::network:
       return "the hub's network";
-    case advisor::Limit::hub:
+    case advisor::Bottleneck::hub:
       return "folds of the hub";
   }
   return {};
@@ -129,7 +129,7 @@ struct FrontPlan {
   std::optional<double> chance;
   double revocations = 0;
   std::int64_t iterations = 0;
-  advisor::Limit limit{};
+  advisor::Bottleneck limit{};
   bool guessed = false;
   SOUK_FIELDS(FrontPlan, plan, time_s, cost, cost_with_server, chance, revocations, iterations,
               limit, guessed)
@@ -179,18 +179,19 @@ void say(const Context& c, const std::string& sentence) {
 
 // --- One plan ---------------------------------------------------------------------------------
 
-struct Found {
+struct SearchResult {
   Mix mix;
   bool proved = true;
   std::string why;
 };
 
-Result<Found> search(const PlanFlags& f, const Forecaster& forecaster) {
+Result<SearchResult> search(const PlanFlags& f, const Forecaster& forecaster) {
   if (f.algorithm == "spotdnn") {
     SOUK_ASSIGN(auto mix, advisor::spotdnn(forecaster, f.time->s));
-    return Found{std::move(mix), true,
-                 "the cheapest window of machines sorted by speed that is done in time; `exact` "
-                 "looks at all mixes"};
+    return SearchResult{
+        std::move(mix), true,
+        "the cheapest window of machines sorted by speed that is done in time; `exact` "
+        "looks at all mixes"};
   }
   SOUK_ASSIGN(auto plan, advisor::cheapest_plan(forecaster, f.time->s));
   auto why =
@@ -198,7 +199,7 @@ Result<Found> search(const PlanFlags& f, const Forecaster& forecaster) {
           ? fmt::format("the cheapest of all mixes that is done in time, proved in {}",
                         plural(static_cast<std::int64_t>(plan.nodes), "node"))
           : fmt::format("the cheapest found in {} nodes; there may be a cheaper one", plan.nodes);
-  return Found{std::move(plan.mix), plan.proved, std::move(why)};
+  return SearchResult{std::move(plan.mix), plan.proved, std::move(why)};
 }
 
 Result<> plan_one(Context& c, const PlanFlags& f) {

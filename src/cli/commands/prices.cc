@@ -17,11 +17,13 @@ constexpr std::size_t kBarWidth = 20;
 struct Prices {
   std::string slot_class;
   int days = 7;
-  std::string by;
+  std::optional<wire::BucketLength> by;
 
   [[nodiscard]] std::string path(const std::string& name) const {
-    return "/v1/prices" +
-           query_string({{"class", name}, {"days", std::to_string(days)}, {"by", by}});
+    const auto bucket = by.value_or(days <= 2 ? wire::BucketLength::hour : wire::BucketLength::day);
+    return "/v1/prices" + query_string({{"class", name},
+                                        {"days", std::to_string(days)},
+                                        {"by", std::string(to_string(bucket))}});
   }
 };
 
@@ -106,14 +108,13 @@ Command prices_command() {
   Command out{.name = "prices",
               .summary = "price history and suggested prices",
               .examples = {"prices", "prices c4 --days 2 --by hour", "prices c4 --json"}};
-  out.options = {optional(argument("CLASS", "one slot class; all when left out", o->slot_class)),
-                 flag("--days N", "how far back, default 7", o->days),
-                 flag("--by UNIT", "hour or day; default day (hour for --days 2 or less)", o->by)};
+  out.options = {
+      optional(argument("CLASS", "one slot class; all when left out", o->slot_class)),
+      flag("--days N", "how far back, default 7", o->days),
+      flag("--by UNIT", one_of<wire::BucketLength>() + "; default day (hour for --days 2 or less)",
+           o->by)};
   out.details = "Prices are credits per slot-hour.";
   out.run = [o](Context& c) -> Result<> {
-    if (!o->by.empty() && o->by != "hour" && o->by != "day")
-      return usage(fmt::format("--by: '{}' is not a unit", printable(o->by)), "use hour or day");
-    if (o->by.empty()) o->by = o->days <= 2 ? "hour" : "day";
     if (o->slot_class.empty()) return show_all(c, *o);
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path(o->slot_class)));

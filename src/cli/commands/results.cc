@@ -106,7 +106,7 @@ struct Results : OneJob {
 Result<> results(Context& c, const Results& o) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o.path())));
-  SOUK_ASSIGN(const auto parts, all_of<wire::Part>(*api, o.path("/parts")));
+  SOUK_ASSIGN(const auto parts, all_of<wire::WorkerStatus>(*api, o.path("/parts")));
   const auto folder = o.folder.empty() ? to_string(o.id) : o.folder;
   std::error_code error;
   fs::create_directories(folder, error);
@@ -129,12 +129,13 @@ Result<> results(Context& c, const Results& o) {
         fmt::format(R"({{"folder":{},"workers":{}}})", wire::to_json(folder), found));
   if (found == 0)
     return failed(fmt::format("job {} has no results{}", to_string(o.id),
-                              job.ended ? "" : " yet: it is " + job.state),
+                              job.ended ? "" : fmt::format(" yet: it is {}", to_string(job.state))),
                   "a job keeps what outputs: names in its file");
   return {};
 }
 
-void show_usage(Context& c, const std::vector<wire::Part>& parts, const wire::JobUsage& usage) {
+void show_usage(Context& c, const std::vector<wire::WorkerStatus>& parts,
+                const wire::JobUsage& usage) {
   using enum Column::Align;
   Table table({{"worker", right},
                {"state"},
@@ -224,7 +225,7 @@ Command top_command() {
     SOUK_ASSIGN(const auto body, api->get(o->path("/usage")));
     if (c.json()) return c.print_json(body);
     SOUK_ASSIGN(const auto usage, parse_body<wire::JobUsage>(body));
-    SOUK_ASSIGN(const auto parts, all_of<wire::Part>(*api, o->path("/parts")));
+    SOUK_ASSIGN(const auto parts, all_of<wire::WorkerStatus>(*api, o->path("/parts")));
     if (parts.empty())
       return failed(fmt::format("job {} has no workers of its own", to_string(o->id)));
     show_usage(c, parts, usage);

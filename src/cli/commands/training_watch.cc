@@ -15,13 +15,15 @@ Result<> TrainingWatch::step(Context& c, const wire::Job& job, std::optional<Pro
   for (; told_ < t.rows.size(); ++told_) {
     const auto& r = t.rows[told_];
     // Checks of an epoch may still come; its line is written once the next has begun.
-    if (told_ + 1 == t.rows.size() && t.state != "finished" && t.epoch <= r.epoch) break;
+    if (told_ + 1 == t.rows.size() && t.state != wire::TrainingState::finished &&
+        t.epoch <= r.epoch)
+      break;
     c.note(fmt::format("epoch {} of {}: accuracy {:.4f}{}, loss {:.4f}, {} after {}", r.epoch,
                        t.epochs, r.accuracy,
                        r.high > r.low ? fmt::format(" ({:.4f} to {:.4f})", r.low, r.high) : "",
                        r.loss, plural(r.workers, "worker"), rough(r.at)));
   }
-  if (!progress || t.state != "training") return {};
+  if (!progress || t.state != wire::TrainingState::training) return {};
   progress->say(fmt::format("epoch {} of {}{}{}, {}, {} credits{}", t.epoch, t.epochs,
                             t.accuracy ? fmt::format(", accuracy {:.4f}", *t.accuracy) : "",
                             t.target ? fmt::format(" (target {:.4f})", *t.target) : "",

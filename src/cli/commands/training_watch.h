@@ -4,7 +4,7 @@
 
 #include "cli/shell/context.h"
 #include "cli/shell/progress.h"
-#include "wire/api.h"
+#include "wire/api/job.h"
 
 namespace souk::cli {
 

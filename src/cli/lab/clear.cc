@@ -17,7 +17,7 @@
 #include "lab/worlds/external.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/sharing/karma.h"
-#include "wire/api.h"
+#include "wire/api/mechanism.h"
 #include "wire/json.h"
 
 // One clearing of a book from a file: what a mechanism does to whom, before a market runs on it.

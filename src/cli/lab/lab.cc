@@ -38,15 +38,15 @@ Result<lab::Scenario> load(const LabRun& o) {
   return scenario;
 }
 
-struct Done {
+struct FinishedRuns {
   std::vector<lab::Run> runs;
   std::string speed;  // For people; differs from time to time.
 };
 
-Result<Done> run_all(Context& c, const lab::Scenario& scenario, std::int32_t threads) {
+Result<FinishedRuns> run_all(Context& c, const lab::Scenario& scenario, std::int32_t threads) {
   constexpr std::uint64_t parts = 1'000;
   const auto begin = std::chrono::steady_clock::now();
-  Done out;
+  FinishedRuns out;
   {
     Progress bar("simulating", "parts", parts, c.err());
     SOUK_ASSIGN(out.runs,

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/shell/context.h"
-#include "wire/choices.h"
+#include "wire/api/choices.h"
 
 // What there is to choose from, as people read it.
 

@@ -18,7 +18,7 @@ Result<> list_feedback(Context& c, const Paging& paging) {
   return c.show<wire::Page<wire::Feedback>>(body, [&](const auto& page) {
     if (page.items.empty()) return c.print("no feedback yet\n");
     for (const auto& f : page.items)
-      c.print(fmt::format("{} {} from {}, {}\n  {}\n", to_string(f.id), f.category,
+      c.print(fmt::format("{} {} from {}, {}\n  {}\n", to_string(f.id), to_string(f.category),
                           printable(f.account), relative(f.at, c.now()),
                           wrapped(printable(f.text), 2, text_width(c.out()))));
     show_next(c, page.next);
@@ -41,15 +41,16 @@ Command feedback_command() {
   out.options = paging_flags(o->paging);
   out.options.insert(
       out.options.begin(),
-      {argument("CATEGORY", "question, problem, idea or praise; or `list`", o->category),
+      {argument("CATEGORY", one_of<base::FeedbackCategory>() + "; or `list`", o->category),
        optional(argument("TEXT", "what you want to say, in quotes", o->text))});
   out.run = [o](Context& c) -> Result<> {
     if (o->category == "list") return list_feedback(c, o->paging);
     if (o->text.empty())
       return usage("`souk feedback` needs a text", "souk feedback idea 'what you want to say'");
+    wire::NewFeedback request{.text = o->text};
+    SOUK_TRY(read_value(o->category, request.category));
     SOUK_ASSIGN(auto* api, c.api());
-    SOUK_ASSIGN(const auto body,
-                api->post("/v1/feedback", wire::to_json(wire::NewFeedback{o->category, o->text})));
+    SOUK_ASSIGN(const auto body, api->post("/v1/feedback", wire::to_json(request)));
     return c.done(body, "thank you: the operator can read it now");
   };
   return out;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/check.h"
+
 namespace souk::cli {
 
 std::string rough(base::Duration d) {
@@ -58,12 +60,50 @@ std::string plural(std::int64_t n, const std::string& noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
-Cell state_cell(const std::string& state) {
-  const bool good = state == "running" || state == "open" || state == "succeeded";
-  const bool bad =
-      state == "failed" || state == "offline" || state == "frozen" || state == "expired";
-  const bool over = state == "closed" || state == "cancelled" || state == "full";
-  return {state, good ? Tone::good : bad ? Tone::bad : over ? Tone::dim : Tone::warning};
+Tone tone_of(base::JobState state) {
+  using enum base::JobState;
+  switch (state) {
+    case running:
+    case succeeded:
+      return Tone::good;
+    case failed:
+    case expired:
+      return Tone::bad;
+    case cancelled:
+      return Tone::dim;
+    case queued:
+    case paused:
+      return Tone::warning;
+  }
+  CHECK(false);
+}
+
+Tone tone_of(base::LeaseState state) {
+  using enum base::LeaseState;
+  return state == running ? Tone::good : state == closed ? Tone::dim : Tone::warning;
+}
+
+Tone tone_of(wire::OfferState state) {
+  using enum wire::OfferState;
+  switch (state) {
+    case open:
+      return Tone::good;
+    case offline:
+    case frozen:
+      return Tone::bad;
+    case closed:
+    case full:
+      return Tone::dim;
+    case doubted:
+    case paused:
+    case draining:
+      return Tone::warning;
+  }
+  CHECK(false);
+}
+
+Tone tone_of(wire::WorkerState state) {
+  return state == wire::WorkerState::running ? Tone::good : Tone::warning;
 }
 
 }  // namespace souk::cli

@@ -5,9 +5,13 @@
 #include <vector>
 
 #include "base/credits.h"
+#include "base/fields.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 #include "cli/shell/table.h"
+#include "wire/api/job.h"
+#include "wire/api/offer.h"
 
 // Values as tables show them.
 
@@ -26,7 +30,19 @@ std::string percent(double share, int places = 0);
 std::string percent(const std::optional<double>& share, int places);
 using base::bytes_text;
 std::string plural(std::int64_t n, const std::string& noun);
-// The tone of a state's name, for jobs, leases and offers alike.
-Cell state_cell(const std::string& state);
+// A name as the cell of a table.
+template <base::NamedEnum E>
+Cell word(E value) {
+  return std::string(to_string(value));
+}
+// The same with the tone of what it says.
+Tone tone_of(base::JobState state);
+Tone tone_of(base::LeaseState state);
+Tone tone_of(wire::OfferState state);
+Tone tone_of(wire::WorkerState state);
+template <base::NamedEnum State>
+Cell state_cell(State state) {
+  return {std::string(to_string(state)), tone_of(state)};
+}
 
 }  // namespace souk::cli

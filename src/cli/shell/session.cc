@@ -14,7 +14,7 @@ namespace {
 Command token_create() {
   struct Options {
     std::string label;
-    std::string scope = "user";
+    base::Scope scope = base::Scope::user;
     std::optional<base::MachineId> machine;
     std::optional<base::Duration> expires_in;
   };
@@ -24,7 +24,7 @@ Command token_create() {
               .examples = {"account token create --label laptop --expires-in 30d",
                            "account token create --scope machine --machine m1"}};
   out.options = {flag("--label TEXT", "to recognise it by", o->label),
-                 flag("--scope SCOPE", "user (default), machine or operator", o->scope),
+                 flag("--scope SCOPE", one_of(o->scope), o->scope),
                  flag("--machine ID", "the machine, with scope machine", o->machine),
                  flag("--expires-in TIME", "for example 30d", o->expires_in)};
   out.run = [o](Context& c) -> Result<> {
@@ -33,7 +33,7 @@ Command token_create() {
     SOUK_ASSIGN(const auto body, api->post("/v1/tokens", wire::to_json(request)));
     return c.show<wire::IssuedToken>(body, [&](const auto& t) {
       c.note(fmt::format("token {} ({}), shown only now; use it as SOUK_TOKEN:", to_string(t.id),
-                         printable(t.scope)));
+                         to_string(t.scope)));
       c.print(t.token + "\n");
     });
   };
@@ -100,7 +100,7 @@ Command tokens_command() {
     return c.show<wire::Page<wire::Token>>(body, [&](const auto& page) {
       Table table({{"id"}, {"scope"}, {"machine"}, {"label", {}, 8}, {"made"}, {"expires"}});
       for (const auto& t : page.items)
-        table.add({to_string(t.id), t.scope, t.machine ? to_string(*t.machine) : "", t.label,
+        table.add({to_string(t.id), word(t.scope), t.machine ? to_string(*t.machine) : "", t.label,
                    relative(t.created, c.now()),
                    t.expires ? relative(*t.expires, c.now()) : "never"});
       c.print(table);

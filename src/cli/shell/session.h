@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "cli/shell/command.h"
-#include "wire/api.h"
+#include "wire/api/account.h"
+#include "wire/api/answer.h"
 
 // What several command groups share: keeping a session, going through pages.
 

@@ -26,8 +26,8 @@ base::Failure not_an_id(std::string_view text, std::string_view noun, std::strin
   return is_not(text, fmt::format("the id of a {}", noun), fmt::format("for example {}", example));
 }
 
-base::Result<wire::Held> parse_held(std::string_view text) {
-  wire::Held out;
+base::Result<wire::LeaseReport> parse_held(std::string_view text) {
+  wire::LeaseReport out;
   const auto colon = text.find(':');
   if (colon == std::string_view::npos || !read_value(text.substr(0, colon), out.lease) ||
       !read_value(text.substr(colon + 1), out.epoch))
@@ -84,7 +84,7 @@ base::Result<> read_value(std::string_view text, AskPrice& out) {
   return {};
 }
 
-base::Result<> read_value(std::string_view text, wire::Held& out) {
+base::Result<> read_value(std::string_view text, wire::LeaseReport& out) {
   return assign(parse_held(text), out);
 }
 

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "base/credits.h"
+#include "base/fields.h"
 #include "base/id.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "wire/api.h"
+#include "wire/api/heartbeat.h"
+#include "wire/api/job.h"
 #include "wire/spellings.h"
 
 // What people type after a flag, read into the types of the API. Each read_value() leaves `out`
@@ -20,6 +22,7 @@
 namespace souk::cli {
 
 using wire::Memory;
+using wire::one_of;
 
 // "market", or a price.
 struct AskPrice {
@@ -31,7 +34,7 @@ struct OrAny {
   std::optional<N> value;
 };
 // "l17:3": a lease and its epoch.
-base::Result<wire::Held> parse_held(std::string_view text);
+base::Result<wire::LeaseReport> parse_held(std::string_view text);
 
 base::Result<> read_value(std::string_view text, std::string& out);
 base::Result<> read_value(std::string_view text, bool& out);
@@ -42,7 +45,7 @@ base::Result<> read_value(std::string_view text, base::Time& out);  // wire::par
 base::Result<> read_value(std::string_view text, Memory& out);
 base::Result<> read_value(std::string_view text, wire::Workers& out);
 base::Result<> read_value(std::string_view text, AskPrice& out);
-base::Result<> read_value(std::string_view text, wire::Held& out);
+base::Result<> read_value(std::string_view text, wire::LeaseReport& out);
 base::Failure not_an_id(std::string_view text, std::string_view noun, std::string example);
 base::Result<std::pair<std::string, std::string>> split_pair(std::string_view text);
 
@@ -57,6 +60,12 @@ base::Result<> read_value(std::string_view text, base::Id<Tag>& out) {
   const auto id = base::IdTraits<base::Id<Tag>>::parse(text);
   if (!id) return not_an_id(text, Tag::noun, to_string(base::Id<Tag>(17)));
   out = *id;
+  return {};
+}
+
+template <base::NamedEnum E>
+base::Result<> read_value(std::string_view text, E& out) {
+  SOUK_ASSIGN(out, wire::parse_name<E>(text));
   return {};
 }
 

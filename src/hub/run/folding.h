@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "hub/run/unit_book.h"
 #include "hub/stores/store.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

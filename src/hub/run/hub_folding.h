@@ -14,7 +14,7 @@
 #include "hub/run/turns.h"
 #include "hub/run/unit_book.h"
 #include "hub/stores/store.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

@@ -92,7 +92,7 @@ class RunWithHubs : public testing::RunTest {
   static std::string packed(float delta) { return RunTest::packed(std::vector<float>(11, delta)); }
   wire::Unit asked(LeaseId worker) {
     auto unit = ask(worker);
-    EXPECT_EQ(unit.kind, "train");
+    EXPECT_EQ(unit.kind, base::UnitKind::train);
     EXPECT_TRUE(unit.hub);
     return unit;
   }
@@ -177,7 +177,7 @@ TEST_F(RunWithHubs, AnUpdateThatIsLostWithItsHubIsDoneAgainAndNobodyIsBlamed) {
   EXPECT_EQ(rejected(), 0);
   expect_values(1);
   const auto next = ask(ann_);  // At once, and without the hub.
-  EXPECT_EQ(next.kind, "train");
+  EXPECT_EQ(next.kind, base::UnitKind::train);
   EXPECT_EQ(next.first_step, unit.first_step);
   EXPECT_FALSE(next.hub);
 }
@@ -251,7 +251,7 @@ TEST_F(RunWithHubs, AUnitBelongsToItsWorkerWhileItsUpdateIsFolded) {
   const auto unit = asked(ann_);
   gate_->on_fold = [&] {
     clock_.advance(base::hours(10));  // Long past its deadline.
-    EXPECT_EQ(ask(ann_).kind, "wait");
+    EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
     EXPECT_FALSE(run_->complete(ann_, unit.id, {.error = "it says so"}));
     EXPECT_NE(ask(bob_).first_step, unit.first_step);
     run_->gone(ann_);

@@ -13,13 +13,13 @@ constexpr std::string_view kDefaultRule = "delayed-nesterov";
 
 train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers) {
   train::TrainingPlan out{.epochs = spec.epochs,
-                  .batch = spec.batch,
-                  .local_steps = spec.local_steps,
-                  .validations = spec.validations,
-                  .workers = workers,
-                  .lr = spec.lr,
-                  .lr_end = spec.lr_end.value_or(spec.lr),
-                  .seed = spec.seed};
+                          .batch = spec.batch,
+                          .local_steps = spec.local_steps,
+                          .validations = spec.validations,
+                          .workers = workers,
+                          .lr = spec.lr,
+                          .lr_end = spec.lr_end.value_or(spec.lr),
+                          .seed = spec.seed};
   if (spec.target) out.target = spec.target->accuracy;
   for (const auto& shard : spec.shards) out.shards.push_back(shard.samples);
   for (const auto& shard : spec.validation) out.validation.push_back(shard.samples);

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "train/session.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 // What a training job's description means to the code that trains.
 

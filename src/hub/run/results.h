@@ -4,7 +4,7 @@
 #include <string>
 
 #include "train/parameters.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

@@ -23,7 +23,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 wire::Training training(int epochs) {
-  wire::Training out{.state = "finished",
+  wire::Training out{.state = wire::TrainingState::finished,
                      .reason = "all epochs are done",
                      .rule = "fedbuff",
                      .epoch = epochs,

@@ -24,7 +24,7 @@
 #include "hub/run/unit_book.h"
 #include "hub/run/wages.h"
 #include "hub/stores/store.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

@@ -54,7 +54,7 @@ TEST_F(HubRun, WhatIsNotAnUpdateIsRejectedAndItsUnitGivenOutAgain) {
   begin();
   // Who is refused waits before the next.
   const auto later = [&] {
-    EXPECT_EQ(ask(ann_).kind, "wait");
+    EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
     clock_.advance(base::minutes(2));
   };
   const auto nan = std::numeric_limits<float>::quiet_NaN();
@@ -90,7 +90,7 @@ TEST_F(HubRun, AMeasuringRunTriesSmallerBatchesAndTellsWhatTheyTook) {
   auto unit = ask(ann_);
   std::set<std::int32_t> batches;
   for (int i = 0; i < 4; ++i) {
-    ASSERT_EQ(unit.kind, "train");
+    ASSERT_EQ(unit.kind, base::UnitKind::train);
     batches.insert(unit.batch);
     ASSERT_TRUE(tell(ann_, unit, done_of(unit), std::vector<float>(11, 0.25f)).accepted);
     const auto next = run_->next(ann_, {}, wire::TimeSpent{.compute = base::seconds(unit.batch)});
@@ -137,7 +137,7 @@ TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
   EXPECT_TRUE(train(ann_, 0.25f).accepted);
   EXPECT_TRUE(train(bob_, 0.25f).accepted);  // The epoch is over.
   const auto unit = ask(ann_);
-  ASSERT_EQ(unit.kind, "evaluate");
+  ASSERT_EQ(unit.kind, base::UnitKind::evaluate);
   const auto bytes = run_->pull(ann_, -1, unit.version);
   ASSERT_TRUE(bytes);
   std::vector<float> seen(11);
@@ -146,7 +146,7 @@ TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
   EXPECT_FALSE(run_->pull(ann_, -1, unit.version + 1));
   EXPECT_TRUE(tell(ann_, unit, {.samples = 100, .loss = 0.2, .metrics = {{"accuracy", 0.75}}}, {})
                   .accepted);
-  EXPECT_EQ(ask(ann_).kind, "finish");
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::finish);
   auto ended = run_->ended();
   ASSERT_TRUE(ended && *ended);
   EXPECT_EQ((*ended)->reason, "all epochs are done");
@@ -177,7 +177,7 @@ TEST_F(HubRun, AReplicatedUnitIsFoldedAndPaidOnlyWhenAnotherComesToTheSame) {
   EXPECT_TRUE(train(ann_, 0.25f).accepted);  // Alone there is nobody to check it.
   const auto push = [&](LeaseId worker, float delta) {
     const auto unit = ask(worker);
-    EXPECT_EQ(unit.kind, "train");
+    EXPECT_EQ(unit.kind, base::UnitKind::train);
     EXPECT_TRUE(run_->pull(worker, -1, std::nullopt));
     const auto codec = train::make_codec("fp32");
     const auto body = train::pack(std::vector<float>(11, delta), **codec, {});
@@ -236,7 +236,7 @@ TEST_F(HubRun, ATrainingThatTheMarketEndsGivesWhatThereIs) {
   const auto ended = run_->end("by its owner");
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(ended->reason, "by its owner");
-  EXPECT_EQ(ask(ann_).kind, "finish");
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::finish);
 }
 
 TEST_F(HubRun, ACodecThatSendsChangesDoesNotGoWithARuleThatNeedsWeights) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/id.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

@@ -19,7 +19,7 @@
 #include "hub/run/wages.h"
 #include "hub/stores/store.h"
 #include "train/session.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 
@@ -150,7 +150,8 @@ class UnitBook {
   // What a snapshot says, together with `parameters`. What the training ended with replaces their
   // values.
   [[nodiscard]] SnapshotHead head(SavedParameters& parameters) const;
-  void restore(SnapshotHead head, const train::ParameterSnapshot& parameters, std::int64_t paid_through);
+  void restore(SnapshotHead head, const train::ParameterSnapshot& parameters,
+               std::int64_t paid_through);
 
   // Ends it now. conflict: there is nothing yet.
   base::Result<> finish(std::string reason, train::ParameterSnapshot parameters);
@@ -211,8 +212,8 @@ class UnitBook {
   base::Random random_;       // Which units are done twice.
   std::shared_ptr<const train::Layout> layout_ = std::make_shared<train::Layout>();
   std::int64_t version_ = 0;
-  std::map<std::int64_t, train::ParameterSnapshot> kept_;       // Versions under check or comparison.
-  std::map<std::int64_t, Assignment> assignments_;  // By unit.
+  std::map<std::int64_t, train::ParameterSnapshot> kept_;  // Versions under check or comparison.
+  std::map<std::int64_t, Assignment> assignments_;         // By unit.
   std::map<base::LeaseId, ReportState> judging_;
   std::set<base::LeaseId> sealed_;
   std::map<std::int64_t, PendingUpdate> pending_;  // Until another worker comes to the same.

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/id.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

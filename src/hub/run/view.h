@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "hub/run/time_book.h"
 #include "train/session.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 namespace souk::hub {
 

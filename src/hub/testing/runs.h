@@ -81,13 +81,13 @@ class RunTest : public ::testing::Test {
   }
   void begin() {
     const auto unit = ask(ann_);
-    ASSERT_EQ(unit.kind, "init");
+    ASSERT_EQ(unit.kind, base::UnitKind::init);
     const wire::UnitDone done{.tensors = {{"w", {2, 5}}, {"b", {1}}}};
     EXPECT_TRUE(tell(ann_, unit, done, std::vector<float>(11, 1.0f)).accepted);
   }
   wire::UnitVerdict train(base::LeaseId worker, float delta) {
     const auto unit = ask(worker);
-    EXPECT_EQ(unit.kind, "train");
+    EXPECT_EQ(unit.kind, base::UnitKind::train);
     return tell(worker, unit, done_of(unit), std::vector<float>(11, delta));
   }
   wire::UnitDone done_of(const wire::Unit& unit) const {

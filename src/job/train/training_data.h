@@ -11,7 +11,7 @@
 #include "blob/folder.h"
 #include "job/packing.h"
 #include "train/dataset.h"
-#include "wire/training.h"
+#include "wire/api/training.h"
 
 // From the data that a job file names to shards in a store: the same for `souk run`, which then
 // sends them, and for a server that prepares a job. Blocking; any thread.

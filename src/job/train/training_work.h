@@ -6,7 +6,8 @@
 
 #include "base/result.h"
 #include "job/kinds.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/job.h"
 
 // The work of a training: a program that is a trainer (docs/worker-protocol.md), and what the hub
 // must know to lead it.

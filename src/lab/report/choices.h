@@ -1,6 +1,6 @@
 #pragma once
 
-#include "wire/choices.h"
+#include "wire/api/choices.h"
 
 // The tables of mechanisms, aggregators, codecs and validators as the API and `--json` show them.
 

@@ -39,11 +39,11 @@ std::optional<double> ratio(double part, double whole) {
 }
 
 // Each trade weighs as many units as it has. Alpha is about the equilibrium of its own time.
-struct Paid {
+struct PriceSums {
   double units = 0, sum = 0;
   double compared = 0, squares = 0;
 
-  explicit Paid(const std::vector<TradeRow>& trades) {
+  explicit PriceSums(const std::vector<TradeRow>& trades) {
     for (const auto& t : trades) {
       units += t.units;
       sum += t.units * in_credits(t.pays);
@@ -106,7 +106,7 @@ Metrics measure(const Record& r) {
   m.sellers_share = ratio(r.sellers_gain, r.gain);
   m.platform_share = ratio(r.platform, r.gain);
   m.platform_drift = r.platform;
-  const Paid paid(r.trades);
+  const PriceSums paid(r.trades);
   m.units = paid.units;
   if (paid.units > 0) m.price = paid.sum / paid.units;
   if (paid.compared > 0) m.alpha = std::sqrt(paid.squares / paid.compared);

@@ -44,18 +44,18 @@ class Hub {
   }
 
   enum class Verdict { accepted, rejected, late };
-  struct Judged {
+  struct Judgement {
     Verdict verdict = Verdict::accepted;
     std::string by;  // The validator that rejected it.
   };
-  struct Sent {
+  struct SentUpdate {
     std::int64_t worker = 0, unit = 0, base = 0;
     train::Blocks base_blocks;
     std::string body;
     std::int64_t samples = 0;
     double loss = 0;
   };
-  Result<Judged> contribute(Sent sent, Time now);
+  Result<Judgement> contribute(SentUpdate sent, Time now);
   void evaluated(std::int64_t worker, std::int64_t unit, const Learner::Evaluated& found, Time now);
   void stop(std::string reason);
 
@@ -87,9 +87,9 @@ void Hub::begin(std::int64_t unit, std::span<const float> values, Time now) {
   session_.training().initialised(unit, now);
 }
 
-Result<Hub::Judged> Hub::contribute(Sent sent, Time now) {
+Result<Hub::Judgement> Hub::contribute(SentUpdate sent, Time now) {
   const auto* unit = training().find(sent.worker, sent.unit);
-  if (unit == nullptr) return Judged{Verdict::late, {}};
+  if (unit == nullptr) return Judgement{Verdict::late, {}};
   SOUK_ASSIGN(auto update, train::Update::read(std::move(sent.body), codec(), parameters_.size()));
   const auto stats = train::stats_of(update);
   const train::Session::Claim claim{
@@ -99,8 +99,8 @@ Result<Hub::Judged> Hub::contribute(Sent sent, Time now) {
       .samples = sent.samples,
       .evidence = {stats, unit->steps, sent.loss, train::direction_of(update), sent.worker}};
   if (const auto refusal = session_.judge(claim, parameters_.version(), now))
-    return Judged{refusal->by.empty() ? Verdict::late : Verdict::rejected,
-                  std::string(refusal->by)};
+    return Judgement{refusal->by.empty() ? Verdict::late : Verdict::rejected,
+                     std::string(refusal->by)};
   if (session_.rule().needs().base) update.base = std::move(sent.base_blocks);
   update.norm = stats.norm;
   update.weight = static_cast<double>(sent.samples);
@@ -108,7 +108,7 @@ Result<Hub::Judged> Hub::contribute(Sent sent, Time now) {
   waiting_.push_back({sent.base, std::move(update)});
   session_.accept(claim, now);
   if (session_.to_fold(waiting_.size()) > 0) fold(now);
-  return Judged{};
+  return Judgement{};
 }
 
 void Hub::fold(Time now) {
@@ -154,7 +154,7 @@ struct Machine {
   train::Unit unit;
   train::ParameterSnapshot base;  // What the unit begins from.
   Time computes_from;
-  Hub::Sent sent;
+  Hub::SentUpdate sent;
 };
 
 // asks for a unit; has computed it; its answer has arrived; dies; is back. In `kill` no machine is

@@ -288,7 +288,7 @@ void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
 // one's forecast, if there is one, and its row.
 std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook& o,
                                                                   const Wishes& wishes,
-                                                                  wire::Plan& plan,
+                                                                  wire::JobPlan& plan,
                                                                   std::string& why) {
   std::vector<advisor::Mix> mixes;
   for (const auto n : o.workers) mixes.push_back(o.advice->first(n));
@@ -298,7 +298,7 @@ std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook&
     auto& row = plan.candidates.emplace_back();
     row.class_ = o.name;
     row.cluster = o.advice->cluster(mix);
-    row.limit = to_string(f.limit);
+    row.limit = f.limit;
     plan.guessed |= f.guessed;
     fill(f, row);
   }
@@ -311,7 +311,7 @@ std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook&
 }
 
 // What was known of the class that it is about.
-void tell_of(const Outlook& o, const wire::Train& train, wire::Plan& plan) {
+void tell_of(const Outlook& o, const wire::Train& train, wire::JobPlan& plan) {
   plan.profiled = true;
   plan.runs = o.profile->runs;
   plan.measures = measures_of(*o.profile);
@@ -320,7 +320,7 @@ void tell_of(const Outlook& o, const wire::Train& train, wire::Plan& plan) {
 
 // Where nothing was chosen: all the workers that can be had, in the class where that is fastest,
 // or without a deadline cheapest.
-const wire::PlanCandidate& best_effort(const wire::Plan& plan) {
+const wire::PlanCandidate& best_effort(const wire::JobPlan& plan) {
   const wire::PlanCandidate* out = nullptr;
   const auto less = [](const wire::PlanCandidate& a, const wire::PlanCandidate& b) {
     return a.chance ? a.time < b.time : a.cost < b.cost;
@@ -345,8 +345,9 @@ double preparing(const State& s, const market::Job& job) {
 
 }  // namespace
 
-wire::Plan plan_of(const State& s, const wire::NewJob& job, const market::SubmitJob& as, Time now) {
-  wire::Plan out;
+wire::JobPlan plan_of(const State& s, const wire::NewJob& job, const market::SubmitJob& as,
+                      Time now) {
+  wire::JobPlan out;
   if (!job.batch || !job.batch->train) {
     out.why = "only trainings can be forecast: nothing is known of how far other programs are";
     return out;

@@ -6,7 +6,8 @@
 #include "advisor/move.h"
 #include "market/commands.h"
 #include "market/state.h"
-#include "wire/api.h"
+#include "wire/api/job.h"
+#include "wire/api/plan.h"
 
 // Forecasts of trainings: what a job would take on the machines that are on offer, from what was
 // measured of its kind (profiles.h). Pure functions of the state.
@@ -16,8 +17,8 @@ namespace souk::server {
 // The candidates for this job among the machines on offer in the classes it may be in, one chosen;
 // or why nothing can be said. Machines are counted in the order in which the market would give
 // them. Prices are what they ask, and at least what is paid now.
-[[nodiscard]] wire::Plan plan_of(const market::State& s, const wire::NewJob& job,
-                                 const market::SubmitJob& as, base::Time now);
+[[nodiscard]] wire::JobPlan plan_of(const market::State& s, const wire::NewJob& job,
+                                    const market::SubmitJob& as, base::Time now);
 
 // Fills in the class, the forecast and the planned workers of a job that is being submitted: the
 // plan's choice if there is one, else as many workers as it may have and there are. Where nothing

@@ -39,7 +39,7 @@ struct AdviceTest : ::testing::Test {
     if (job.deadline) out.terms.deadline = *job.deadline;
     return out;
   }
-  wire::Plan plan() const { return plan_of(w.s, job, as(), w.now); }
+  wire::JobPlan plan() const { return plan_of(w.s, job, as(), w.now); }
 
   // A unit is 10 steps of 50 samples and takes 5 s, 1 of which on the network.
   wire::Training measured(base::LeaseId lease) const {
@@ -238,8 +238,8 @@ struct TwoClassesTest : AdviceTest {
     out.also = {c4};
     return out;
   }
-  wire::Plan plan() const { return plan_of(w.s, job, with_both(), w.now); }
-  static const wire::PlanCandidate& chosen(const wire::Plan& p) {
+  wire::JobPlan plan() const { return plan_of(w.s, job, with_both(), w.now); }
+  static const wire::PlanCandidate& chosen(const wire::JobPlan& p) {
     return *std::ranges::find(p.candidates, true, &wire::PlanCandidate::chosen);
   }
 };

@@ -6,7 +6,9 @@
 
 #include "market/commands.h"
 #include "market/state.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/plan.h"
+#include "wire/api/training.h"
 
 // What was measured of a kind of training. The market keeps it, as text; trainings that end teach
 // it. Pure functions of the state.

@@ -8,7 +8,8 @@
 #include "market/commands.h"
 #include "market/state.h"
 #include "server/core/parsed_works.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
+#include "wire/api/plan.h"
 
 namespace souk::server {
 

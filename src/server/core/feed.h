@@ -12,7 +12,7 @@
 
 #include "net/server.h"
 #include "server/core/core.h"
-#include "wire/api.h"
+#include "wire/api/events.h"
 
 namespace souk::server {
 

@@ -8,7 +8,7 @@
 
 #include "base/id.h"
 #include "market/state.h"
-#include "wire/api.h"
+#include "wire/api/batch.h"
 
 namespace souk::server {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/id.h"
-#include "wire/api.h"
+#include "wire/api/usage.h"
 
 namespace souk::server {
 

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "job/train/training_data.h"
 #include "server/core/pinned_folders.h"
-#include "wire/prepare.h"
+#include "wire/api/prepare.h"
 
 namespace souk::server {
 

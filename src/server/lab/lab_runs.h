@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "server/lab/lab_task.h"
-#include "wire/lab.h"
+#include "wire/api/lab.h"
 
 namespace souk::server {
 

@@ -11,7 +11,7 @@
 #include "lab/report/summary.h"
 #include "lab/worlds/book_world.h"
 #include "lab/worlds/replay.h"
-#include "wire/lab.h"
+#include "wire/api/lab.h"
 
 // What the server's lab computes for people, and what it refuses to. A scenario from a stranger may
 // be large, but neither endless nor hungry, and it never reaches the server's disk or starts a

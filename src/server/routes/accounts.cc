@@ -23,16 +23,12 @@ Result<wire::Account> freeze(Context& c, std::string reason) {
 }
 
 Result<wire::IssuedToken> issue(Context& c, const wire::NewToken& body) {
-  const auto scope = base::from_string<market::Scope>(body.scope);
-  if (!scope)
-    return fail(Code::invalid, "'" + body.scope.substr(0, 40) + "' is not a scope of tokens",
-                "use user, machine or operator", "scope");
-  if ((*scope == market::Scope::machine) != body.machine.has_value())
+  if ((body.scope == market::Scope::machine) != body.machine.has_value())
     return fail(Code::invalid, "a machine's token needs its machine, and only that one does",
                 "name the machine with scope machine", "machine");
   const auto secret = new_token();
   market::IssueToken command{.account = c.actor.account,
-                             .scope = *scope,
+                             .scope = body.scope,
                              .machine = body.machine.value_or(base::MachineId{}),
                              .digest = token_digest(secret),
                              .label = body.label};
@@ -105,15 +101,15 @@ void add_token_routes(Routes& routes) {
                               201, &issue)
       .secret_answer = true;
   routes.change("DELETE", "/v1/tokens/{id}", "revokeToken", "End a token", Access::user,
-                [](Context& c) -> Result<wire::Done> {
+                [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_ASSIGN(const auto id, c.id<base::TokenId>());
                   SOUK_TRY(c.execute(market::RevokeToken{id}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
   routes.change("DELETE", "/v1/tokens", "revokeTokens", "End all my tokens: log out everywhere",
-                Access::user, [](Context& c) -> Result<wire::Done> {
+                Access::user, [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_TRY(c.execute(market::RevokeTokens{c.actor.account}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
 }
 

@@ -27,8 +27,8 @@ std::uint64_t version_of(const std::vector<wire::Lease>& leases) {
   return base::short_hash(text) >> 11;
 }
 
-wire::Work work_of(const market::State& s, ParsedWorks& works, base::MachineId machine) {
-  wire::Work out;
+wire::OpenLeases work_of(const market::State& s, ParsedWorks& works, base::MachineId machine) {
+  wire::OpenLeases out;
   for (const auto lease : s.index.leases_of[machine.value])
     out.leases.push_back(view(s, s.leases.at(lease)));
   out.version = version_of(out.leases);
@@ -101,18 +101,18 @@ Result<JudgedMachine> check_answer(PoolContext&, const AnsweredChallenge& answer
   return out;
 }
 
-Result<wire::Done> judge(Context& c, const JudgedMachine& judged) {
+Result<wire::Acknowledged> judge(Context& c, const JudgedMachine& judged) {
   // Refused only when the machine was removed meanwhile.
   (void)c.turn().execute(market::kSystem, market::JudgeMachine{judged.machine, judged.failure});
-  return wire::Done{judged.failure.empty()};
+  return wire::Acknowledged{judged.failure.empty()};
 }
 
 }  // namespace
 
 void add_agent_routes(Routes& routes) {
-  auto& work = routes.waiting<wire::Work>("/v1/machines/{id}/work", "getWork",
-                                          "The machine's open leases; waits for a change",
-                                          Access::agent, &get_work);
+  auto& work = routes.waiting<wire::OpenLeases>("/v1/machines/{id}/work", "getWork",
+                                                "The machine's open leases; waits for a change",
+                                                Access::agent, &get_work);
   work.doc.query = {{"seen", "string", "The version seen last: wait while it is the same.", false},
                     {"wait", "string", "How long to wait at most: 30s.", false}};
   routes.on_files<wire::ChallengeAnswer>(

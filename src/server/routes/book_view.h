@@ -1,7 +1,7 @@
 #pragma once
 
 #include "market/state.h"
-#include "wire/console.h"
+#include "wire/api/book.h"
 
 namespace souk::server {
 

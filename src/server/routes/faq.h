@@ -1,6 +1,6 @@
 #pragma once
 
-#include "wire/api.h"
+#include "wire/api/feedback.h"
 
 namespace souk::server {
 

@@ -33,12 +33,12 @@ Result<wire::BlobNames> missing_names(PoolContext& p, const wire::BlobNames& ask
 
 Result<blob::Digest> name_in_path(Context& c) { return blob::parse_digest(c.param()); }
 
-Result<wire::Done> put_blob(PoolContext& p, const blob::Digest& name) {
+Result<wire::Acknowledged> put_blob(PoolContext& p, const blob::Digest& name) {
   auto kept = p.services().blobs->put(name, p.http().body);
   // Damage on our own disk is ours; this is theirs.
   if (!kept && kept.error().code == Code::damaged) kept.error().code = Code::invalid;
   SOUK_TRY(kept);
-  return wire::Done{};
+  return wire::Acknowledged{};
 }
 
 Result<net::Response> get_blob(PoolContext& p, const blob::Digest& name) {

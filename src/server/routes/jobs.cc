@@ -11,6 +11,7 @@
 #include "server/advice/advice.h"
 #include "server/http/router.h"
 #include "server/routes/views.h"
+#include "wire/spellings.h"
 
 // Jobs, leases, and what a machine's agent needs.
 
@@ -128,7 +129,7 @@ Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
   return command;
 }
 
-Result<wire::Plan> plan(Context& c, const wire::NewJob& body) {
+Result<wire::JobPlan> plan(Context& c, const wire::NewJob& body) {
   SOUK_ASSIGN(const auto command, as_command(c, body));
   return plan_of(c.state(), body, command, c.now());
 }
@@ -176,11 +177,10 @@ Result<wire::Job> on_job(Context& c, Make make) {
 }
 
 Result<wire::Page<wire::Job>> list_jobs(Context& c) {
-  const auto text = c.query("state");
-  const auto wanted = base::from_string<market::JobState>(text);
-  if (!text.empty() && !wanted)
-    return fail(Code::invalid, fmt::format("'{}' is not a state of jobs", text.substr(0, 40)),
-                base::suggest(text, names_of(market::JobState{})), "state");
+  std::optional<market::JobState> wanted;
+  if (const auto text = c.query("state"); !text.empty()) {
+    SOUK_ASSIGN(wanted, wire::parse_name<market::JobState>(text, "state"));
+  }
   const bool all = c.flag("all") && c.is_operator();
   return page<wire::Job>(
       c, c.state().jobs,
@@ -191,11 +191,11 @@ Result<wire::Page<wire::Job>> list_jobs(Context& c) {
 }
 
 // The part as its owner sees it: the open lease, if there is one, says more than the record.
-wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
+wire::WorkerStatus part_view(Context& c, const market::Job& job, std::int32_t index) {
   const auto& s = c.state();
-  wire::Part out{.index = index, .state = "waiting"};
+  wire::WorkerStatus out{.index = index};
   if (const auto* known = job.part(index)) {
-    if (known->done) out.state = "done";
+    if (known->done) out.state = wire::WorkerState::done;
     out.tries = known->tries;
     if (!known->checkpoint.empty()) out.checkpoint = known->checkpoint;
     if (!known->result.empty()) out.result = known->result;
@@ -203,7 +203,9 @@ wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
   for (const auto id : job.leases) {
     const auto& l = s.leases.at(id);
     if (l.part != index) continue;
-    out.state = l.state == market::LeaseState::granted ? "preparing" : to_string(l.state);
+    out.state = l.state == market::LeaseState::granted   ? wire::WorkerState::preparing
+                : l.state == market::LeaseState::running ? wire::WorkerState::running
+                                                         : wire::WorkerState::draining;
     out.lease = id;
     out.machine = s.machines.at(l.machine).name;
     out.doing = c.services().telemetry.doing(id);
@@ -211,11 +213,11 @@ wire::Part part_view(Context& c, const market::Job& job, std::int32_t index) {
   return out;
 }
 
-Result<wire::Page<wire::Part>> list_parts(Context& c) {
+Result<wire::Page<wire::WorkerStatus>> list_parts(Context& c) {
   SOUK_ASSIGN(const auto* job, my_job(c));
   SOUK_ASSIGN(const auto limit, c.number("limit", 50, 1, 500));
   SOUK_ASSIGN(const auto after, c.number("after", -1, -1, market::kPartsMax));
-  wire::Page<wire::Part> out;
+  wire::Page<wire::WorkerStatus> out;
   if (job->work.empty()) return out;
   for (auto i = static_cast<std::int32_t>(after) + 1; i < job->terms.workers.max; ++i) {
     if (std::ssize(out.items) == limit) {
@@ -244,7 +246,8 @@ Result<wire::JobUsage> job_usage(Context& c) {
 void add_job_list_routes(Routes& routes) {
   auto& list =
       paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
-  list.doc.query.push_back({"state", "string", "Only jobs in this state.", false});
+  list.doc.query.push_back(
+      {"state", "string", "Only jobs in this state.", false, wire::names_list<market::JobState>()});
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
   auto& planned = routes.change<wire::NewJob>(
       "POST", "/v1/plan", "planJob",
@@ -303,7 +306,7 @@ void hear(Context& c, base::MachineId machine, base::LeaseId lease, std::int32_t
 }
 
 // What the machine says of its lease goes beside the journal.
-void note_use(Context& c, base::MachineId machine, const wire::Held& held) {
+void note_use(Context& c, base::MachineId machine, const wire::LeaseReport& held) {
   const auto* l = c.state().leases.find(held.lease);
   if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
       l->state == market::LeaseState::closed)
@@ -312,13 +315,14 @@ void note_use(Context& c, base::MachineId machine, const wire::Held& held) {
   if (held.usage) c.services().telemetry.add(held.lease, {c.now(), *held.usage});
 }
 
-wire::Order order_for(const State& s, base::MachineId machine, const wire::Held& held) {
+wire::Order order_for(const State& s, base::MachineId machine, const wire::LeaseReport& held) {
   const auto* l = s.leases.find(held.lease);
-  wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = "stop"};
+  wire::Order out{.lease = held.lease, .epoch = held.epoch, .action = wire::OrderAction::stop};
   if (l == nullptr || l->machine != machine || l->epoch != held.epoch ||
       l->state == market::LeaseState::closed)
     return out;
-  out.action = l->state == market::LeaseState::draining ? "drain" : "run";
+  out.action =
+      l->state == market::LeaseState::draining ? wire::OrderAction::drain : wire::OrderAction::run;
   out.until = l->next ? l->next->until : l->term.until;
   return out;
 }
@@ -367,24 +371,34 @@ Result<wire::Lease> start(Context& c, const wire::LeaseStart& body) {
   return view(c.state(), lease);
 }
 
+market::LeaseOutcome outcome_of(wire::ReportedOutcome reported) {
+  switch (reported) {
+    case wire::ReportedOutcome::completed:
+      return market::LeaseOutcome::completed;
+    case wire::ReportedOutcome::failed:
+      return market::LeaseOutcome::failed;
+    case wire::ReportedOutcome::released:
+      return market::LeaseOutcome::released;
+    case wire::ReportedOutcome::unstarted:
+      return market::LeaseOutcome::unstarted;
+  }
+  CHECK(false);
+}
+
 Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
-  const auto outcome = base::from_string<market::LeaseOutcome>(body.outcome);
-  if (!outcome)
-    return fail(Code::invalid, fmt::format("'{}' is not an outcome", body.outcome.substr(0, 40)),
-                "use completed, failed, released or unstarted", "outcome");
   if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
-  SOUK_TRY(c.execute(
-      market::FinishLease{id, body.epoch, *outcome, body.detail, body.result.value_or("")}));
+  SOUK_TRY(c.execute(market::FinishLease{id, body.epoch, outcome_of(body.outcome), body.detail,
+                                         body.result.value_or("")}));
   if (body.usage) c.services().telemetry.add(id, {c.now(), *body.usage});
   return view(c.state(), c.state().leases.at(id));
 }
 
-Result<wire::Done> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
+Result<wire::Acknowledged> checkpoint(Context& c, const wire::LeaseCheckpoint& body) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
   SOUK_TRY(need_blob(c, body.checkpoint, "checkpoint"));
   SOUK_TRY(c.execute(market::CheckpointLease{id, body.epoch, body.checkpoint}));
-  return wire::Done{};
+  return wire::Acknowledged{};
 }
 
 Result<wire::Page<wire::Lease>> list_leases(Context& c) {

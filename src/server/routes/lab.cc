@@ -3,7 +3,8 @@
 #include "server/http/router.h"
 #include "server/lab/lab_runs.h"
 #include "server/routes/views.h"
-#include "wire/lab.h"
+#include "wire/api/answer.h"
+#include "wire/api/lab.h"
 
 // The routes of the lab: experiments that the server computes for whoever asks, and this market's
 // own history under other rules. The core only says who asks; nothing here waits for what computes.

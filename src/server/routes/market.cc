@@ -7,6 +7,7 @@
 #include "server/routes/book_view.h"
 #include "server/routes/faq.h"
 #include "server/routes/views.h"
+#include "wire/spellings.h"
 
 // Prices, the ledger, what operators see and set, and help.
 
@@ -27,12 +28,12 @@ Result<const market::SlotClass*> class_of(const Context& c) {
 Result<wire::Prices> prices(Context& c) {
   SOUK_ASSIGN(const auto* slot_class, class_of(c));
   SOUK_ASSIGN(const auto days, c.number("days", 7, 1, 400));
-  const auto by = c.query("by");
-  if (!by.empty() && by != "hour" && by != "day")
-    return fail(Code::invalid, fmt::format("'by' is '{}'", by.substr(0, 40)), "use hour or day",
-                "by");
+  auto by = wire::BucketLength::hour;
+  if (const auto text = c.query("by"); !text.empty()) {
+    SOUK_ASSIGN(by, wire::parse_name<wire::BucketLength>(text, "by"));
+  }
   return prices_view(c.state(), *slot_class, c.now(), base::days(days),
-                     by == "day" ? base::days(1) : base::hours(1));
+                     by == wire::BucketLength::day ? base::days(1) : base::hours(1));
 }
 
 Result<wire::Statement> statement(Context& c) {
@@ -88,11 +89,7 @@ Result<wire::Page<wire::AuditEntry>> audit(Context& c) {
 }
 
 Result<wire::Feedback> give_feedback(Context& c, const wire::NewFeedback& body) {
-  const auto category = base::from_string<market::FeedbackCategory>(body.category);
-  if (!category)
-    return fail(Code::invalid, fmt::format("'{}' is not a category", body.category.substr(0, 40)),
-                base::suggest(body.category, names_of(market::FeedbackCategory{})), "category");
-  SOUK_ASSIGN(const auto events, c.execute(market::GiveFeedback{*category, body.text}));
+  SOUK_ASSIGN(const auto events, c.execute(market::GiveFeedback{body.category, body.text}));
   return view(c.state(), std::get<market::FeedbackGiven>(events.front()).feedback);
 }
 
@@ -123,7 +120,8 @@ void add_market_routes(Routes& routes) {
                              "Prices paid for a class, and suggested ones", Access::user, &prices);
   history.doc.query = {{"class", "string", "The slot class; the first by default.", false},
                        {"days", "integer", "How far back: 7 by default.", false},
-                       {"by", "string", "Buckets: hour (default) or day.", false}};
+                       {"by", "string", "Buckets: hour (default) or day.", false,
+                        wire::names_list<wire::BucketLength>()}};
   auto& book = routes.get("/v1/book", "getBook",
                           "What is asked and bid for a class now, by price and without names",
                           Access::user, [](Context& c) -> Result<wire::Book> {

@@ -1,4 +1,4 @@
-#include "wire/prepare.h"
+#include "wire/api/prepare.h"
 
 #include "job/train/training_file.h"
 #include "lab/report/choices.h"

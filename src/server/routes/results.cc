@@ -7,7 +7,7 @@
 #include "market/limits.h"
 #include "server/http/router.h"
 #include "server/routes/lookups.h"
-#include "wire/results.h"
+#include "wire/api/results.h"
 
 // What a job left, one file at a time: for browsers, which know no chunks and manifests. `souk
 // results` fetches whole folders.

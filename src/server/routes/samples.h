@@ -1,6 +1,6 @@
 #pragma once
 
-#include "wire/prepare.h"
+#include "wire/api/prepare.h"
 
 namespace souk::server {
 

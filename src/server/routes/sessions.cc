@@ -191,7 +191,7 @@ Result<net::Response> end_session(ServerContext& server, Core::Turn& turn, ApiCa
   const auto token = turn.state().find_token(*call.credential.token, turn.now())->id;
   SOUK_TRY(turn.execute(actor, market::RevokeToken{token}));
   if (call.credential.cookie) call.reply.drop_cookie();
-  return json_response(wire::to_json(wire::Done{}));
+  return json_response(wire::to_json(wire::Acknowledged{}));
 }
 
 void log_out(ServerContext& server, ApiCallPtr call) {
@@ -222,7 +222,7 @@ Result<net::Response> set_password(ServerContext& server, Core::Turn& turn, ApiC
       others.push_back(t.id);
   });
   for (const auto id : others) SOUK_TRY(turn.execute(actor, market::RevokeToken{id}));
-  auto response = json_response(wire::to_json(wire::Done{}));
+  auto response = json_response(wire::to_json(wire::Acknowledged{}));
   remember_answer(turn, call, change.account, response);
   return response;
 }
@@ -272,11 +272,11 @@ void add_session_routes(Routes& routes) {
                                          &log_in)
       .doc.status = 201;
   routes
-      .on_io<void, wire::Done>("POST", "/v1/logout", "logout",
-                               "End the session that this request belongs to", Access::user,
-                               &log_out)
+      .on_io<void, wire::Acknowledged>("POST", "/v1/logout", "logout",
+                                       "End the session that this request belongs to", Access::user,
+                                       &log_out)
       .doc.idempotency_key = true;
-  routes.on_io<wire::NewPassword, wire::Done>(
+  routes.on_io<wire::NewPassword, wire::Acknowledged>(
       "POST", "/v1/me/password", "changePassword",
       "Change my password; all my other sessions end, those of machines go on", Access::user,
       &change_password);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "lab/report/choices.h"
 #include "server/http/router.h"
+#include "server/routes/offer_view.h"
 #include "server/routes/views.h"
 #include "wire/query.h"
 
@@ -80,27 +81,9 @@ Result<wire::JobUsage> machine_usage(Context& c) {
   return out;
 }
 
-Result<std::vector<market::WeeklyWindow>> windows(const std::vector<std::string>& texts) {
-  std::vector<market::WeeklyWindow> out;
-  for (const auto& text : texts) {
-    SOUK_ASSIGN(auto w, market::parse_weekly(text));
-    out.push_back(std::move(w));
-  }
-  return out;
-}
-
-std::optional<market::Interval> interval(std::optional<base::Time> from,
-                                         std::optional<base::Time> until) {
-  if (!from && !until) return std::nullopt;
-  return market::Interval{from.value_or(base::Time()), until.value_or(base::kNever)};
-}
-
 Result<wire::Offer> post_offer(Context& c, const wire::NewOffer& body) {
   SOUK_ASSIGN(const auto slot_class, class_named(c.state(), body.class_));
-  market::OfferTerms terms{.slots = body.slots, .reserve = body.price};
-  SOUK_ASSIGN(terms.availability.weekly, windows(body.weekly));
-  terms.availability.once = interval(body.from, body.until);
-  if (body.longest_lease) terms.longest_lease = *body.longest_lease;
+  SOUK_ASSIGN(auto terms, terms_from(body));
   SOUK_ASSIGN(const auto events,
               c.execute(market::PostOffer{body.machine, slot_class, std::move(terms)}));
   return view(c.state(), std::get<market::OfferPosted>(events.front()).offer, c.now());
@@ -119,22 +102,7 @@ Result<wire::Offer> edit_offer(Context& c, const wire::OfferEdit& body) {
   const auto* o = c.state().offers.find(id);
   if (o == nullptr) return Context::no_such("offer", c.param());
   auto terms = o->terms;
-  if (body.market && body.price)
-    return fail(Code::invalid, "an offer has a price or takes the market's, not both",
-                "send price or market", "market");
-  if (body.slots) terms.slots = *body.slots;
-  if (body.price) terms.reserve = body.price;
-  if (body.market) terms.reserve.reset();
-  if (body.always) terms.availability = {};
-  if (body.weekly) {
-    SOUK_ASSIGN(terms.availability.weekly, windows(*body.weekly));
-  }
-  if (body.from || body.until) {
-    const auto old = terms.availability.once.value_or(market::Interval{});
-    terms.availability.once =
-        market::Interval{body.from.value_or(old.from), body.until.value_or(old.until)};
-  }
-  if (body.longest_lease) terms.longest_lease = *body.longest_lease;
+  SOUK_TRY(change(terms, body));
   SOUK_TRY(c.execute(market::ChangeOffer{id, std::move(terms)}));
   return show_offer(c, id);
 }
@@ -196,10 +164,10 @@ void add_machine_routes(Routes& routes) {
                                    &edit_machine);
   routes.change("DELETE", "/v1/machines/{id}", "removeMachine",
                 "Remove a machine that has no offers", Access::user,
-                [](Context& c) -> Result<wire::Done> {
+                [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
                   SOUK_TRY(c.execute(market::RemoveMachine{id}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
 }
 
@@ -234,10 +202,10 @@ void add_offer_routes(Routes& routes) {
       "Take no new leases; the present ones run to the end of their terms", Access::agent,
       [](Context& c) { return on_offer(c, [](auto id) { return market::DrainOffer{id}; }); });
   routes.change("DELETE", "/v1/offers/{id}", "removeOffer", "Remove an offer without leases",
-                Access::agent, [](Context& c) -> Result<wire::Done> {
+                Access::agent, [](Context& c) -> Result<wire::Acknowledged> {
                   SOUK_ASSIGN(const auto id, c.id<base::OfferId>());
                   SOUK_TRY(c.execute(market::RemoveOffer{id}));
-                  return wire::Done{};
+                  return wire::Acknowledged{};
                 });
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "market/state.h"
-#include "wire/api.h"
+#include "wire/api/mechanism.h"
 
 namespace souk::server {
 

@@ -16,10 +16,6 @@ using base::Credits;
 using base::Duration;
 using market::State;
 
-std::optional<Time> unless_zero(Time t) { return t == Time() ? std::nullopt : std::optional(t); }
-std::optional<Time> unless_never(Time t) {
-  return t == base::kNever ? std::nullopt : std::optional(t);
-}
 std::optional<std::string> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -27,7 +23,6 @@ template <class I>
 std::optional<I> unless_none(I id) {
   return id ? std::optional(id) : std::nullopt;
 }
-double share(std::int64_t ppm) { return static_cast<double>(ppm) / 1e6; }
 
 std::vector<std::string> names(const State& s, const std::vector<base::AccountId>& ids) {
   std::vector<std::string> out;
@@ -104,7 +99,7 @@ wire::Balance balance_view(const State& s, base::AccountId id) {
 
 wire::Token view(const market::Token& t) {
   return {.id = t.id,
-          .scope = std::string(to_string(t.scope)),
+          .scope = t.scope,
           .machine = unless_none(t.machine),
           .label = t.label,
           .created = t.created,
@@ -172,45 +167,6 @@ wire::Machine view(const State& s, const market::Machine& m) {
           .doubted = unless_empty(m.doubted)};
 }
 
-wire::Offer view(const State& s, const market::Offer& o, Time now) {
-  const auto& machine = s.machines.at(o.machine);
-  const auto open = market::opening(o.terms.availability, now);
-  const bool is_open = open && open->contains(now);
-  wire::Offer out{.id = o.id,
-                  .machine = o.machine,
-                  .machine_name = machine.name,
-                  .lender = account_name(s, o.owner),
-                  .class_ = s.slot_class(o.slot_class).name,
-                  .slots = o.terms.slots,
-                  .free = std::max(0, o.terms.slots - o.leased),
-                  .price = o.terms.reserve,
-                  .longest_lease = o.terms.longest_lease,
-                  .reliability = share(machine.reliability_ppm),
-                  .region = machine.spec.region,
-                  .provider = machine.spec.provider,
-                  .rtt_ms = machine.spec.rtt_ms,
-                  .created = o.created,
-                  .sandboxed = std::ranges::find(machine.spec.packages, job::kUnsandboxed) ==
-                               machine.spec.packages.end()};
-  for (const auto& w : o.terms.availability.weekly) out.weekly.push_back(to_string(w));
-  if (const auto& once = o.terms.availability.once) {
-    out.from = unless_zero(once->from);
-    out.until = unless_never(once->until);
-  }
-  if (is_open) out.closes = unless_never(open->until);
-  if (open && !is_open) out.opens = open->from;
-  if (o.paused_until > now) out.paused_until = unless_never(o.paused_until);
-  out.state = !s.accounts.at(o.owner).frozen.empty() ? "frozen"
-              : o.draining                           ? "draining"
-              : o.paused_until > now                 ? "paused"
-              : !machine.online                      ? "offline"
-              : !machine.doubted.empty()             ? "doubted"
-              : !is_open                             ? "closed"
-              : out.free == 0                        ? "full"
-                                                     : "open";
-  return out;
-}
-
 wire::Lease view(const State& s, const market::Lease& l) {
   wire::Lease out{.id = l.id,
                   .job = l.job,
@@ -221,7 +177,7 @@ wire::Lease view(const State& s, const market::Lease& l) {
                   .class_ = s.slot_class(l.slot_class).name,
                   .slots = l.slots,
                   .epoch = l.epoch,
-                  .state = std::string(to_string(l.state)),
+                  .state = l.state,
                   .detail = unless_empty(l.detail),
                   .price = l.term.pays,
                   .from = l.term.from,
@@ -232,7 +188,7 @@ wire::Lease view(const State& s, const market::Lease& l) {
                   .paid = l.paid,
                   .earned = l.earned,
                   .ended = unless_zero(l.ended)};
-  if (l.outcome != market::LeaseOutcome::none) out.outcome = std::string(to_string(l.outcome));
+  if (l.outcome != market::LeaseOutcome::none) out.outcome = l.outcome;
   if (l.next) {
     out.next_price = l.next->pays;
     out.next_until = l.next->until;
@@ -256,7 +212,7 @@ wire::Job view(const State& s, const market::Job& j) {
                 .deadline = unless_never(j.terms.deadline),
                 .priority = j.terms.priority,
                 .constraints = view(s, j.terms.constraints),
-                .state = std::string(to_string(j.state)),
+                .state = j.state,
                 .reason = j.reason,
                 .held = j.held,
                 .done = j.done,
@@ -311,28 +267,24 @@ wire::AuditEntry view(const State& s, const market::AuditEntry& e) {
 }
 
 wire::Feedback view(const State& s, const market::Feedback& f) {
-  return {f.id, account_name(s, f.account), std::string(to_string(f.category)), f.text, f.at};
+  return {f.id, account_name(s, f.account), f.category, f.text, f.at};
 }
 
 wire::StatementLine view(const market::StatementLine& l) {
-  return {l.at,  std::string(to_string(l.kind)), l.amount, unless_none(l.job), unless_none(l.lease),
-          l.memo};
+  return {l.at, l.kind, l.amount, unless_none(l.job), unless_none(l.lease), l.memo};
 }
 
 wire::Why why_view(const State& s, const market::Job& j, Time now) {
   const auto why = market::why(s, j, now);
   wire::Why out{.job = j.id,
-                .state = std::string(to_string(j.state)),
+                .state = j.state,
                 .summary = why.summary,
                 .needed = why.needed,
                 .matching = why.matching};
-  for (const auto& g : why.groups) {
-    wire::WhyGroup group{.offers = g.offers, .slots = g.slots, .example = g.example};
-    for (const auto o : g.obstacles) group.obstacles.emplace_back(to_string(o));
-    out.groups.push_back(std::move(group));
-  }
+  for (const auto& g : why.groups)
+    out.groups.push_back({g.obstacles, g.offers, g.slots, g.example});
   for (const auto& r : why.relaxations)
-    out.relaxations.push_back({std::string(to_string(r.kind)), r.change, r.slots, r.extra, r.flag});
+    out.relaxations.push_back({r.kind, r.change, r.slots, r.extra, r.flag});
   return out;
 }
 

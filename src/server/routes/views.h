@@ -1,17 +1,39 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 
+#include "base/time.h"
 #include "market/state.h"
 #include "market/why.h"
-#include "wire/api.h"
+#include "wire/api/account.h"
+#include "wire/api/feedback.h"
+#include "wire/api/job.h"
+#include "wire/api/lease.h"
+#include "wire/api/ledger.h"
+#include "wire/api/machine.h"
+#include "wire/api/mechanism.h"
+#include "wire/api/prices.h"
+#include "wire/api/slot_class.h"
+#include "wire/api/system.h"
+#include "wire/api/why.h"
 
 // The state as the API shows it. Pure.
 
 namespace souk::server {
 
 using base::Time;
+
+// Times that the market always has, and the API leaves out where they say nothing.
+[[nodiscard]] inline std::optional<Time> unless_zero(Time t) {
+  return t == Time() ? std::nullopt : std::optional(t);
+}
+[[nodiscard]] inline std::optional<Time> unless_never(Time t) {
+  return t == base::kNever ? std::nullopt : std::optional(t);
+}
+[[nodiscard]] inline double share(std::int64_t ppm) { return static_cast<double>(ppm) / 1e6; }
 
 [[nodiscard]] std::string account_name(const market::State& s, base::AccountId id);
 
@@ -20,7 +42,6 @@ using base::Time;
 [[nodiscard]] wire::Token view(const market::Token& t);
 [[nodiscard]] wire::SlotClass view(const market::State& s, const market::SlotClass& c, Time now);
 [[nodiscard]] wire::Machine view(const market::State& s, const market::Machine& m);
-[[nodiscard]] wire::Offer view(const market::State& s, const market::Offer& o, Time now);
 [[nodiscard]] wire::Job view(const market::State& s, const market::Job& j);
 [[nodiscard]] wire::Lease view(const market::State& s, const market::Lease& l);
 [[nodiscard]] wire::Settings view(const market::Settings& v);

@@ -11,13 +11,13 @@
 #include "base/fields.h"
 #include "base/parameter.h"
 #include "base/result.h"
+#include "base/vocabulary.h"
 #include "train/parameters.h"
 #include "train/update.h"
 
 namespace souk::train {
 
-// What workers send: the change of the parameters (new - base), or the new parameters themselves.
-SOUK_ENUM(Sends, delta, weights)
+using base::Sends;
 
 struct Needs {
   Sends sends = Sends::delta;

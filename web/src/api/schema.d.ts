@@ -1229,6 +1229,46 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @enum {string} */
+        Scope: "user" | "machine" | "operator";
+        /** @enum {string} */
+        OfferState: "open" | "full" | "closed" | "doubted" | "offline" | "paused" | "draining" | "frozen";
+        /** @enum {string} */
+        RetryOn: "lost" | "failed";
+        /** @enum {string} */
+        Network: "none" | "internet";
+        /** @enum {string} */
+        WorkerState: "waiting" | "preparing" | "running" | "draining" | "done";
+        /** @enum {string} */
+        JobState: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
+        /** @enum {string} */
+        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided";
+        /** @enum {string} */
+        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget";
+        /** @enum {string} */
+        LeaseState: "granted" | "running" | "draining" | "closed";
+        /** @enum {string} */
+        LeaseOutcome: "none" | "completed" | "failed" | "released" | "term" | "lost" | "unstarted" | "job";
+        /** @enum {string} */
+        ReportedOutcome: "completed" | "failed" | "released" | "unstarted";
+        /** @enum {string} */
+        OrderAction: "run" | "drain" | "stop";
+        /** @enum {string} */
+        LineKind: "grant" | "bonus" | "reserve" | "refund" | "spend" | "earn";
+        /** @enum {string} */
+        FeedbackCategory: "question" | "problem" | "idea" | "praise";
+        /** @enum {string} */
+        Trainer: "torch" | "python";
+        /** @enum {string} */
+        UnitKind: "wait" | "init" | "train" | "evaluate" | "finish";
+        /** @enum {string} */
+        Sends: "delta" | "weights";
+        /** @enum {string} */
+        TrainingState: "waiting" | "training" | "finished";
+        /** @enum {string} */
+        Bottleneck: "compute" | "network" | "hub";
+        /** @enum {string} */
+        HealthStatus: "ok" | "ready";
         Account: {
             /**
              * @description Names one account.
@@ -1310,7 +1350,7 @@ export interface components {
             image?: string;
             checkpoint?: components["schemas"]["BatchCheckpoint"];
             /** @default none */
-            network: string;
+            network: components["schemas"]["Network"];
             retry?: components["schemas"]["Retry"];
             train?: components["schemas"]["Train"];
         };
@@ -1413,7 +1453,7 @@ export interface components {
             /** @default false */
             significant: boolean;
         };
-        Done: {
+        Acknowledged: {
             /** @default true */
             ok: boolean;
         };
@@ -1440,7 +1480,7 @@ export interface components {
              */
             id: string;
             account: string;
-            category: string;
+            category: components["schemas"]["FeedbackCategory"];
             text: string;
             /** Format: date-time */
             at: string;
@@ -1462,16 +1502,16 @@ export interface components {
             memo: string;
         };
         Health: {
-            status: string;
+            status: components["schemas"]["HealthStatus"];
             version: string;
             /** Format: int64 */
             events: number;
         };
         Heartbeat: {
-            leases?: components["schemas"]["Held"][];
+            leases?: components["schemas"]["LeaseReport"][];
             holds?: string[];
         };
-        Held: {
+        LeaseReport: {
             /**
              * @description Names one lease.
              * @example l17
@@ -1488,7 +1528,7 @@ export interface components {
              */
             id: string;
             token: string;
-            scope: string;
+            scope: components["schemas"]["Scope"];
             /**
              * @description Names one machine.
              * @example m17
@@ -1532,7 +1572,7 @@ export interface components {
             deadline?: string;
             priority: number;
             constraints: components["schemas"]["Constraints"];
-            state: string;
+            state: components["schemas"]["JobState"];
             reason: string;
             held: number;
             done: number;
@@ -1715,8 +1755,8 @@ export interface components {
             class: string;
             slots: number;
             epoch: number;
-            state: string;
-            outcome?: string;
+            state: components["schemas"]["LeaseState"];
+            outcome?: components["schemas"]["LeaseOutcome"];
             detail?: string;
             /**
              * @description Credits, with at most six decimals.
@@ -1754,7 +1794,7 @@ export interface components {
             ended?: string;
             part?: number;
             doing?: string;
-            task?: components["schemas"]["Task"];
+            task?: components["schemas"]["BatchAssignment"];
         };
         LeaseCheckpoint: {
             epoch: number;
@@ -1762,7 +1802,7 @@ export interface components {
         };
         LeaseFinish: {
             epoch: number;
-            outcome: string;
+            outcome: components["schemas"]["ReportedOutcome"];
             /** @default  */
             detail: string;
             result?: string;
@@ -1966,7 +2006,7 @@ export interface components {
             bootstrap?: string;
         };
         NewFeedback: {
-            category: string;
+            category: components["schemas"]["FeedbackCategory"];
             text: string;
         };
         NewJob: {
@@ -2044,7 +2084,7 @@ export interface components {
         };
         NewToken: {
             /** @default user */
-            scope: string;
+            scope: components["schemas"]["Scope"];
             /**
              * @description Names one machine.
              * @example m17
@@ -2123,7 +2163,7 @@ export interface components {
              * @example 0.4
              */
             price?: number;
-            state: string;
+            state: components["schemas"]["OfferState"];
             weekly?: string[];
             /** Format: date-time */
             from?: string;
@@ -2183,7 +2223,7 @@ export interface components {
              */
             lease: string;
             epoch: number;
-            action: string;
+            action: components["schemas"]["OrderAction"];
             /** Format: date-time */
             until?: string;
         };
@@ -2224,8 +2264,8 @@ export interface components {
             items?: components["schemas"]["Machine"][];
             next?: string;
         };
-        PagePart: {
-            items?: components["schemas"]["Part"][];
+        PageWorkerStatus: {
+            items?: components["schemas"]["WorkerStatus"][];
             next?: string;
         };
         PageSlotClass: {
@@ -2236,26 +2276,9 @@ export interface components {
             items?: components["schemas"]["Token"][];
             next?: string;
         };
-        Parameter: {
-            name: string;
-            type: components["schemas"]["ParameterType"];
-            low?: number;
-            high?: number;
-            /** @default false */
-            above_low: boolean;
-            choices?: string[];
-            /** @default false */
-            needed: boolean;
-            default?: string;
-            default_words?: string;
-            suggested?: string;
-            meaning: string;
-        };
-        /** @enum {string} */
-        ParameterType: "number" | "whole" | "decimal" | "price" | "choice" | "text";
-        Part: {
+        WorkerStatus: {
             index: number;
-            state: string;
+            state: components["schemas"]["WorkerState"];
             tries: number;
             /**
              * @description Names one lease.
@@ -2274,7 +2297,7 @@ export interface components {
              */
             for?: string;
         };
-        Plan: {
+        JobPlan: {
             candidates?: components["schemas"]["PlanCandidate"][];
             why: string;
             /** @default false */
@@ -2321,7 +2344,7 @@ export interface components {
              */
             cost_high: number;
             chance?: number;
-            limit: string;
+            limit: components["schemas"]["Bottleneck"];
             /** @default false */
             chosen: boolean;
         };
@@ -2412,7 +2435,7 @@ export interface components {
             hint?: string;
         };
         Relaxation: {
-            kind: string;
+            kind: components["schemas"]["RelaxKind"];
             change: string;
             /** Format: int64 */
             slots: number;
@@ -2469,7 +2492,7 @@ export interface components {
             next?: string;
         };
         Retry: {
-            on?: string[];
+            on?: components["schemas"]["RetryOn"][];
             /** @default 10 */
             max: number;
         };
@@ -2667,7 +2690,7 @@ export interface components {
         StatementLine: {
             /** Format: date-time */
             at: string;
-            kind: string;
+            kind: components["schemas"]["LineKind"];
             /**
              * @description Credits, with at most six decimals.
              * @example 0.4
@@ -2704,9 +2727,7 @@ export interface components {
             version: string;
             reproduce: string;
         };
-        /** @enum {string} */
-        SybilProofness: "none" | "for_buyers" | "on_one_side" | "within_round";
-        Task: {
+        BatchAssignment: {
             job_name: string;
             kind: string;
             index: number;
@@ -2768,7 +2789,7 @@ export interface components {
              * @example t17
              */
             id: string;
-            scope: string;
+            scope: components["schemas"]["Scope"];
             /**
              * @description Names one machine.
              * @example m17
@@ -2782,7 +2803,7 @@ export interface components {
         };
         Train: {
             /** @default torch */
-            trainer: string;
+            trainer: components["schemas"]["Trainer"];
             config?: {
                 [key: string]: string;
             };
@@ -2858,7 +2879,7 @@ export interface components {
             spent: components["schemas"]["TimeSpent"];
         };
         Training: {
-            state: string;
+            state: components["schemas"]["TrainingState"];
             reason: string;
             rule: string;
             epoch: number;
@@ -2932,7 +2953,7 @@ export interface components {
         /** @enum {string} */
         Truthfulness: "none" | "in_units" | "for_buyers" | "in_price" | "in_price_and_units" | "for_single_minded";
         Unit: {
-            kind: string;
+            kind: components["schemas"]["UnitKind"];
             /** Format: int64 */
             id: number;
             shard: string;
@@ -2947,7 +2968,7 @@ export interface components {
             lr: number;
             /** Format: int64 */
             seed: number;
-            send: string;
+            send: components["schemas"]["Sends"];
             state_scale: number;
             codec: string;
             /**
@@ -3028,7 +3049,7 @@ export interface components {
              * @example j17
              */
             job: string;
-            state: string;
+            state: components["schemas"]["JobState"];
             summary: string;
             /** Format: int64 */
             needed: number;
@@ -3038,7 +3059,7 @@ export interface components {
             relaxations?: components["schemas"]["Relaxation"][];
         };
         WhyGroup: {
-            obstacles?: string[];
+            obstacles?: components["schemas"]["Obstacle"][];
             /** Format: int64 */
             offers: number;
             /** Format: int64 */
@@ -3049,7 +3070,7 @@ export interface components {
              */
             example: string;
         };
-        Work: {
+        OpenLeases: {
             leases?: components["schemas"]["Lease"][];
             /** Format: int64 */
             version: number;
@@ -3292,7 +3313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3320,7 +3341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3528,7 +3549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3554,7 +3575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3754,7 +3775,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3914,7 +3935,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4040,7 +4061,7 @@ export interface operations {
                 /** @description The `next` of the page before. */
                 after?: string;
                 /** @description Only jobs in this state. */
-                state?: string;
+                state?: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
                 /** @description Operators: everybody's. */
                 all?: boolean;
             };
@@ -4109,7 +4130,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plan"];
+                    "application/json": components["schemas"]["JobPlan"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4190,7 +4211,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PagePart"];
+                    "application/json": components["schemas"]["PageWorkerStatus"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4464,7 +4485,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4522,7 +4543,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Work"];
+                    "application/json": components["schemas"]["OpenLeases"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4600,7 +4621,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4686,7 +4707,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -2,8 +2,11 @@ import { Badge, Group, Text } from '@mantine/core';
 import type { Schemas } from '../api/client';
 import { When } from './when';
 
-const kColors: Record<string, string> = { question: 'blue', problem: 'red', idea: 'grape', praise: 'teal' };
-export const kCategories = Object.keys(kColors);
+type Category = Schemas['FeedbackCategory'];
+
+const kColors: Record<Category, string> = { question: 'blue', problem: 'red', idea: 'grape', praise: 'teal' };
+export const kCategories: Category[] = ['question', 'problem', 'idea', 'praise'];
+export const isCategory = (word: string): word is Category => word in kColors;
 
 // What somebody told the operator; `signed` says who.
 export function Remark({ remark, signed = false }: { remark: Schemas['Feedback']; signed?: boolean }) {

@@ -1,14 +1,24 @@
 import { Badge } from '@mantine/core';
+import type { Schemas } from '../api/client';
 
-// The states of jobs, leases, offers and machines. The word says it; the colour helps.
-const kColors: Record<string, string> = {
-  running: 'teal', open: 'teal', online: 'teal', live: 'teal', succeeded: 'green', done: 'green', completed: 'green',
+// The states of jobs, leases, workers, offers, machines and runs of the lab. The word says it; the
+// colour helps.
+export type State =
+  | Schemas['JobState']
+  | Schemas['LeaseState']
+  | Schemas['WorkerState']
+  | Schemas['OfferState']
+  | Schemas['LabState']
+  | 'no offer';
+
+const kColors: Record<State, string> = {
+  running: 'teal', open: 'teal', succeeded: 'green', done: 'green',
   queued: 'blue', granted: 'blue', preparing: 'blue', full: 'blue', waiting: 'blue',
-  paused: 'yellow', draining: 'yellow', closed: 'gray', released: 'gray', offline: 'gray',
-  cancelled: 'gray', expired: 'orange', failed: 'red', lost: 'red', doubted: 'red', frozen: 'red',
+  paused: 'yellow', draining: 'yellow', closed: 'gray', offline: 'gray', 'no offer': 'gray',
+  cancelled: 'gray', expired: 'orange', failed: 'red', doubted: 'red', frozen: 'red',
 };
 
-export function StateBadge({ state }: { state: string }) {
+export function StateBadge({ state }: { state: State }) {
   return (
     <Badge color={kColors[state] ?? 'gray'} variant="light" tt="none" style={{ flexShrink: 0 }}>
       {state}

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import type { Schemas } from '../../api/client';
 import { change, useChange } from '../../api/queries';
 import { CopyLine } from '../../parts/copy-line';
 import { Dialog } from '../../parts/dialog';
@@ -18,7 +19,7 @@ export function NewToken() {
   const me = useMe();
   const [label, setLabel] = useState('');
   const [expiry, setExpiry] = useState('90d');
-  const [scope, setScope] = useState('user');
+  const [scope, setScope] = useState<Schemas['Scope']>('user');
   const [token, setToken] = useState('');
   const make = useChange(
     () => change('post', '/v1/tokens', { body: { scope, label, ...(expiry ? { expires_in: expiry } : {}) } }),
@@ -62,7 +63,7 @@ export function NewToken() {
             ]}
             value={scope}
             allowDeselect={false}
-            onChange={(value) => setScope(value ?? 'user')}
+            onChange={(value) => setScope(value === 'operator' ? value : 'user')}
           />
         )}
         <Button type="submit" loading={make.isPending} disabled={label.trim() === ''}>

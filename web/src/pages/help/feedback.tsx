@@ -1,17 +1,18 @@
 import { Button, Group, SegmentedControl, Stack, Text, Textarea } from '@mantine/core';
 import { type FormEvent, useId, useState } from 'react';
+import type { Schemas } from '../../api/client';
 import { change, useChange, usePages } from '../../api/queries';
 import { Empty } from '../../parts/empty';
 import { More } from '../../parts/more';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
-import { kCategories, Remark } from '../../parts/remark';
+import { isCategory, kCategories, Remark } from '../../parts/remark';
 import { useMe } from '../../session';
 
 const kLongest = 4_000;
 
 function Form() {
-  const [category, setCategory] = useState('question');
+  const [category, setCategory] = useState<Schemas['FeedbackCategory']>('question');
   const [text, setText] = useState('');
   const label = useId();
   const give = useChange(() => change('post', '/v1/feedback', { body: { category, text } }), {
@@ -32,7 +33,7 @@ function Form() {
           <SegmentedControl
             aria-labelledby={label}
             value={category}
-            onChange={setCategory}
+            onChange={(value) => isCategory(value) && setCategory(value)}
             data={kCategories}
           />
         </div>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { flowOf, type Line, usualSpan } from './flow';
 
 const now = new Date(2026, 0, 15, 12, 34);
-const line = (kind: string, amount: number, hoursAgo: number): Line => ({
+const line = (kind: Line['kind'], amount: number, hoursAgo: number): Line => ({
   at: new Date(now.getTime() - hoursAgo * 3_600_000).toISOString(), kind, amount, memo: '',
 });
 

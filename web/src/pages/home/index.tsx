@@ -1,4 +1,5 @@
 import { Alert, SimpleGrid } from '@mantine/core';
+import type { Schemas } from '../../api/client';
 import { useGet } from '../../api/queries';
 import { Loaded, Page } from '../../parts/page';
 import { useMe } from '../../session';
@@ -8,7 +9,7 @@ import { MyJobs, MyMachines } from './mine';
 import { NextSteps } from './next-steps';
 import { ratesOf } from './now';
 
-const jobsIn = (state: string) => ({ query: { state, limit: 100 } });
+const jobsIn = (state: Schemas['JobState']) => ({ query: { state, limit: 100 } });
 
 export default function Home() {
   const me = useMe();

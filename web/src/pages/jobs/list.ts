@@ -2,16 +2,8 @@ import type { Schemas } from '../../api/client';
 
 export type Job = Schemas['Job'];
 
-export const kStates = [
-  'queued',
-  'running',
-  'paused',
-  'succeeded',
-  'failed',
-  'cancelled',
-  'expired',
-] as const;
-export type JobState = (typeof kStates)[number];
+export type JobState = Schemas['JobState'];
+export const kStates: JobState[] = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled', 'expired'];
 
 export const hasEnded = (job: Pick<Job, 'ended'>): boolean => job.ended !== undefined;
 
@@ -25,8 +17,8 @@ export function matching(jobs: Job[], search: string): Job[] {
   });
 }
 
-export function countStates(jobs: Job[]): Map<string, number> {
-  const out = new Map<string, number>();
+export function countStates(jobs: Job[]): Map<JobState, number> {
+  const out = new Map<JobState, number>();
   for (const job of jobs) out.set(job.state, (out.get(job.state) ?? 0) + 1);
   return out;
 }

@@ -4,6 +4,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { type ReactNode, useState } from 'react';
 import { expect, test } from 'vitest';
+import type { Schemas } from '../../api/client';
 import { enter } from '../../session';
 import { showWith } from '../../testing/market';
 import NewJobPage from './new-job';
@@ -98,7 +99,7 @@ test('from a sample to a submitted job, with the plan before it', async () => {
 
 test('a copy keeps the data of the first job and changes what the form says', async () => {
   const user = userEvent.setup();
-  const train = {
+  const train: Schemas['Train'] = {
     trainer: 'torch',
     config: { model: '"lenet"' },
     rule: '',

@@ -1,1 +1,3 @@
-export const isOver = (state: string | undefined) => state === 'done' || state === 'failed' || state === 'cancelled';
+import type { Schemas } from '../../api/client';
+
+export const isOver = (state: Schemas['LabState'] | undefined) => state === 'done' || state === 'failed' || state === 'cancelled';

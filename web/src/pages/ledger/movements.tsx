@@ -20,7 +20,7 @@ function Filters({ filter, set, jobs }: { filter: Filter; set: (more: Partial<Fi
         w={160}
         data={[...kinds]}
         value={filter.kind || null}
-        onChange={(kind) => set({ kind: kind ?? '' })}
+        onChange={(word) => set({ kind: kinds.find((k) => k === word) ?? '' })}
       />
       <Select
         label="Job"

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { bookOf, csvOf, fileName, jobsIn, type Line, matching, reasonOf, sharesOf, signed, sumsOf } from './statement';
+import { bookOf, csvOf, fileName, type Filter, jobsIn, type Line, matching, reasonOf, sharesOf, signed, sumsOf } from './statement';
 
 const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
-function line(minute: number, kind: string, amount: number, more: Partial<Line> = {}): Line {
+function line(minute: number, kind: Line['kind'], amount: number, more: Partial<Line> = {}): Line {
   return { at: at(minute), kind, amount, memo: '', ...more };
 }
 // Newest first, as the market sends it: 100 granted, 10 set aside, 4 of them paid, 6 returned.
@@ -54,7 +54,7 @@ test('every movement has a reason', () => {
 
 test('filters by kind, job and words', () => {
   const { rows } = bookOf(lines, now);
-  const none = { kind: '', job: '', text: '' };
+  const none: Filter = { kind: '', job: '', text: '' };
   expect(matching(rows, none)).toHaveLength(5);
   expect(matching(rows, { ...none, kind: 'earn' })).toHaveLength(1);
   expect(matching(rows, { ...none, job: 'j1' })).toHaveLength(3);
@@ -83,7 +83,7 @@ test('the whole ledger in four rows that sum to zero', () => {
 });
 
 test('spreadsheets get plain text, never a formula', () => {
-  const { rows } = bookOf([line(1, 'grant', 5, { memo: 'a "gift", thanks' }), line(0, '=cmd()', 1)], now);
+  const { rows } = bookOf([line(1, 'grant', 5, { memo: 'a "gift", thanks' }), line(0, JSON.parse('"=cmd()"'), 1)], now);
   const csv = csvOf(rows).split('\r\n');
   expect(csv[0]).toBe('at,kind,amount,job,lease,reason,available_after,escrow_after');
   expect(csv[1]).toBe('2026-01-01T00:01:00Z,grant,5,,,"granted by the operator: a ""gift"", thanks",6,0');

@@ -14,8 +14,9 @@ export type Book = {
   complete: boolean; // From the account's first movement on.
 };
 
-export const kinds = ['grant', 'bonus', 'reserve', 'refund', 'spend', 'earn'] as const;
-export const kindWords: Record<string, string> = {
+export type Kind = Schemas['LineKind'];
+export const kinds: Kind[] = ['grant', 'bonus', 'reserve', 'refund', 'spend', 'earn'];
+export const kindWords: Record<Kind, string> = {
   grant: 'credits created for you by the operator',
   bonus: 'a bonus, which pays for jobs only',
   reserve: 'set aside in escrow for a job',
@@ -31,7 +32,7 @@ const kKept = 500;
 const micro = (amount: number) => Math.round(amount * 1e6);
 
 export function reasonOf({ kind, job, lease, memo }: Line): string {
-  const words: Record<string, string> = {
+  const words: Record<Kind, string> = {
     grant: 'granted by the operator',
     bonus: 'bonus',
     reserve: `set aside for job ${job}`,
@@ -71,7 +72,7 @@ export function bookOf(lines: Line[], now: { available: number; bonus: number; e
   return { rows, complete };
 }
 
-export type Filter = { kind: string; job: string; text: string };
+export type Filter = { kind: Kind | ''; job: string; text: string };
 
 export function matching(rows: Row[], { kind, job, text }: Filter): Row[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -84,8 +85,8 @@ export function matching(rows: Row[], { kind, job, text }: Filter): Row[] {
 }
 
 // By kind: what is set aside and what is then paid from it would count twice in one sum.
-export function sumsOf(rows: Row[]): { kind: string; sum: number }[] {
-  const sums = new Map<string, number>();
+export function sumsOf(rows: Row[]): { kind: Kind; sum: number }[] {
+  const sums = new Map<Kind, number>();
   for (const { line } of rows) sums.set(line.kind, (sums.get(line.kind) ?? 0) + micro(line.amount));
   return kinds.flatMap((kind) => {
     const sum = sums.get(kind);

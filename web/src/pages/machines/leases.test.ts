@@ -21,7 +21,7 @@ function machine(more: Partial<Machine> = {}): Machine {
 test('what costs reliability and what regains it', () => {
   expect(effectOf(lease({ outcome: 'lost' }))).toBe('broken');
   expect(effectOf(lease({ outcome: 'unstarted', started: undefined }))).toBe('broken');
-  for (const outcome of ['completed', 'failed', 'term', 'job']) expect(effectOf(lease({ outcome }))).toBe('kept');
+  for (const outcome of ['completed', 'failed', 'term', 'job'] as const) expect(effectOf(lease({ outcome }))).toBe('kept');
   expect(effectOf(lease({ outcome: 'released' }))).toBe('neither');
   expect(effectOf(lease({ outcome: 'job', started: undefined }))).toBe('neither');
   expect(effectOf(lease({ state: 'running' }))).toBeUndefined();

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/client';
+import type { State } from '../../parts/state-badge';
 
 // What became of a machine's leases, and what that says of its reliability (market/types.h).
 
@@ -12,7 +13,8 @@ export function effectOf(lease: Lease): Effect | undefined {
   return lease.started !== undefined && lease.outcome !== 'released' ? 'kept' : 'neither';
 }
 
-const kWords: Record<string, string> = {
+const kWords: Record<Schemas['LeaseOutcome'], string> = {
+  none: 'still open',
   completed: 'the program ended well',
   failed: 'the program failed, which is not the machine’s fault',
   released: 'given back with notice',
@@ -22,7 +24,7 @@ const kWords: Record<string, string> = {
   job: 'the job ended or paused',
 };
 
-export type Tally = { outcome: string; words: string; effect: Effect; count: number };
+export type Tally = { outcome: Schemas['LeaseOutcome']; words: string; effect: Effect; count: number };
 
 // By outcome, those that cost reliability first.
 export function tally(leases: Lease[]): Tally[] {
@@ -52,10 +54,10 @@ export function isKnown({ spec, offers }: Machine): boolean {
   return spec.cpu !== '' || spec.os !== '' || (offers ?? []).length > 0;
 }
 
-const kOfferStates = ['full', 'open', 'closed', 'paused', 'draining', 'frozen'];
+const kOfferStates: Schemas['OfferState'][] = ['full', 'open', 'closed', 'paused', 'draining', 'frozen'];
 
 // One word for a machine: its own trouble first, then the liveliest of its offers.
-export function stateOf(machine: Machine, offers: Schemas['Offer'][]): string {
+export function stateOf(machine: Machine, offers: Schemas['Offer'][]): State {
   if (machine.doubted !== undefined) return 'doubted';
   if (!isKnown(machine)) return 'waiting';
   if (!machine.online) return 'offline';

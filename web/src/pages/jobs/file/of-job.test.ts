@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Schemas } from '../../../api/client';
 import { aJob } from '../testing';
 import { draftOfJob, unsaid, yamlOfJob } from './of-job';
 
-const train = {
+const train: Schemas['Train'] = {
   trainer: 'torch',
   config: { model: '"mlp"', hidden: '64', input: '[1,28,28]', classes: '10' },
   rule: '',
@@ -22,7 +23,7 @@ const train = {
     { blob: 'cd', samples: 30_000 },
   ],
 };
-const batch = { run: 'souk-torch', setup: '', network: 'none', retry: { on: ['lost'], max: 10 } };
+const batch: Schemas['Batch'] = { run: 'souk-torch', setup: '', network: 'none', retry: { on: ['lost'], max: 10 } };
 
 test('a training as a job file, but for its data', () => {
   const job = aJob({ batch: { ...batch, train }, constraints: { packages: ['@torch'] } });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aLease } from '../testing';
-import { fate, kMostLanes, laneText, ticksOf, timelineOf } from './lanes';
+import { fate, kMostLanes, laneText, type Lease, ticksOf, timelineOf } from './lanes';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const names = new Map([
@@ -41,11 +41,11 @@ test('a job without leases has an empty timeline', () => {
 test('every way to leave has its word', () => {
   expect(fate({ state: 'closed', outcome: 'lost' })).toEqual({ word: 'lost', color: 'red' });
   expect(fate({ state: 'closed', outcome: 'released' }).word).toBe('released by its lender');
-  const over = { state: 'closed', outcome: 'job', ended: '2026-01-01T12:10:00Z' };
+  const over: Pick<Lease, 'state' | 'outcome' | 'ended'> = { state: 'closed', outcome: 'job', ended: '2026-01-01T12:10:00Z' };
   expect(fate(over, '2026-01-01T12:10:00.2Z').word).toBe('stayed to the end');
   expect(fate(over).word).toBe('job paused');
   expect(fate({ state: 'granted' }).word).toBe('preparing');
-  expect(fate({ state: 'closed', outcome: 'something new' }).word).toBe('something new');
+  expect(fate(JSON.parse('{"state":"closed","outcome":"something new"}')).word).toBe('something new');
 });
 
 test('the latest leases are shown of very many', () => {

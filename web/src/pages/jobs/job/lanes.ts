@@ -28,7 +28,8 @@ export type Timeline = {
 export const kMostLanes = 200;
 
 // For leases that ended: the word and its colour.
-const kOutcomes: Record<string, [string, string]> = {
+const kOutcomes: Record<Exclude<Schemas['LeaseOutcome'], 'job'>, [string, string]> = {
+  none: ['open', 'gray'],
   completed: ['completed', 'teal'],
   failed: ['failed', 'red'],
   released: ['released by its lender', 'yellow'],
@@ -36,10 +37,11 @@ const kOutcomes: Record<string, [string, string]> = {
   lost: ['lost', 'red'],
   unstarted: ['never started', 'orange'],
 };
-const kStates: Record<string, [string, string]> = {
+const kStates: Record<Schemas['LeaseState'], [string, string]> = {
   granted: ['preparing', 'blue'],
   running: ['running', 'souk'],
   draining: ['leaving', 'yellow'],
+  closed: ['closed', 'gray'],
 };
 
 const kSame = 5_000; // ms: a job closes its leases as it ends.

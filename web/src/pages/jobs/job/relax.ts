@@ -17,7 +17,7 @@ export type Step =
 // "@torch" and the like are what the program needs, whatever people ask for besides.
 const needed = (name: string) => name.startsWith('@');
 
-function without(c: Constraints, kind: string): Constraints | undefined {
+function without(c: Constraints, kind: Relaxation['kind']): Constraints | undefined {
   switch (kind) {
     case 'packages':
       return { ...c, packages: (c.packages ?? []).filter(needed) };
@@ -55,7 +55,9 @@ export function stepFor(relaxation: Relaxation, job: Job): Step {
   return { how: 'command', command: `souk job edit ${job.id} ${flag}` };
 }
 
-const kObstacles: Record<string, string> = {
+type Obstacle = Schemas['Obstacle'];
+
+const kObstacles: Record<Obstacle, string> = {
   price: 'ask more than your limit price',
   window: 'are outside their hours',
   full: 'are in use',
@@ -72,7 +74,7 @@ const kObstacles: Record<string, string> = {
   avoided: 'failed this job before',
 };
 
-export function obstacleText(obstacles: string[]): string {
+export function obstacleText(obstacles: Obstacle[]): string {
   return obstacles.map((o) => kObstacles[o] ?? o).join(', and ');
 }
 

@@ -11,7 +11,7 @@ import { currentUse, type CurrentUse, latestOfParts } from './usage';
 const kMost = 500;
 const kTallest = 420; // px
 
-type RowProps = { part: Schemas['Part']; machine: string; used: CurrentUse | undefined };
+type RowProps = { part: Schemas['WorkerStatus']; machine: string; used: CurrentUse | undefined };
 
 // Drawn again only when something in it is new: there may be hundreds.
 const Row = memo(function Row({ part, machine, used }: RowProps) {

@@ -53,7 +53,7 @@ export const inSeveralClasses = (candidates: Candidate[]): boolean =>
   candidates.some((c) => c.class !== candidates[0]?.class);
 
 // The place of the planner's choice.
-export function choiceOf(planned: { plan: Schemas['Plan'] } | undefined): number | undefined {
+export function choiceOf(planned: { plan: Schemas['JobPlan'] } | undefined): number | undefined {
   const at = (planned?.plan.candidates ?? []).findIndex((c) => c.chosen);
   return at >= 0 ? at : undefined;
 }
@@ -81,9 +81,9 @@ export function timeTicks(most: number): number[] {
   return out.length > 1 ? out : [0, step];
 }
 
-const kLimits: Record<string, string> = {
+const kLimits: Record<Candidate['limit'], string> = {
   compute: 'computing',
   network: 'the network',
   hub: 'the hub',
 };
-export const limitText = (limit: string): string => kLimits[limit] ?? limit;
+export const limitText = (limit: Candidate['limit']): string => kLimits[limit] ?? limit;

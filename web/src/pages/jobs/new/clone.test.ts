@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import type { Schemas } from '../../../api/client';
 import { draftOfJob } from '../file/of-job';
 import { aJob } from '../testing';
 import { beginClone, cloneOf } from './clone';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
-const train = {
+const train: Schemas['Train'] = {
   trainer: 'torch',
   config: { model: '"lenet"', input: '[1,28,28]' },
   rule: 'fedbuff',

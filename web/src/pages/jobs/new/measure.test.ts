@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Schemas } from '../../../api/client';
 import { isMeasured, measuredJob } from './measure';
 
 const spent = {
@@ -10,7 +11,11 @@ const spent = {
   upload: '0',
   waiting: '0',
 };
-const training = (elapsed: string, units: number, state = 'training') => ({
+const training = (
+  elapsed: string,
+  units: number,
+  state: Schemas['TrainingState'] = 'training',
+): Schemas['Training'] => ({
   state,
   reason: '',
   rule: '',
@@ -41,7 +46,7 @@ test('it is measured after five units and a quarter of a minute, or a minute, or
 });
 
 test('what measures is one worker and one pass, without a target or a deadline', () => {
-  const train = {
+  const train: Schemas['Train'] = {
     trainer: 'torch',
     rule: '',
     codec: 'fp32',
@@ -55,7 +60,7 @@ test('what measures is one worker and one pass, without a target or a deadline',
     seed: 1,
     measure: false,
   };
-  const job = {
+  const job: Schemas['NewJob'] = {
     name: 'a name of forty characters, more or less',
     kind: 'train',
     workers: { min: 2, max: 8 },

@@ -4,7 +4,7 @@ import { change, useChange } from '../../../api/queries';
 import { type NewJob } from './candidates';
 import { measure } from './measure';
 
-export type Planned = { of: string; job: NewJob; notes: string[]; plan: Schemas['Plan'] };
+export type Planned = { of: string; job: NewJob; notes: string[]; plan: Schemas['JobPlan'] };
 
 // Makes the job and its plan. `of` names what it was made from: when that changes, it is old.
 export function usePlan(of: string, makeJob: () => Promise<{ job: NewJob; notes: string[] }>) {

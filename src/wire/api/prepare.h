@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "wire/api.h"
+#include "wire/api/job.h"
 
 // From the text of a job file to a job.
 

@@ -11,12 +11,14 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
-#include "wire/training.h"
+#include "base/vocabulary.h"
+#include "wire/api/training.h"
 
 // What Souk knows and foretells of a job before and while it runs.
 
 namespace souk::wire {
 
+using base::Bottleneck;
 using base::Credits;
 
 // One kind of cluster for a job, and what would come of it. The interval holds 8 of 10 runs.
@@ -27,7 +29,7 @@ struct PlanCandidate {
   Duration time, time_low, time_high;  // From the first worker's start to the end.
   Credits cost, cost_low, cost_high;
   std::optional<double> chance;  // Of an end by the deadline.
-  std::string limit;             // compute, network or hub: what more workers would run into.
+  Bottleneck limit = Bottleneck::compute;
   bool chosen = false;
   SOUK_FIELDS(PlanCandidate, class_, cluster, workers, time, time_low, time_high, cost, cost_low,
               cost_high, chance, limit, chosen)
@@ -48,7 +50,7 @@ struct PlanMeasures {
               longer)
 };
 
-struct Plan {
+struct JobPlan {
   std::vector<PlanCandidate> candidates;  // Fewest workers first. Empty: nothing can be said.
   std::string why;                        // About the choice, or why there is none.
   bool profiled = false;                  // The job, or one like it, was measured before.
@@ -58,7 +60,7 @@ struct Plan {
   std::optional<PlanMeasures> measures;
   // Of all epochs, the part after which the target is expected; absent: nothing is known of it.
   std::optional<double> target_after;
-  SOUK_FIELDS(Plan, candidates, why, profiled, runs, guessed, measures, target_after)
+  SOUK_FIELDS(JobPlan, candidates, why, profiled, runs, guessed, measures, target_after)
 };
 
 // Kept with a job from the moment it is submitted.

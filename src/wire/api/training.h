@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "base/vocabulary.h"
 
 // What goes over the wire about training: what a job wants, what a worker is asked to do and says
 // it did, and how far it is. docs/worker-protocol.md has the other half, between agent and trainer.
@@ -19,6 +20,8 @@
 namespace souk::wire {
 
 using base::Duration;
+using base::Sends;
+using base::UnitKind;
 
 struct TrainShard {
   std::string blob;  // A folder with one file.
@@ -31,8 +34,11 @@ struct TrainTarget {
   SOUK_FIELDS(TrainTarget, accuracy)
 };
 
+// torch: the native one. python: a script of the borrower's.
+SOUK_ENUM(Trainer, torch, python)
+
 struct Train {
-  std::string trainer = "torch";              // torch, python
+  Trainer trainer = Trainer::torch;
   std::map<std::string, std::string> config;  // The trainer's `hello`: JSON values by name.
   std::string rule;                           // Empty: the default.
   std::map<std::string, double> rule_params;
@@ -102,10 +108,9 @@ struct UnitHub {
   SOUK_FIELDS(UnitHub, url, update, ticket, pinned)
 };
 
-// init: make the first parameters. train, evaluate: as in the worker protocol. wait: ask again
-// after `wait`. finish: there is no more.
+// Something for a worker to do; with kind wait: to ask again after `wait`.
 struct Unit {
-  std::string kind;
+  UnitKind kind = UnitKind::wait;
   std::int64_t id = 0;
   std::string shard;
   std::int64_t version = 0;  // evaluate: of the parameters to look at, exactly.
@@ -115,7 +120,7 @@ struct Unit {
   std::int32_t batch = 0;
   double lr = 0;
   std::int64_t seed = 0;
-  std::string send = "delta";
+  Sends send = Sends::delta;
   double state_scale = 1;  // Changes of the model's state are multiplied by this.
   std::string codec = "fp32";
   Duration within;  // Then it is given to somebody else.
@@ -180,8 +185,11 @@ struct TrainWorker {
   SOUK_FIELDS(TrainWorker, worker, units, steps, lost, rejected, steps_per_second, spent)
 };
 
+// waiting: for its first parameters.
+SOUK_ENUM(TrainingState, waiting, training, finished)
+
 struct Training {
-  std::string state;  // waiting, training, finished
+  TrainingState state = TrainingState::waiting;
   std::string reason;
   std::string rule;
   std::int32_t epoch = 0;

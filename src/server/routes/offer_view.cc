@@ -1,0 +1,102 @@
+#include "server/routes/offer_view.h"
+
+#include <algorithm>
+
+#include "job/batch.h"
+#include "server/routes/views.h"
+
+namespace souk::server {
+namespace {
+
+using market::State;
+
+base::Result<std::vector<market::WeeklyWindow>> windows(const std::vector<std::string>& texts) {
+  std::vector<market::WeeklyWindow> out;
+  for (const auto& text : texts) {
+    SOUK_ASSIGN(auto w, market::parse_weekly(text));
+    out.push_back(std::move(w));
+  }
+  return out;
+}
+
+std::optional<market::Interval> interval(std::optional<base::Time> from,
+                                         std::optional<base::Time> until) {
+  if (!from && !until) return std::nullopt;
+  return market::Interval{from.value_or(base::Time()), until.value_or(base::kNever)};
+}
+
+wire::OfferState offer_state(const State& s, const market::Offer& o, bool is_open, Time now) {
+  using enum wire::OfferState;
+  const auto& machine = s.machines.at(o.machine);
+  if (!s.accounts.at(o.owner).frozen.empty()) return frozen;
+  if (o.draining) return draining;
+  if (o.paused_until > now) return paused;
+  if (!machine.online) return offline;
+  if (!machine.doubted.empty()) return doubted;
+  if (!is_open) return closed;
+  return o.leased < o.terms.slots ? open : full;
+}
+
+}  // namespace
+
+base::Result<market::OfferTerms> terms_from(const wire::NewOffer& body) {
+  market::OfferTerms terms{.slots = body.slots, .reserve = body.price};
+  SOUK_ASSIGN(terms.availability.weekly, windows(body.weekly));
+  terms.availability.once = interval(body.from, body.until);
+  if (body.longest_lease) terms.longest_lease = *body.longest_lease;
+  return terms;
+}
+
+base::Result<> change(market::OfferTerms& terms, const wire::OfferEdit& body) {
+  if (body.market && body.price)
+    return base::fail(base::Code::invalid, "an offer has a price or takes the market's, not both",
+                      "send price or market", "market");
+  if (body.slots) terms.slots = *body.slots;
+  if (body.price) terms.reserve = body.price;
+  if (body.market) terms.reserve.reset();
+  if (body.always) terms.availability = {};
+  if (body.weekly) {
+    SOUK_ASSIGN(terms.availability.weekly, windows(*body.weekly));
+  }
+  if (body.from || body.until) {
+    const auto old = terms.availability.once.value_or(market::Interval{});
+    terms.availability.once =
+        market::Interval{body.from.value_or(old.from), body.until.value_or(old.until)};
+  }
+  if (body.longest_lease) terms.longest_lease = *body.longest_lease;
+  return {};
+}
+
+wire::Offer view(const State& s, const market::Offer& o, Time now) {
+  const auto& machine = s.machines.at(o.machine);
+  const auto open = market::opening(o.terms.availability, now);
+  const bool is_open = open && open->contains(now);
+  wire::Offer out{.id = o.id,
+                  .machine = o.machine,
+                  .machine_name = machine.name,
+                  .lender = account_name(s, o.owner),
+                  .class_ = s.slot_class(o.slot_class).name,
+                  .slots = o.terms.slots,
+                  .free = std::max(0, o.terms.slots - o.leased),
+                  .price = o.terms.reserve,
+                  .longest_lease = o.terms.longest_lease,
+                  .reliability = share(machine.reliability_ppm),
+                  .region = machine.spec.region,
+                  .provider = machine.spec.provider,
+                  .rtt_ms = machine.spec.rtt_ms,
+                  .created = o.created,
+                  .sandboxed = std::ranges::find(machine.spec.packages, job::kUnsandboxed) ==
+                               machine.spec.packages.end()};
+  for (const auto& w : o.terms.availability.weekly) out.weekly.push_back(to_string(w));
+  if (const auto& once = o.terms.availability.once) {
+    out.from = unless_zero(once->from);
+    out.until = unless_never(once->until);
+  }
+  if (is_open) out.closes = unless_never(open->until);
+  if (open && !is_open) out.opens = open->from;
+  if (o.paused_until > now) out.paused_until = unless_never(o.paused_until);
+  out.state = offer_state(s, o, is_open, now);
+  return out;
+}
+
+}  // namespace souk::server

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/id.h"
+#include "base/time.h"
+
+// Machines, as their agents measured them.
+
+namespace souk::wire {
+
+using base::Time;
+
+struct MachineSpec {
+  std::int32_t cores = 1;
+  std::int64_t memory_mib = 1024;
+  std::int64_t disk_mib = 0;
+  std::int32_t gpus = 0;
+  std::int64_t gpu_memory_mib = 0;
+  std::string gpu;
+  std::string cpu;
+  std::string os;
+  std::string region;
+  std::string provider = "community";
+  std::vector<std::string> packages;
+  std::int32_t rtt_ms = 0;
+  static constexpr auto optional_fields = std::array<std::string_view, 9>{
+      "disk_mib", "gpus", "gpu_memory_mib", "gpu", "cpu", "os", "region", "provider", "rtt_ms"};
+  SOUK_FIELDS(MachineSpec, cores, memory_mib, disk_mib, gpus, gpu_memory_mib, gpu, cpu, os, region,
+              provider, packages, rtt_ms)
+};
+
+struct Machine {
+  base::MachineId id;
+  std::string name;
+  std::string owner;
+  MachineSpec spec;
+  double reliability = 0;  // Share of leases kept, recent ones weigh most.
+  bool online = true;
+  std::vector<base::OfferId> offers;
+  Time created;
+  std::optional<std::string> doubted;  // Why: it failed a challenge, and lends nothing meanwhile.
+  SOUK_FIELDS(Machine, id, name, owner, spec, reliability, online, offers, created, doubted)
+};
+
+struct NewMachine {
+  std::string name;
+  MachineSpec spec;
+  SOUK_FIELDS(NewMachine, name, spec)
+};
+
+struct MachineEdit {
+  std::optional<std::string> name;
+  std::optional<MachineSpec> spec;
+  SOUK_FIELDS(MachineEdit, name, spec)
+};
+
+}  // namespace souk::wire

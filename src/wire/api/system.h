@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/credits.h"
+#include "base/fields.h"
+#include "base/time.h"
+
+// The server itself, and what its operator sets and sees.
+
+namespace souk::wire {
+
+using base::Credits;
+using base::Duration;
+using base::Time;
+
+struct Settings {
+  double fee = 0;  // Share of what lenders get.
+  Credits signup_bonus;
+  bool signup_open = true;
+  Duration term;
+  Duration shortest_term;
+  Duration drain;
+  Duration settle_every;
+  Duration silence;
+  Duration setup;
+  Duration low_escrow;
+  Duration history;
+  Duration retention;
+  SOUK_FIELDS(Settings, fee, signup_bonus, signup_open, term, shortest_term, drain, settle_every,
+              silence, setup, low_escrow, history, retention)
+};
+
+// What is absent stays as it is.
+struct SettingsEdit {
+  std::optional<double> fee;
+  std::optional<Credits> signup_bonus;
+  std::optional<bool> signup_open;
+  std::optional<Duration> term;
+  std::optional<Duration> shortest_term;
+  std::optional<Duration> drain;
+  std::optional<Duration> settle_every;
+  std::optional<Duration> silence;
+  std::optional<Duration> setup;
+  std::optional<Duration> low_escrow;
+  std::optional<Duration> history;
+  std::optional<Duration> retention;
+  SOUK_FIELDS(SettingsEdit, fee, signup_bonus, signup_open, term, shortest_term, drain,
+              settle_every, silence, setup, low_escrow, history, retention)
+};
+
+struct AuditEntry {
+  Time at;
+  std::string who;
+  std::string action;
+  std::string subject;
+  std::string detail;
+  SOUK_FIELDS(AuditEntry, at, who, action, subject, detail)
+};
+
+// ok: it answers. ready: it has read its journal and takes changes.
+SOUK_ENUM(HealthStatus, ok, ready)
+
+struct Health {
+  HealthStatus status = HealthStatus::ok;
+  std::string version;
+  std::uint64_t events = 0;  // Committed so far.
+  SOUK_FIELDS(Health, status, version, events)
+};
+
+}  // namespace souk::wire

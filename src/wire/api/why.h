@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/credits.h"
+#include "base/fields.h"
+#include "base/id.h"
+#include "base/vocabulary.h"
+
+// Why a job does not run, and what would help.
+
+namespace souk::wire {
+
+using base::Credits;
+using base::JobState;
+using base::Obstacle;
+using base::RelaxKind;
+
+struct WhyGroup {
+  std::vector<Obstacle> obstacles;
+  std::int64_t offers = 0;
+  std::int64_t slots = 0;
+  base::OfferId example;
+  SOUK_FIELDS(WhyGroup, obstacles, offers, slots, example)
+};
+
+struct Relaxation {
+  RelaxKind kind = RelaxKind::wait;
+  std::string change;
+  std::int64_t slots = 0;
+  Credits extra_per_hour;
+  std::string flag;
+  SOUK_FIELDS(Relaxation, kind, change, slots, extra_per_hour, flag)
+};
+
+struct Why {
+  base::JobId job;
+  JobState state = JobState::queued;
+  std::string summary;
+  std::int64_t needed = 0;
+  std::int64_t matching = 0;
+  std::vector<WhyGroup> groups;
+  std::vector<Relaxation> relaxations;  // Cheapest first.
+  SOUK_FIELDS(Why, job, state, summary, needed, matching, groups, relaxations)
+};
+
+}  // namespace souk::wire
