@@ -5,14 +5,13 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import unittest
 
 import test_train
 from lending import needs_sandbox
 from souk import DEADLINE_S, SOUK, wait_for
-from test_train import needs_torch
+from test_train import needs_torch, start_redis
 
 DATASETS = os.environ.get("SOUK_DATASETS", os.path.expanduser("~/.cache/souk/datasets"))
 SECRET = "what the hubs of this test were started with"
@@ -66,19 +65,7 @@ class Hub:
 @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
 class HubsTest(test_train.TrainTest):
     def setUp(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1",
-                                  "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
-        self.addCleanup(redis.wait, DEADLINE_S)
-        self.addCleanup(redis.terminate)
-
-        def answers():
-            with socket.socket() as client:
-                return client.connect_ex(("127.0.0.1", port)) == 0
-        wait_for(answers, "Redis")
-        self.store = f"redis://127.0.0.1:{port}/0"
+        self.store = start_redis(self)
         super().setUp()
 
     def start_hubs(self):

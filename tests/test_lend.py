@@ -4,6 +4,7 @@ import http.server
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -348,7 +349,9 @@ class Trouble(LendTest):
         wait_for(lambda: self.parts(job)[0]["state"] == "running", "the program")
         port = self.server.port
         self.server.kill()
-        time.sleep(1)
+        with socket.create_server(("127.0.0.1", port)) as nobody:
+            nobody.settimeout(DEADLINE_S)
+            nobody.accept()[0].close()  # The agent has asked in vain.
         self.server.start(port)
         self.assertEqual(self.server.port, port)
         self.wait_job(job)
@@ -458,7 +461,6 @@ class Trust(LendTest):
 
         def doubted():
             self.good("POST", path + "/heartbeat", {"leases": []}, self.bob)
-            time.sleep(0.2)
             return self.good("GET", path, token=self.bob).get("doubted")
         self.assertIn("challenge", wait_for(doubted, "doubt"))
         shown = self.good("GET", f"/v1/offers/{offer['id']}", token=self.bob)

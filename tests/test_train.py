@@ -271,6 +271,23 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
             self.assertIn(word, done.stderr)
 
 
+def start_redis(test):
+    """A Redis that ends with the test; its URL."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1",
+                              "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
+    test.addCleanup(redis.wait, DEADLINE_S)
+    test.addCleanup(redis.terminate)
+
+    def answers():
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+    wait_for(answers, "Redis")
+    return f"redis://127.0.0.1:{port}/0"
+
+
 @needs_sandbox
 @needs_torch
 @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
@@ -278,19 +295,7 @@ class SharedParametersTest(TrainTest):
     """The same, with the parameters in Redis, where several hubs could share them."""
 
     def setUp(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1",
-                                  "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
-        self.addCleanup(redis.wait, DEADLINE_S)
-        self.addCleanup(redis.terminate)
-
-        def answers():
-            with socket.socket() as client:
-                return client.connect_ex(("127.0.0.1", port)) == 0
-        wait_for(answers, "Redis")
-        self.flags = (*self.flags, "--parameters", f"redis://127.0.0.1:{port}/0")
+        self.flags = (*self.flags, "--parameters", start_redis(self))
         super().setUp()
 
 

@@ -2,32 +2,28 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "agent/probe/probe_limits.h"
 #include "agent/probe/probe_programs.h"
+#include "agent/testing/machine_files.h"
 
 namespace souk::agent {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::Field;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-// A machine made of files.
-class Probe : public testing::Test {
+class Probe : public ::testing::Test, protected testing::MachineFiles {
  protected:
   Probe() {
-    std::string name = (fs::temp_directory_path() / "souk-probe-XXXXXX").string();
-    root_ = mkdtemp(name.data());
     o_.root = root_;
     o_.disk_path = root_;
     o_.search_path = root_ + "/bin";
@@ -39,19 +35,6 @@ class Probe : public testing::Test {
     file("/proc/self/status", "Name:\tsouk\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n");
     file("/sys/devices/system/cpu/online", "0-7\n");
   }
-  ~Probe() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
-  void file(const std::string& path, const std::string& text) {
-    fs::create_directories(fs::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
-  void program(const std::string& path, const std::string& script) {
-    file(path, "#!/bin/sh\n" + script + "\n");
-    fs::permissions(root_ + path, fs::perms::owner_all);
-  }
   [[nodiscard]] Machine look() const { return probe(o_); }
 
   static constexpr const char* kCpuinfo =
@@ -59,7 +42,6 @@ class Probe : public testing::Test {
       "flags\t\t: fpu sse2 fma avx2 avx512f avx512bw\n\n"
       "processor\t: 1\nmodel name\t: AMD EPYC 9654 96-Core Processor\n";
 
-  std::string root_;
   ProbeOptions o_;
 };
 
@@ -286,7 +268,7 @@ TEST_F(Probe, TheRealPythonAnswersOurQuestion) {
   o_.system_python.clear();
   const auto m = look();
   ASSERT_EQ(m.pythons.size(), 1u);
-  EXPECT_THAT(m.pythons[0].version, testing::StartsWith("3."));
+  EXPECT_THAT(m.pythons[0].version, ::testing::StartsWith("3."));
   EXPECT_TRUE(fs::exists(m.pythons[0].prefix));
 }
 

@@ -16,15 +16,15 @@ using base::Result;
 
 namespace {
 
-struct Entry {
+struct SandboxRow {
   std::string_view name;
   std::unique_ptr<Sandbox> (*make)();
 };
 
 constexpr std::array kSandboxes{
-    Entry{"bubblewrap", make_bubblewrap},
-    Entry{"podman", make_podman},
-    Entry{"none", make_bare},
+    SandboxRow{"bubblewrap", make_bubblewrap},
+    SandboxRow{"podman", make_podman},
+    SandboxRow{"none", make_bare},
 };
 
 }  // namespace

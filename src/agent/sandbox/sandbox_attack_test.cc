@@ -23,7 +23,9 @@ class Attack : public ::testing::TestWithParam<bool> {
   static void as_user(const std::function<void()>& body) {
     GetParam() ? as_ordinary_user(body) : body();
   }
-  static Ran attack(Program program) { return run(*sandbox("bubblewrap"), std::move(program)); }
+  static ProgramResult attack(Program program) {
+    return run(*sandbox("bubblewrap"), std::move(program));
+  }
 };
 INSTANTIATE_TEST_SUITE_P(As, Attack, ::testing::Values(false, true),
                          [](const auto& info) { return info.param ? "ordinary" : "this_user"; });

@@ -2,13 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -18,10 +16,13 @@
 #include "agent/sandbox/sandbox.h"
 #include "agent/sandbox/sandbox_keep.h"
 #include "agent/sandbox/sandbox_usage.h"
+#include "base/testing/eventually.h"
 
 // For the sandboxes' tests: runs a program to its end, or step by step, with deadlines.
 
 namespace souk::agent::testing {
+
+using base::testing::eventually;
 
 inline std::unique_ptr<Sandbox> sandbox(std::string_view name) { return *make_sandbox(name); }
 
@@ -37,16 +38,6 @@ inline Program shell(std::string script) {
   auto program = python("");
   program.argv = {"/bin/sh", "-c", std::move(script)};
   return program;
-}
-
-// Waits for a condition, 20 s at most.
-inline bool eventually(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    ::poll(nullptr, 0, 2);
-  }
-  return true;
 }
 
 // A program, its process and what it has printed so far.
@@ -111,13 +102,13 @@ class Box {
   std::string output_text_;
 };
 
-struct Ran {
+struct ProgramResult {
   Exit exit;
   std::string output;
   Usage usage;
 };
 
-inline Ran run(const Sandbox& place, Program program) {
+inline ProgramResult run(const Sandbox& place, Program program) {
   Box box(place, std::move(program));
   if (!box) return {};
   box.start();

@@ -27,7 +27,7 @@ T number(std::string_view text) {
 }
 
 // Fields of /proc/<pid>/stat after the name, counted from 3 as in proc(5).
-std::optional<ProcessUse> read_task(pid_t pid) {
+std::optional<HostProcess> read_host_process(pid_t pid) {
   std::ifstream in(fmt::format("/proc/{}/stat", pid));
   std::string stat;
   std::getline(in, stat, '\0');
@@ -40,8 +40,8 @@ std::optional<ProcessUse> read_task(pid_t pid) {
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   const double own = number<double>(at(14)) + number<double>(at(15));
   const double waited = number<double>(at(16)) + number<double>(at(17));
-  return ProcessUse{pid, number<pid_t>(at(4)), (own + waited) / ticks, own / ticks,
-                    number<std::int64_t>(at(24)) * sysconf(_SC_PAGESIZE)};
+  return HostProcess{pid, number<pid_t>(at(4)), (own + waited) / ticks, own / ticks,
+                     number<std::int64_t>(at(24)) * sysconf(_SC_PAGESIZE)};
 }
 
 std::string last_namespace_pid(pid_t pid) {
@@ -53,16 +53,16 @@ std::string last_namespace_pid(pid_t pid) {
 
 }  // namespace
 
-std::vector<ProcessUse> tree_of(pid_t root) {
-  std::vector<ProcessUse> all;
+std::vector<HostProcess> tree_of(pid_t root) {
+  std::vector<HostProcess> all;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     const auto pid = number<pid_t>(entry.path().filename().string());
     if (pid <= 0) continue;
-    if (const auto task = read_task(pid)) all.push_back(*task);
+    if (const auto task = read_host_process(pid)) all.push_back(*task);
   }
-  std::vector<ProcessUse> tree;
-  if (const auto top = std::ranges::find(all, root, &ProcessUse::pid); top != all.end())
+  std::vector<HostProcess> tree;
+  if (const auto top = std::ranges::find(all, root, &HostProcess::pid); top != all.end())
     tree.push_back(*top);
   std::set<pid_t> in_tree{root};
   for (std::size_t i = 0; i < tree.size(); ++i)

@@ -8,7 +8,7 @@
 
 namespace souk::agent {
 
-struct ProcessUse {
+struct HostProcess {
   pid_t pid = 0;
   pid_t parent = 0;
   double cpu_seconds = 0;  // With that of the children it has waited for.
@@ -18,7 +18,7 @@ struct ProcessUse {
 
 // All that `root` started, directly or not, as of one walk through /proc; `root` comes first.
 // Empty if it is gone.
-std::vector<ProcessUse> tree_of(pid_t root);
+std::vector<HostProcess> tree_of(pid_t root);
 
 // Usage from the tree under `keeper`, where no control group counts it. Pages that processes share
 // count for each of them.

@@ -24,8 +24,7 @@ Command root_command() {
   return root;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  const auto env = process_environment();
+int run(const std::vector<std::string>& arguments, const Environment& env) {
   const auto err = terminal_of(2, env);
   const auto root = root_command();
   const auto parsed = parse_arguments(root, arguments, terminal_of(1, env));

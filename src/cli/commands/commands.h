@@ -54,6 +54,6 @@ Command version_command();
 Command root_command();
 
 // The whole program: parses, runs, reports. Returns the exit status.
-int run(const std::vector<std::string>& arguments);
+int run(const std::vector<std::string>& arguments, const Environment& env);
 
 }  // namespace souk::cli

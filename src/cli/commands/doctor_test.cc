@@ -2,12 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
+#include "agent/testing/machine_files.h"
 #include "cli/shell/config.h"
 #include "wire/json.h"
 
@@ -157,33 +156,18 @@ TEST(Doctor, WithoutAServerItSaysWhatToType) {
   EXPECT_THAT(render(d, false, {}), HasSubstr("souk serve"));
 }
 
-class DoctorSandbox : public testing::Test {
+class DoctorSandbox : public testing::Test, protected agent::testing::MachineFiles {
  protected:
   DoctorSandbox() {
-    std::string name = (fs::temp_directory_path() / "souk-doctor-XXXXXX").string();
-    root_ = mkdtemp(name.data());
     o_.root = root_;
     o_.search_path = root_ + "/bin";
     o_.program_timeout = base::seconds(30);
-  }
-  ~DoctorSandbox() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-  void file(const std::string& path, const std::string& text) {
-    fs::create_directories(fs::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
-  void program(const std::string& path, const std::string& script) {
-    file(path, "#!/bin/sh\n" + script + "\n");
-    fs::permissions(root_ + path, fs::perms::owner_all);
   }
   [[nodiscard]] SandboxFinding find(const std::string& name) const {
     for (const auto& f : sandbox_findings(o_))
       if (f.name == name) return f;
     return {};
   }
-  std::string root_;
   agent::ProbeOptions o_;
 };
 

@@ -11,13 +11,12 @@ namespace souk::cli {
 namespace {
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(300);
+constexpr std::string_view kLogin = "/v1/login";
 
 }  // namespace
 
 Error refusal(const net::Response& response) {
-  auto out = wire::refusal(response.status, response.body);
-  if (response.status == 401 && out.hint.empty()) out.hint = "log in with `souk login NAME`";
-  return {std::move(out), Exit::refused};
+  return {wire::refusal(response.status, response.body), Exit::refused};
 }
 
 Result<Api> Api::connect(const Target& target, base::Duration timeout) {
@@ -51,8 +50,11 @@ Result<std::string> Api::call(std::string_view method, std::string_view path,
     error.hint += "(--server or SOUK_SERVER name another server)";
     return std::unexpected(Error(std::move(error), Exit::unreachable));
   }
-  if (response->status >= 300) return std::unexpected(refusal(*response));
-  return std::move(response->body);
+  if (response->status < 300) return std::move(response->body);
+  auto refused = refusal(*response);
+  // The server's hint is for programs: it speaks of headers.
+  if (response->status == 401 && path != kLogin) refused.hint = "log in with `souk login NAME`";
+  return std::unexpected(std::move(refused));
 }
 
 Result<std::string> Api::get(std::string_view path) { return call("GET", path, {}); }

@@ -8,20 +8,20 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/fd.h"
+#include "base/testing/eventually.h"
 #include "lab/worlds/experiment.h"
 #include "mechanism/testing/books.h"
 
 namespace souk::lab {
 namespace {
 
+using base::testing::eventually;
 using mechanism::Book;
 using mechanism::Params;
 using mechanism::testing::asks;
@@ -91,16 +91,6 @@ bool is_running(pid_t pid) {
   std::getline(stat, text);
   const auto at = text.rfind(')');
   return at != std::string::npos && at + 2 < text.size() && text[at + 2] != 'Z';
-}
-
-template <class Condition>
-bool eventually(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 TEST(External, ClearsWithAProgramInAnotherLanguage) {

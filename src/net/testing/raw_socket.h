@@ -11,27 +11,17 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/check.h"
+#include "base/testing/eventually.h"
 
 namespace souk::net::testing {
 
-inline constexpr auto kPatience = std::chrono::seconds(20);
-
-// Waits for something that no socket or condition variable announces. False after kPatience.
-inline bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
+using base::testing::eventually;
+using base::testing::kPatience;
 
 // A peer that sends and receives exactly the bytes a test wants, on loopback.
 class RawSocket {
