@@ -115,7 +115,7 @@ TEST_F(AgentTest, ALeaseThatIsDrainedEndsWithItsReason) {
   start();
   const auto program = sandbox->program();
   auto draining = batch_lease("x");
-  draining.state = lease(1, "draining").state;
+  draining.state = lease(1, base::LeaseState::draining).state;
   draining.until = clock.now() + seconds(60);
   draining.detail = "the job was cancelled";
   market.set_leases({draining});
@@ -127,10 +127,11 @@ TEST_F(AgentTest, ALeaseThatIsDrainedEndsWithItsReason) {
 
 TEST_F(AgentTest, OrdersThatComeWithAHeartbeatAreFollowed) {
   struct Row {
-    const char* action;
+    wire::OrderAction action;
     const char* outcome;
   };
-  for (const auto& [action, outcome] : {Row{"drain", "released"}, Row{"stop", "no report"}}) {
+  for (const auto& [action, outcome] :
+       {Row{wire::OrderAction::drain, "released"}, Row{wire::OrderAction::stop, "no report"}}) {
     const auto number = sandbox->count() + 1;
     const auto id = fmt::format("l{}", number);
     if (!agent) start();
@@ -142,8 +143,8 @@ TEST_F(AgentTest, OrdersThatComeWithAHeartbeatAreFollowed) {
     EXPECT_TRUE(eventually([&] {
       clock.advance(seconds(1));
       return program->gone();
-    })) << action;
-    EXPECT_EQ(finish("outcome", id), outcome) << action;
+    })) << to_string(action);
+    EXPECT_EQ(finish("outcome", id), outcome) << to_string(action);
   }
 }
 
@@ -203,7 +204,7 @@ TEST_F(AgentTest, TheOwnersWatcherKnowsHowMuchTheProgramsUse) {
 }
 
 TEST_F(AgentTest, WhatAKilledAgentLeftIsHandedBackAndAJobWithoutAProgramFails) {
-  market.set_leases({lease(1, "running"), lease(2, "granted")});
+  market.set_leases({lease(1, base::LeaseState::running), lease(2, base::LeaseState::granted)});
   start();
   ASSERT_TRUE(eventually([&] { return finish("outcome", "l2") != "no report"; }));
   EXPECT_EQ(finish("outcome", "l1"), "released");

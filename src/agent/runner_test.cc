@@ -310,7 +310,7 @@ TEST_F(RunnerTest, ATrainerThatCannotBeUsedIsAFailureWhateverItsExitCode) {
 TEST_F(RunnerTest, ATrainerThatDoesNotLeaveAfterItsGoodbyeIsEnded) {
   market.usually("POST /v1/leases/l1/units", [](const net::Request&) {
     wire::Unit unit;
-    unit.kind = "finish";
+    unit.kind = base::UnitKind::finish;
     return net::Response{.body = wire::to_json(unit)};
   });
   start(testing::training_lease());

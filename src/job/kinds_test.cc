@@ -208,14 +208,14 @@ TEST(Kinds, DemandsOfTheWorkStandAmongThePackages) {
   wire::NewJob job{.kind = "train", .workers = {1, 2}};
   auto& work = job.batch.emplace();
   work.run = "souk-torch";
-  work.network = "internet";
+  work.network = wire::Network::internet;
   work.image = "python:3.12";
   work.train = {.shards = {{"aa", 9}}};
   market::SubmitJob command = *command_for(job);
   ASSERT_TRUE(add_work(job, command));
   EXPECT_THAT(command.terms.constraints.packages,
               IsSupersetOf({"@internet", "@containers", "@torch"}));
-  work.train->trainer = "python";
+  work.train->trainer = wire::Trainer::python;
   command = *command_for(job);
   ASSERT_TRUE(add_work(job, command));
   EXPECT_THAT(command.terms.constraints.packages, Not(Contains("@torch")));

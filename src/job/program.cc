@@ -105,7 +105,7 @@ base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& o
                    .outputs = std::move(keys.outputs),
                    .image = std::move(keys.image),
                    .checkpoint = std::move(keys.checkpoint),
-                   .network = std::move(keys.network),
+                   .network = keys.network,
                    .retry = std::move(keys.retry)};
   for (const auto& [name, value] : keys.env) work.env[name] = plain(value);
   for (std::size_t i = 0; i < keys.inputs.size(); ++i) {
@@ -121,13 +121,6 @@ base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& o
 
 base::Result<> check_program(const wire::Batch& work) {
   if (work.run.empty()) return bad("there is nothing to run", "give a command", "run");
-  if (work.network != "none" && work.network != "internet")
-    return bad(fmt::format("'{}' is not a network", work.network.substr(0, 40)),
-               "use none or internet", "network");
-  for (const auto& what : work.retry.on)
-    if (what != "lost" && what != "failed")
-      return bad(fmt::format("cannot retry on '{}'", what.substr(0, 40)), "use lost or failed",
-                 "retry.on");
   const std::initializer_list<std::pair<std::string_view, std::size_t>> lists{
       {"inputs", work.inputs.size()}, {"outputs", work.outputs.size()}};
   for (const auto& [name, size] : lists)
@@ -154,7 +147,7 @@ base::Result<> check_program(const wire::Batch& work) {
 
 std::vector<std::string_view> program_demands(const wire::Batch& work) {
   std::vector<std::string_view> out;
-  if (work.network == "internet") out.push_back(kInternet);
+  if (work.network == wire::Network::internet) out.push_back(kInternet);
   if (work.image) out.push_back(kContainers);
   return out;
 }

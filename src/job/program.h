@@ -24,7 +24,7 @@ struct ProgramKeys {
   std::map<std::string, wire::AnyJson> env;  // Numbers too.
   std::optional<std::string> image;
   std::optional<wire::BatchCheckpoint> checkpoint;
-  std::string network = "none";
+  wire::Network network = wire::Network::none;
   wire::Retry retry;
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"network", "retry"};
   SOUK_FIELDS(ProgramKeys, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,

@@ -27,10 +27,11 @@ base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   SOUK_TRY(kind->check(job));
   if (!job.batch) return {};
   const auto& work = *job.batch;
-  const auto on = [&](std::string_view what) {
+  const auto on = [&](wire::RetryOn what) {
     return std::ranges::find(work.retry.on, what) != work.retry.on.end();
   };
-  command.retry = {.lost = on("lost"), .failed = on("failed"), .max = work.retry.max};
+  command.retry = {
+      .lost = on(wire::RetryOn::lost), .failed = on(wire::RetryOn::failed), .max = work.retry.max};
   auto& packages = command.terms.constraints.packages;
   for (const auto demand : program_demands(work)) packages.emplace_back(demand);
   if (kind->demands != nullptr)

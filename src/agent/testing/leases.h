@@ -9,7 +9,7 @@
 namespace souk::agent::testing {
 
 // Leases as a machine gets them.
-inline wire::Lease lease(std::uint64_t number, std::string_view state = "granted") {
+inline wire::Lease lease(std::uint64_t number, base::LeaseState state = base::LeaseState::granted) {
   wire::Lease out;
   out.id = base::LeaseId(number);
   out.job = base::JobId(number);
@@ -30,7 +30,7 @@ inline wire::Lease batch_lease(std::string run, wire::Batch more = {}, std::uint
 
 inline wire::Lease training_lease(std::string codec = "fp32") {
   auto out = batch_lease("trainer");
-  out.task->batch.train = wire::Train{.trainer = "python", .codec = std::move(codec)};
+  out.task->batch.train = wire::Train{.trainer = wire::Trainer::python, .codec = std::move(codec)};
   return out;
 }
 

@@ -69,7 +69,7 @@ class TrainingMarket : public FakeMarket {
     const std::lock_guard lock(mutex_);
     if (!r.path.ends_with("/units")) return {.body = R"({"accepted":true,"reason":""})"};
     wire::Unit next;
-    next.kind = "finish";
+    next.kind = base::UnitKind::finish;
     if (!queue_.empty()) {
       next = queue_.front();
       queue_.pop_front();

@@ -42,8 +42,9 @@ TEST_F(FoldingFails, TheLastUpdateIsFoldedWhenSomebodyAsksForWork) {
   begin();
   hooks_.fold = fails_once();
   EXPECT_TRUE(train(ann_, 0.25f).accepted);
-  EXPECT_EQ(ask(ann_).kind, "wait");  // Nothing is left to give out, and nothing to check yet.
-  EXPECT_EQ(ask(ann_).kind, "evaluate");
+  EXPECT_EQ(ask(ann_).kind,
+            base::UnitKind::wait);  // Nothing is left to give out, and nothing to check yet.
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::evaluate);
   EXPECT_EQ(values(), std::vector<float>(11, 1.25f));
 }
 
@@ -54,11 +55,11 @@ TEST_F(FoldingFails, ACheckBeginsOnceItsParametersCanBeKept) {
   begin();
   hooks_.take = [] { return store_down(); };
   EXPECT_TRUE(train(ann_, 0.25f).accepted);
-  EXPECT_EQ(ask(ann_).kind, "wait");
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
   hooks_.take = testing::StoreHooks::nothing;
-  EXPECT_EQ(ask(ann_).kind, "wait");
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
   const auto unit = ask(ann_);
-  ASSERT_EQ(unit.kind, "evaluate");
+  ASSERT_EQ(unit.kind, base::UnitKind::evaluate);
   EXPECT_TRUE(run_->pull(ann_, -1, unit.version));
 }
 
@@ -69,7 +70,7 @@ TEST_F(FoldingFails, FirstParametersThatCouldNotBeStoredAreAskedForAgainAndNobod
   EXPECT_TRUE(run_->owed().empty());
   EXPECT_EQ(run_->view().by_worker.front().rejected, 0);
   const auto unit = ask(ann_);
-  ASSERT_EQ(unit.kind, "init");
+  ASSERT_EQ(unit.kind, base::UnitKind::init);
   EXPECT_TRUE(tell(ann_, unit, done, std::vector<float>(11)).accepted);
 }
 

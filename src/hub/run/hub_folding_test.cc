@@ -328,11 +328,11 @@ TEST_F(RunWithHubs, ACheckThatTheStoreDelayedBeginsLater) {
   EXPECT_TRUE(complete(ann_, unit).accepted);
   EXPECT_EQ(run_->owed().size(), 2u);
   EXPECT_TRUE(run_->trouble());
-  EXPECT_EQ(ask(ann_).kind, "wait");
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
   hooks_.take = testing::StoreHooks::nothing;
-  EXPECT_EQ(ask(ann_).kind, "wait");  // By which the check begins.
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);  // By which the check begins.
   EXPECT_FALSE(run_->trouble());
-  EXPECT_EQ(ask(ann_).kind, "evaluate");
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::evaluate);
 }
 
 }  // namespace

@@ -86,8 +86,8 @@ TEST_F(RunThreads, TheFirstUnitStaysItsWorkersWhileItsParametersAreStored) {
       hooks_.load,
       [&] { EXPECT_TRUE(tell(ann_, unit, done, std::vector<float>(11, 1.0f)).accepted); },
       [&] {
-        EXPECT_EQ(ask(ann_).kind, "wait");
-        EXPECT_EQ(ask(bob_).kind, "wait");
+        EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
+        EXPECT_EQ(ask(bob_).kind, base::UnitKind::wait);
         EXPECT_EQ(run_->complete(ann_, unit.id, done).error().code, Code::unavailable);
         EXPECT_EQ(run_->receive(ann_, unit.id, 0, "x").error().code, Code::unavailable);
         run_->gone(ann_);
@@ -109,7 +109,7 @@ TEST_F(RunThreads, AWorkerThatAsksForAnotherUnitDuringItsReportEndsNoProcess) {
         reporting.emplace([&] { EXPECT_TRUE(run_->complete(ann_, unit.id, done)->accepted); });
         // Until the report is being judged.
         while (run_->receive(ann_, unit.id, 0, "")) std::this_thread::yield();
-        EXPECT_EQ(ask(ann_).kind, "wait");
+        EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
         run_->gone(ann_);
       });
   reporting->join();
@@ -143,7 +143,7 @@ TEST_F(RunThreads, TwoReportsOfOneUnitAtOnceGiveOneFoldOneWageAndOneVerdict) {
   begin();
   for (int i = 1; i <= 50; ++i) {
     const auto unit = ask(ann_);
-    ASSERT_EQ(unit.kind, "train");
+    ASSERT_EQ(unit.kind, base::UnitKind::train);
     const auto done = done_of(unit);
     ASSERT_TRUE(run_->receive(ann_, unit.id, 0, packed(std::vector<float>(11, 0.25f))));
     std::latch together(2);

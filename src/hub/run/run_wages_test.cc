@@ -28,11 +28,11 @@ class RunWages : public testing::RunTest {
   // Reports what was asked for, as a worker does.
   base::Result<wire::UnitVerdict> report(LeaseId worker, const wire::Unit& unit,
                                          std::int64_t base) {
-    if (unit.kind == "init") {
+    if (unit.kind == base::UnitKind::init) {
       EXPECT_TRUE(run_->receive(worker, unit.id, 0, packed(std::vector<float>(11, 1.0f))));
       return run_->complete(worker, unit.id, {.epoch = 3, .tensors = {{"w", {2, 5}}, {"b", {1}}}});
     }
-    if (unit.kind == "evaluate")
+    if (unit.kind == base::UnitKind::evaluate)
       return run_->complete(
           worker, unit.id,
           {.epoch = 3, .samples = 100, .loss = 0.2, .metrics = {{"accuracy", 0.75}}});
@@ -57,10 +57,10 @@ class RunWages : public testing::RunTest {
         clock_.advance(base::microseconds(123'457 + 31 * i));
         if (!state.unit) {
           const auto unit = ask(worker);
-          if (unit.kind == "finish") return accepted;
-          if (unit.kind == "wait") continue;
+          if (unit.kind == base::UnitKind::finish) return accepted;
+          if (unit.kind == base::UnitKind::wait) continue;
           state = {unit, clock_.now(), unit.version};
-          if (unit.kind == "train" && unit.version == 0) {
+          if (unit.kind == base::UnitKind::train && unit.version == 0) {
             state.base = run_->view().version;
             EXPECT_TRUE(run_->pull(worker, -1, std::nullopt));
           }
@@ -91,7 +91,7 @@ class RunWages : public testing::RunTest {
 };
 
 TEST_F(RunWages, AreTheTimeOfWhatWasAcceptedForEveryAggregator) {
-  for (const auto& row : train::rules()) {
+  for (const auto& row : train::aggregators()) {
     SCOPED_TRACE(row.name);
     spec_.rule = row.name;
     spec_.rule_params.clear();
@@ -152,14 +152,14 @@ TEST_F(RunWages, TheUnitThatEndsTheTrainingIsOwedWhenItsSaveFails) {
   EXPECT_TRUE(train(bob_, 0.25f).accepted);
   hooks_.save = fails_once();
   const auto unit = ask(ann_);
-  ASSERT_EQ(unit.kind, "evaluate");
+  ASSERT_EQ(unit.kind, base::UnitKind::evaluate);
   EXPECT_TRUE(report(ann_, unit, 0)->accepted);
   EXPECT_TRUE(run_->trouble());
   ASSERT_TRUE(*run_->ended());
   EXPECT_EQ(run_->owed().size(), 4u);
   // Saved when somebody asks: a hub that crashes now ends the same way, and owes the same.
   clock_.advance(base::seconds(1));
-  EXPECT_EQ(ask(bob_).kind, "finish");
+  EXPECT_EQ(ask(bob_).kind, base::UnitKind::finish);
   EXPECT_FALSE(run_->trouble());
   open();
   EXPECT_TRUE(*run_->ended());
@@ -194,11 +194,11 @@ TEST_F(RunWages, WorkThatNobodyComparesIsPaidWhenItsWorkerAsksForMore) {
   clock_.advance(base::seconds(1));
   EXPECT_TRUE(report(bob_, unit, run_->view().version)->accepted);
   run_->gone(ann_);  // Nobody is left to compare.
-  EXPECT_EQ(ask(bob_).kind, "wait");
+  EXPECT_EQ(ask(bob_).kind, base::UnitKind::wait);
   clock_.advance(base::minutes(2));
-  EXPECT_EQ(ask(bob_).kind, "wait");
+  EXPECT_EQ(ask(bob_).kind, base::UnitKind::wait);
   EXPECT_EQ(run_->owed().size(), 3u);
-  EXPECT_EQ(ask(bob_).kind, "evaluate");
+  EXPECT_EQ(ask(bob_).kind, base::UnitKind::evaluate);
 }
 
 TEST_F(RunWages, WhatWasSavedIsPaidAfterACrashAndNothingTwice) {

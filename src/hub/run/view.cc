@@ -5,12 +5,12 @@ namespace {
 
 using base::Duration;
 
-std::string_view state_name(const train::TrainingState& s) {
-  if (s.finished) return "finished";
-  return s.initialised ? "training" : "waiting";
+wire::TrainingState state_of(const train::TrainingState& s) {
+  if (s.finished) return wire::TrainingState::finished;
+  return s.initialised ? wire::TrainingState::training : wire::TrainingState::waiting;
 }
 
-wire::TrainRow row_of(const train::Row& r) {
+wire::TrainRow row_of(const train::EpochRow& r) {
   return {.epoch = r.epoch,
           .at = r.at,
           .samples = r.samples,
@@ -30,7 +30,7 @@ wire::Training view_of(const wire::Train& spec, const train::Session& session, s
                        const TimeBook& times, base::Time now) {
   const auto& training = session.training();
   const auto& s = training.state();
-  wire::Training out{.state = std::string(state_name(s)),
+  wire::Training out{.state = state_of(s),
                      .reason = s.reason,
                      .rule = std::string(session.rule().name()),
                      .epoch = training.epoch(),

@@ -51,8 +51,8 @@ struct ValidateKeys {
 };
 
 struct TrainingKeys {
-  std::optional<std::string> trainer;  // torch, python
-  std::optional<wire::AnyJson> model;  // "lenet", or {name: mlp, hidden: 64}.
+  std::optional<wire::Trainer> trainer;  // torch, python
+  std::optional<wire::AnyJson> model;    // "lenet", or {name: mlp, hidden: 64}.
   std::optional<std::string> script;
   std::optional<wire::AnyJson> data;
   std::optional<wire::AnyJson> rule;  // "fedbuff", or {name: fedbuff, buffer: 4}.
@@ -178,8 +178,8 @@ base::Result<> read_training(const boost::json::object& file, const PathRules& r
   SOUK_ASSIGN(auto keys, read_keys<TrainingKeys>(file));
   TrainingFile training;
   auto& train = training.train;
-  train.trainer = keys.trainer.value_or(keys.script ? "python" : "torch");
-  const bool python = train.trainer == "python";
+  train.trainer = keys.trainer.value_or(keys.script ? wire::Trainer::python : wire::Trainer::torch);
+  const bool python = train.trainer == wire::Trainer::python;
   SOUK_TRY(check_trainer(keys, program, python));
   if (keys.script) {
     SOUK_ASSIGN(training.script, placed(rules, *keys.script, "script"));

@@ -15,18 +15,13 @@
 namespace souk::job {
 namespace {
 
-constexpr std::string_view kNative = "torch";  // The trainer that comes with souk.
-
 base::Failure wrong(std::string message, std::string hint, std::string_view field) {
   return base::fail(base::Code::invalid, std::move(message), std::move(hint),
                     fmt::format("batch.train.{}", field));
 }
 
-// The trainer is known, and numbers are in their range.
+// Numbers are in their range.
 base::Result<> check_settings(const wire::Train& train) {
-  if (train.trainer != kNative && train.trainer != "python")
-    return wrong(fmt::format("'{}' is not a trainer", train.trainer.substr(0, 40)),
-                 "use torch or python", "trainer");
   const std::initializer_list<std::tuple<std::string_view, double, double, double>> numbers{
       {"epochs", train.epochs, 1, 100'000},
       {"batch", train.batch, 1, 1'000'000},
@@ -110,7 +105,7 @@ std::vector<std::string> training_blobs(const wire::Batch& work) {
 }
 
 bool has_native_trainer(const wire::Batch& work) {
-  return work.train && work.train->trainer == kNative;
+  return work.train && work.train->trainer == wire::Trainer::torch;
 }
 
 }  // namespace souk::job

@@ -6,6 +6,7 @@
 
 #include "base/fields.h"
 #include "base/parameter.h"
+#include "base/vocabulary.h"
 
 // What there is to choose from: mechanisms for a class; models, data, aggregators, codecs and
 // validators for a training. Made from the tables in mechanism and train (lab/report/choices.h).
@@ -13,6 +14,7 @@
 namespace souk::wire {
 
 using base::ParameterType;
+using base::Sends;
 
 struct Parameter {
   std::string name;
@@ -84,7 +86,6 @@ struct Mechanisms {
   SOUK_FIELDS(Mechanisms, items, external)
 };
 
-SOUK_ENUM(Sends, delta, weights)
 SOUK_ENUM(Folding, each, buffer, round)
 
 struct Aggregator {

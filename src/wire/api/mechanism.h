@@ -9,7 +9,7 @@
 #include "base/fields.h"
 #include "base/time.h"
 
-// Mechanisms: which there are, and what each of them did for a slot class.
+// What each mechanism did for a slot class. Which there are is in choices.h.
 
 namespace souk::wire {
 
@@ -54,19 +54,6 @@ struct MechanismRecords {
   std::vector<MechanismRecord> items;
   Treatment treatment;
   SOUK_FIELDS(MechanismRecords, class_, items, treatment)
-};
-
-// Mechanisms an operator can choose from.
-struct Mechanism {
-  std::string name;
-  std::string summary;
-  std::string properties;
-  SOUK_FIELDS(Mechanism, name, summary, properties)
-};
-
-struct Mechanisms {
-  std::vector<Mechanism> items;
-  SOUK_FIELDS(Mechanisms, items)
 };
 
 }  // namespace souk::wire
