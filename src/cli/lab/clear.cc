@@ -194,7 +194,7 @@ Result<Shares> shares_of(const Clear& o, const lab::Quanta& book) {
   // What owners begin with stands in the file of quanta.
   SOUK_ASSIGN(const auto* info, mechanism::find(o.mechanism));
   const base::ParameterList alpha{
-      *std::ranges::find(info->parameters, "alpha", &base::Parameter::name)};
+      *std::ranges::find(info->parameters, std::string_view("alpha"), &base::Parameter::name)};
   SOUK_ASSIGN(const auto given, base::Arguments::read("karma by quanta", alpha, params));
   const mechanism::Karma rule(given.micro("alpha"));
   Shares out{.mechanism = o.mechanism, .seed = o.seed};
