@@ -87,7 +87,7 @@ void clear_all(std::size_t most_orders, Report& report) {
   const auto all = book(most_orders), tenth = book(most_orders / 10);
   const auto sorting_all = sort_seconds(all), sorting_tenth = sort_seconds(tenth);
   for (const auto& entry : mechanism::all()) {
-    const auto rule = must(entry.make({}));
+    const auto rule = must(mechanism::make(entry.name));
     const auto& b = rule->wants_rates() ? tenth : all;
     const auto orders = b.bids.size() + b.asks.size();
     const auto sorting = rule->wants_rates() ? sorting_tenth : sorting_all;

@@ -83,7 +83,7 @@ TEST_F(CoachTest, AUnitIsTrainedFromTheMarketsParametersPushedAndReported) {
   market.usually(kPull, [](const net::Request&) {
     return net::Response{.body = parameters(3, {1, 2, 3, 4})};
   });
-  market.add_unit("train", {.steps = 20});
+  market.add_unit(base::UnitKind::train, {.steps = 20});
   start();
   EXPECT_EQ(finish(), "");
   EXPECT_THAT(trainer->asked(), ElementsAre("hello", "train", "bye"));
@@ -98,7 +98,7 @@ TEST_F(CoachTest, AUnitIsTrainedFromTheMarketsParametersPushedAndReported) {
 }
 
 TEST_F(CoachTest, TheFirstParametersAreMadeAndNamed) {
-  market.add_unit("init");
+  market.add_unit(base::UnitKind::init);
   start();
   EXPECT_EQ(finish(), "");
   EXPECT_EQ(report(1, "tensors.0.name"), "w");
@@ -106,7 +106,7 @@ TEST_F(CoachTest, TheFirstParametersAreMadeAndNamed) {
 }
 
 TEST_F(CoachTest, ACheckIsOfExactlyTheVersionThatWasAskedFor) {
-  market.add_unit("evaluate", {.version = 12});
+  market.add_unit(base::UnitKind::evaluate, {.version = 12});
   start();
   EXPECT_EQ(finish(), "");
   ASSERT_THAT(market.server().asked(kPull), SizeIs(1));
@@ -116,8 +116,9 @@ TEST_F(CoachTest, ACheckIsOfExactlyTheVersionThatWasAskedFor) {
 }
 
 TEST_F(CoachTest, WhereThereIsNothingToDoYetItAsksAgain) {
-  for (int i = 0; i < 3; ++i) market.add_unit("wait", {.wait = base::milliseconds(1)});
-  market.add_unit("train");
+  for (int i = 0; i < 3; ++i)
+    market.add_unit(base::UnitKind::wait, {.wait = base::milliseconds(1)});
+  market.add_unit(base::UnitKind::train);
   start();
   EXPECT_EQ(finish(), "");
   EXPECT_EQ(market.count(kAsk), 5U);
@@ -127,7 +128,7 @@ TEST_F(CoachTest, WhereThereIsNothingToDoYetItAsksAgain) {
 
 TEST_F(CoachTest, AMarketThatIsAwayForAWhileLosesNoUnit) {
   const auto gateway = testing::bad_gateway();
-  market.add_unit("train");
+  market.add_unit(base::UnitKind::train);
   market.on(kAsk, {gateway});
   market.on(kPull, {gateway, gateway});
   market.on("PUT /v1/leases/l1/units/1", {gateway});
@@ -150,7 +151,7 @@ TEST_F(CoachTest, AMarketThatIsAwayForTooLongEndsTheWork) {
 
 TEST_F(CoachTest, AReportWhoseAnswerIsLostIsSentAgainUnderItsKeyAndSoCountsOnce) {
   timeout = base::milliseconds(200);
-  market.add_unit("train");
+  market.add_unit(base::UnitKind::train);
   market.on(TrainingMarket::report_of(1), {std::nullopt});
   start();
   EXPECT_EQ(finish(), "");
@@ -168,8 +169,8 @@ TEST_F(CoachTest, ALeaseThatHasEndedEndsTheWork) {
 }
 
 TEST_F(CoachTest, ALeaseThatEndsInTheMiddleOfAUnitEndsTheWork) {
-  market.add_unit("train");
-  market.add_unit("train");
+  market.add_unit(base::UnitKind::train);
+  market.add_unit(base::UnitKind::train);
   const auto closed = refused(Code::conflict, "the lease is closed");
   start({{"train", [&](const auto& request) {
             for (const auto& what : {TrainingMarket::report_of(1), std::string(kAsk)})
@@ -183,7 +184,7 @@ TEST_F(CoachTest, ALeaseThatEndsInTheMiddleOfAUnitEndsTheWork) {
 }
 
 TEST_F(CoachTest, ATrainerThatDiesIsReportedSoThatSomebodyElseGetsTheUnit) {
-  for (int i = 0; i < 5; ++i) market.add_unit("train");
+  for (int i = 0; i < 5; ++i) market.add_unit(base::UnitKind::train);
   start({{"train", [](const auto&) { return ""; }}});
   EXPECT_EQ(finish(), "the trainer has ended");
   EXPECT_EQ(report(1, "error"), "the trainer has ended");
@@ -193,7 +194,7 @@ TEST_F(CoachTest, ATrainerThatDiesIsReportedSoThatSomebodyElseGetsTheUnit) {
 
 TEST_F(CoachTest, AUnitThatTheTrainerCannotDoDoesNotEndTheOthers) {
   std::atomic<int> calls = 0;
-  for (int i = 0; i < 6; ++i) market.add_unit("evaluate", {.version = 1});
+  for (int i = 0; i < 6; ++i) market.add_unit(base::UnitKind::evaluate, {.version = 1});
   start({{"evaluate", [&](const auto&) {
             return ++calls % 3 == 0 ? R"({"ok":true,"samples":1})"
                                     : R"({"ok":false,"error":"out of memory"})";
@@ -212,8 +213,8 @@ TEST_F(CoachTest, ATrainerThatDoesNotBeginIsAFailure) {
 }
 
 TEST_F(CoachTest, ARefusedUpdateIsExplainedInTheLogAndTheNextUnitIsAskedFor) {
-  market.add_unit("train");
-  market.add_unit("train");
+  market.add_unit(base::UnitKind::train);
+  market.add_unit(base::UnitKind::train);
   market.on(TrainingMarket::report_of(1),
             {net::Response{.body = R"({"accepted":false,"reason":"too stale"})"}});
   start();
@@ -225,7 +226,7 @@ TEST_F(CoachTest, ARefusedUpdateIsExplainedInTheLogAndTheNextUnitIsAskedFor) {
 // What a lossy codec leaves out of an accepted update goes into the next one. After a refusal it
 // must not: the market never had the rest.
 TEST_F(CoachTest, WhatALossyCodecLeftOutIsOwedOnlyIfTheUpdateWasAccepted) {
-  for (int i = 0; i < 4; ++i) market.add_unit("train");
+  for (int i = 0; i < 4; ++i) market.add_unit(base::UnitKind::train);
   market.on(TrainingMarket::report_of(3),
             {net::Response{.body = R"({"accepted":false,"reason":"no"})"}});
   std::atomic<int> calls = 0;
@@ -248,8 +249,8 @@ TEST_F(CoachTest, WhatALossyCodecLeftOutIsOwedOnlyIfTheUpdateWasAccepted) {
 }
 
 TEST_F(CoachTest, AStopHandsBackWhatIsDoneOfTheUnit) {
-  market.add_unit("train");
-  market.add_unit("train");
+  market.add_unit(base::UnitKind::train);
+  market.add_unit(base::UnitKind::train);
   std::atomic<bool> training = false;
   start({{"train", [&](const auto& request) {
             trainer->write(request.at("out").get_string(), std::vector<float>(4, 1));
@@ -266,7 +267,7 @@ TEST_F(CoachTest, AStopHandsBackWhatIsDoneOfTheUnit) {
 }
 
 TEST_F(CoachTest, AStopBeforeTheFirstStepReportsNothing) {
-  market.add_unit("train");
+  market.add_unit(base::UnitKind::train);
   std::atomic<bool> training = false;
   start({{"train", [&](const auto&) {
             training = true;
@@ -279,7 +280,7 @@ TEST_F(CoachTest, AStopBeforeTheFirstStepReportsNothing) {
 }
 
 TEST_F(CoachTest, ACheckThatWasCutShortIsNotReported) {
-  market.add_unit("evaluate", {.version = 1});
+  market.add_unit(base::UnitKind::evaluate, {.version = 1});
   std::atomic<bool> checking = false;
   start({{"evaluate", [&](const auto&) {
             checking = true;
@@ -292,7 +293,7 @@ TEST_F(CoachTest, ACheckThatWasCutShortIsNotReported) {
 }
 
 TEST_F(CoachTest, OneThatIsDroppedWaitsForNobody) {
-  market.add_unit("train");
+  market.add_unit(base::UnitKind::train);
   std::atomic<bool> training = false;
   start({{"train", [&](const auto&) {
             training = true;
@@ -307,7 +308,8 @@ TEST_F(CoachTest, OneThatIsDroppedWaitsForNobody) {
 TEST_F(CoachTest, ShardsAreFetchedOnceAndTheOldestMakesRoom) {
   const auto big = market.add_folder({{"a", blob::testing::noise(600, 1)}});
   const auto other = market.add_folder({{"b", blob::testing::noise(600, 2)}});
-  for (const auto& shard : {big, big, other, big}) market.add_unit("train", {.shard = shard});
+  for (const auto& shard : {big, big, other, big})
+    market.add_unit(base::UnitKind::train, {.shard = shard});
   start();
   EXPECT_EQ(finish(), "");
   const auto asks = market.bodies(kAsk);
@@ -318,7 +320,7 @@ TEST_F(CoachTest, ShardsAreFetchedOnceAndTheOldestMakesRoom) {
 }
 
 TEST_F(CoachTest, AShardThatCannotBeFetchedIsReported) {
-  market.add_unit("train", {.shard = std::string(64, 'a')});
+  market.add_unit(base::UnitKind::train, {.shard = std::string(64, 'a')});
   start();
   EXPECT_EQ(finish(), "");
   EXPECT_THAT(report(1, "error"), HasSubstr("there is no blob"));
@@ -326,7 +328,7 @@ TEST_F(CoachTest, AShardThatCannotBeFetchedIsReported) {
 }
 
 TEST_F(CoachTest, OnlyWhatChangedIsPulledAndAMarketThatWentBackIsBelieved) {
-  for (int i = 0; i < 3; ++i) market.add_unit("train");
+  for (int i = 0; i < 3; ++i) market.add_unit(base::UnitKind::train);
   const auto at = [](std::int64_t version, float value) {
     return net::Response{.body = parameters(version, std::vector<float>(4, value))};
   };
@@ -348,7 +350,7 @@ TEST_F(CoachTest, AHubCarriesTheBytesAndTheMarketHearsTheReport) {
     pushed = r.body.size();
     return {.body = wire::to_json(wire::LogSize{std::ssize(r.body)})};
   });
-  market.add_unit("train", {.hub = wire::UnitHub{hub.url(), "u1", "ticket"}});
+  market.add_unit(base::UnitKind::train, {.hub = wire::UnitHub{hub.url(), "u1", "ticket"}});
   start();
   EXPECT_EQ(finish(), "");
   EXPECT_GT(pushed, 0U);
@@ -365,7 +367,7 @@ TEST_F(CoachTest, AHubThatFailsIsLeftAloneForAWhileAndTheMarketDoesItsPart) {
       [](const net::Request&) { return refused(Code::unavailable, "it restarts"); });
   std::atomic<int> trained = 0;
   for (int i = 0; i < 3; ++i)
-    market.add_unit("train", {.hub = wire::UnitHub{hub.url(), "u", "ticket"}});
+    market.add_unit(base::UnitKind::train, {.hub = wire::UnitHub{hub.url(), "u", "ticket"}});
   start({{"train", [&](const auto& request) {
             trainer->write(request.at("out").get_string(), std::vector<float>(4, 1));
             if (++trained == 2) clock.advance(base::seconds(31));
@@ -385,7 +387,7 @@ class LargeModel : public CoachTest {
 };
 
 TEST_F(LargeModel, AnUpdateOfSeveralPiecesArrivesWhole) {
-  market.add_unit("init");
+  market.add_unit(base::UnitKind::init);
   start({{"init", [&](const auto& request) {
             std::vector<float> values(kFloats);  // That do not compress.
             base::Random random(1);

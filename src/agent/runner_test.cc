@@ -112,12 +112,13 @@ TEST_F(RunnerTest, WhatCannotBeginHereGoesToSomebodyElse) {
   auto gpus = batch_lease("x");
   gpus.task->gpus = 1;
   auto torch = testing::training_lease();
-  torch.task->batch.train->trainer = "torch";
+  torch.task->batch.train->trainer = wire::Trainer::torch;
   const Row rows[] = {
       {"files", batch_lease("x", {.workdir = absent}), "there is no blob"},
       {"input", batch_lease("x", {.inputs = {{"data", absent}}}), "there is no blob"},
       {"image", batch_lease("x", {.image = "alpine"}), "this machine has no podman"},
-      {"internet", batch_lease("x", {.network = "internet"}), "this machine lends no internet"},
+      {"internet", batch_lease("x", {.network = wire::Network::internet}),
+       "this machine lends no internet"},
       {"gpus", gpus, "GPU"},
       {"torch", torch, "this machine has no native trainer"},
   };

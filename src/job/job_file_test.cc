@@ -46,7 +46,7 @@ constraints:
   const auto* training = training_of(*job);
   ASSERT_NE(training, nullptr);
   const auto& train = training->train;
-  EXPECT_EQ(train.trainer, "torch");
+  EXPECT_EQ(train.trainer, wire::Trainer::torch);
   EXPECT_EQ(train.config.at("model"), "\"preresnet\"");
   EXPECT_EQ(train.config.at("depth"), "8");
   EXPECT_EQ(train.config.at("augment"), "true");

@@ -34,8 +34,8 @@ class TrainingMarket : public FakeMarket {
 
   // `kind` as in wire::Unit. Units are numbered from 1; the shard, where it needs one, is a file
   // with the text "shard".
-  wire::Unit add_unit(std::string_view kind, wire::Unit more = {}) {
-    if (more.shard.empty() && (kind == "train" || kind == "evaluate"))
+  wire::Unit add_unit(base::UnitKind kind, wire::Unit more = {}) {
+    if (more.shard.empty() && (kind == base::UnitKind::train || kind == base::UnitKind::evaluate))
       more.shard = add_folder({{"data", "shard"}});
     more.kind = kind;
     more.steps = more.steps == 0 ? 10 : more.steps;

@@ -72,8 +72,8 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
     SOUK_ASSIGN(const auto body, api->get(path));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
     const bool trains = job::trains(job.kind);
-    const auto state = fmt::format("{} {}, {} of {} workers", to_string(id), job.state, job.held,
-                                   to_string(job.workers));
+    const auto state = fmt::format("{} {}, {} of {} workers", to_string(id), to_string(job.state),
+                                   job.held, to_string(job.workers));
     if (state != last && !c.json()) {
       progress.reset();
       c.note(fmt::format("{}, {} spent", state, brief(job.spent)));

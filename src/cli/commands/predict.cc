@@ -49,8 +49,9 @@ Result<> predict(Context& c, const Predict& o) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o.path())));
   if (!job.result)
-    return failed(fmt::format("job {} has no model yet: it is {}", to_string(o.id), job.state),
-                  fmt::format("souk job wait {}", to_string(o.id)));
+    return failed(
+        fmt::format("job {} has no model yet: it is {}", to_string(o.id), to_string(job.state)),
+        fmt::format("souk job wait {}", to_string(o.id)));
   if (job.batch && job.batch->train && !job::has_native_trainer(*job.batch))
     return failed("only models of the native trainer run here",
                   fmt::format("souk results {} brings the parameters: load them in your script",

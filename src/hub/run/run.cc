@@ -95,7 +95,7 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
 }
 
 wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
-  wire::Unit out{.kind = std::string(to_string(unit.kind)),
+  wire::Unit out{.kind = unit.kind,
                  .id = unit.id,
                  .version = unit.version,
                  .pass = unit.epoch,
@@ -104,7 +104,7 @@ wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
                  .batch = batch_of(spec_, unit.id),
                  .lr = unit.lr,
                  .seed = unit.seed,
-                 .send = std::string(to_string(book_.aggregator().needs().sends)),
+                 .send = book_.aggregator().needs().sends,
                  .state_scale = book_.state_scale(),
                  .codec = spec_.codec,
                  .wait = unit.wait};

@@ -175,7 +175,7 @@ TEST_F(RunThreads, ManyWorkersAtOnceAreEachPaidForWhatTheyDid) {
     workers.emplace_back([&, lease = LeaseId(10 + w)] {
       for (int i = 0; i < 25; ++i) {
         const auto unit = run_->next(lease, {});
-        if (unit->kind != "train") continue;
+        if (unit->kind != base::UnitKind::train) continue;
         EXPECT_TRUE(run_->receive(lease, unit->id, 0, packed(std::vector<float>(11, 0.25f))));
         const auto verdict = run_->complete(lease, unit->id,
                                             {.base = run_->view().version,

@@ -36,7 +36,7 @@ class RunWages : public testing::RunTest {
       return run_->complete(
           worker, unit.id,
           {.epoch = 3, .samples = 100, .loss = 0.2, .metrics = {{"accuracy", 0.75}}});
-    const auto value = unit.send == "weights" ? 1.01f : 0.01f;
+    const auto value = unit.send == base::Sends::weights ? 1.01f : 0.01f;
     EXPECT_TRUE(run_->receive(worker, unit.id, 0, packed(std::vector<float>(11, value))));
     return run_->complete(
         worker, unit.id,

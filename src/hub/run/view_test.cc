@@ -13,7 +13,7 @@ TEST(View, SaysHowFarTheTrainingIsAndWhatEachWorkerDid) {
   auto session = *train::Session::make(session_of(spec, 2));
   TimeBook times;
   const base::Time start(1'000'000);
-  EXPECT_EQ(view_of(spec, session, 0, times, start).state, "waiting");
+  EXPECT_EQ(view_of(spec, session, 0, times, start).state, wire::TrainingState::waiting);
   auto& training = session.training();
   training.initialised(training.next(7, start).id, start);
   const auto unit = training.next(7, start);
@@ -21,7 +21,7 @@ TEST(View, SaysHowFarTheTrainingIsAndWhatEachWorkerDid) {
   training.accept(unit.id, unit.steps, 200, 0.5, later);
   times.add(base::LeaseId(7), {.compute = base::seconds(4)});
   const auto view = view_of(spec, session, 1, times, later);
-  EXPECT_EQ(view.state, "training");
+  EXPECT_EQ(view.state, wire::TrainingState::training);
   EXPECT_EQ(view.rule, "downpour");
   EXPECT_EQ(view.version, 1);
   EXPECT_EQ(view.useful_steps, 20);
@@ -33,7 +33,7 @@ TEST(View, SaysHowFarTheTrainingIsAndWhatEachWorkerDid) {
   EXPECT_EQ(view.by_worker[0].spent.compute, base::seconds(4));
   training.finish("by its owner", 1);
   const auto end = view_of(spec, session, 1, times, later);
-  EXPECT_EQ(end.state, "finished");
+  EXPECT_EQ(end.state, wire::TrainingState::finished);
   EXPECT_EQ(end.reason, "by its owner");
   EXPECT_FALSE(end.left);
 }

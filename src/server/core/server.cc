@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "hub/remote.h"
 #include "hub/stores/stores.h"
+#include "journal/open.h"
 #include "net/server.h"
 #include "net/tls.h"
 #include "server/advice/replan.h"

@@ -13,7 +13,9 @@
 #include "base/result.h"
 #include "job/train/training_data.h"
 #include "server/core/pinned_folders.h"
+#include "wire/api/account.h"
 #include "wire/api/prepare.h"
+#include "wire/api/slot_class.h"
 
 namespace souk::server {
 

@@ -23,7 +23,7 @@ using base::fail;
 std::uint64_t version_of(const std::vector<wire::Lease>& leases) {
   std::string text;
   for (const auto& l : leases)
-    text += fmt::format("{} {} {} {};", to_string(l.id), l.epoch, l.state, l.until.us);
+    text += fmt::format("{} {} {} {};", to_string(l.id), l.epoch, to_string(l.state), l.until.us);
   return base::short_hash(text) >> 11;
 }
 

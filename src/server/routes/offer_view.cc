@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "job/batch.h"
+#include "job/packages.h"
 #include "server/routes/views.h"
 
 namespace souk::server {

@@ -6,18 +6,17 @@
 namespace souk::server {
 namespace {
 
-net::Response health(std::string status, std::uint64_t events) {
-  return json_response(
-      wire::to_json(wire::Health{std::move(status), std::string(kVersion), events}));
+net::Response health(wire::HealthStatus status, std::uint64_t events) {
+  return json_response(wire::to_json(wire::Health{status, std::string(kVersion), events}));
 }
 
 void serve_health(ServerContext& server, ApiCallPtr call) {
-  call->reply.send(health("ok", server.core.counters().events));
+  call->reply.send(health(wire::HealthStatus::ok, server.core.counters().events));
 }
 
 void serve_ready(ServerContext& server, ApiCallPtr call) {
   to_core(server, std::move(call), [](Core::Turn& turn, ApiCallPtr c) {
-    answer_after(turn, std::move(c), health("ready", turn.state().events));
+    answer_after(turn, std::move(c), health(wire::HealthStatus::ready, turn.state().events));
   });
 }
 

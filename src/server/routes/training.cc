@@ -60,7 +60,7 @@ Result<wire::Unit> next_unit(PoolContext& p, const UnitRequest& request) {
   SOUK_ASSIGN(const auto run, request.worker.run(p.services().hub));
   SOUK_ASSIGN(auto unit, run->next(request.worker.lease, request.ask.holds, request.ask.spent));
   // A hub that ended just before a crash could not say so then.
-  if (unit.kind == "finish")
+  if (unit.kind == base::UnitKind::finish)
     if (const auto ended = run->ended(); ended && *ended)
       p.core().post(
           [&payroll = p.services().payroll, job = request.worker.job, run,
@@ -168,7 +168,7 @@ Result<TrainingRequest> training_request(Context& c) {
 Result<JsonText<wire::Training>> show_training(PoolContext& p, const TrainingRequest& request) {
   using Text = JsonText<wire::Training>;
   if (const auto run = p.services().hub.find(request.job)) return Text{wire::to_json(run->view())};
-  if (request.result.empty()) return Text{wire::to_json(wire::Training{.state = "waiting"})};
+  if (request.result.empty()) return Text{wire::to_json(wire::Training{})};
   const auto& blobs = *p.services().blobs;
   SOUK_ASSIGN(const auto root, blob::parse_digest(request.result));
   SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, blobs));
