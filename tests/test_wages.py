@@ -27,7 +27,7 @@ batch: 16
 lr: 0.1
 workers: {workers}
 rule: {rule}
-price: {{limit: 36, budget: 20}}
+price: {{limit: 36, budget: 2}}
 """
 
 
@@ -97,8 +97,8 @@ class Worker:
         connection = http.client.HTTPConnection("127.0.0.1", self.test.server.port,
                                                 timeout=DEADLINE_S)
         try:
-            connection.request("GET", f"/v1/leases/{self.lease}/parameters?epoch={self.epoch}"
-                               "&since=-1", None, {"Authorization": "Bearer " + self.test.ann})
+            connection.request("GET", f"/v1/leases/{self.lease}/parameters?epoch={self.epoch}",
+                               None, {"Authorization": "Bearer " + self.test.ann})
             response = connection.getresponse()
             body = response.read()
             self.version = struct.unpack("<q", body[:8])[0] if response.status == 200 else 0
@@ -117,14 +117,15 @@ class WagesTest(LendingTest):
     flags = ("--round", "100ms", "--requests", "0")
 
     def start_job(self, rule="downpour", epochs=1, workers=1):
-        machines = []
+        machines, self.offers = [], []
         for i in range(workers):
             machine = self.good("POST", "/v1/machines", {
-                "name": f"box{i}", "spec": {"cores": 1, "memory_mib": 2048,
+                "name": f"{rule}-{i}", "spec": {"cores": 1, "memory_mib": 2048,
                                             "packages": ["@torch"]}}, self.ann)
-            self.good("POST", "/v1/offers", {"machine": machine["id"], "class": "c1", "slots": 1,
-                                             "price": PER_HOUR}, self.ann)
+            offer = self.good("POST", "/v1/offers", {"machine": machine["id"], "class": "c1",
+                                                     "slots": 1, "price": PER_HOUR}, self.ann)
             machines.append(machine["id"])
+            self.offers.append(offer["id"])
         path = self.job_file(JOB.format(rule=rule, epochs=epochs, workers=workers))
         for name, n in (("train.csv", 320), ("test.csv", 40)):
             with open(f"{self.folder}/{name}", "w", encoding="utf-8") as out:
@@ -182,8 +183,8 @@ class WagesTest(LendingTest):
                 self.assertEqual(self.state(), "succeeded")
                 self.assertGreater(sum(sum(w.leases.values()) for w in workers), 0)
                 self.assert_paid(workers)
-                for worker in workers:  # The next has machines of its own.
-                    self.good("DELETE", f"/v1/machines/{worker.machine}", None, self.ann)
+                for offer in self.offers:  # The next has machines of its own.
+                    self.good("DELETE", f"/v1/offers/{offer}", None, self.ann)
 
     def test_a_report_sent_twice_gets_the_first_verdict_and_one_wage(self):
         def twice(worker, unit, report, key):

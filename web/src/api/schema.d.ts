@@ -34,23 +34,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Prometheus metrics, for loopback and operators */
-        get: operations["getMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -60,6 +43,23 @@ export interface paths {
         };
         /** This document */
         get: operations["getOpenApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Prometheus metrics, for loopback and operators */
+        get: operations["getMetrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -759,6 +759,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/machines/{id}/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The result of a computation that a heartbeat's answer asked for */
+        post: operations["answerChallenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/blobs/missing": {
         parameters: {
             query?: never;
@@ -806,23 +823,6 @@ export interface paths {
         put?: never;
         /** What the program printed */
         post: operations["appendLog"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/machines/{id}/challenge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** The result of a computation that a heartbeat's answer asked for */
-        post: operations["answerChallenge"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1229,46 +1229,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @enum {string} */
-        Scope: "user" | "machine" | "operator";
-        /** @enum {string} */
-        OfferState: "open" | "full" | "closed" | "doubted" | "offline" | "paused" | "draining" | "frozen";
-        /** @enum {string} */
-        RetryOn: "lost" | "failed";
-        /** @enum {string} */
-        Network: "none" | "internet";
-        /** @enum {string} */
-        WorkerState: "waiting" | "preparing" | "running" | "draining" | "done";
-        /** @enum {string} */
-        JobState: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
-        /** @enum {string} */
-        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided";
-        /** @enum {string} */
-        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget";
-        /** @enum {string} */
-        LeaseState: "granted" | "running" | "draining" | "closed";
-        /** @enum {string} */
-        LeaseOutcome: "none" | "completed" | "failed" | "released" | "term" | "lost" | "unstarted" | "job";
-        /** @enum {string} */
-        ReportedOutcome: "completed" | "failed" | "released" | "unstarted";
-        /** @enum {string} */
-        OrderAction: "run" | "drain" | "stop";
-        /** @enum {string} */
-        LineKind: "grant" | "bonus" | "reserve" | "refund" | "spend" | "earn";
-        /** @enum {string} */
-        FeedbackCategory: "question" | "problem" | "idea" | "praise";
-        /** @enum {string} */
-        Trainer: "torch" | "python";
-        /** @enum {string} */
-        UnitKind: "wait" | "init" | "train" | "evaluate" | "finish";
-        /** @enum {string} */
-        Sends: "delta" | "weights";
-        /** @enum {string} */
-        TrainingState: "waiting" | "training" | "finished";
-        /** @enum {string} */
-        Bottleneck: "compute" | "network" | "hub";
-        /** @enum {string} */
-        HealthStatus: "ok" | "ready";
         Account: {
             /**
              * @description Names one account.
@@ -1296,6 +1256,10 @@ export interface components {
             escrow: number;
             /** Format: date-time */
             created: string;
+        };
+        Acknowledged: {
+            /** @default true */
+            ok: boolean;
         };
         Aggregator: {
             name: string;
@@ -1354,6 +1318,19 @@ export interface components {
             retry?: components["schemas"]["Retry"];
             train?: components["schemas"]["Train"];
         };
+        BatchAssignment: {
+            job_name: string;
+            kind: string;
+            index: number;
+            workers: number;
+            tries: number;
+            checkpoint?: string;
+            batch: components["schemas"]["Batch"];
+            cores: number;
+            /** Format: int64 */
+            memory_mib: number;
+            gpus: number;
+        };
         BatchCheckpoint: {
             path: string;
             /**
@@ -1411,6 +1388,8 @@ export interface components {
             market: boolean;
         };
         /** @enum {string} */
+        Bottleneck: "compute" | "network" | "hub";
+        /** @enum {string} */
         BudgetBalance: "strong" | "weak" | "deficit";
         Cancel: {
             /** @default  */
@@ -1453,10 +1432,6 @@ export interface components {
             /** @default false */
             significant: boolean;
         };
-        Acknowledged: {
-            /** @default true */
-            ok: boolean;
-        };
         /** @enum {string} */
         Efficiency: "none" | "pareto" | "within_factor" | "within_price" | "in_large_markets" | "but_one_deal" | "if_truthful" | "full";
         Estimate: {
@@ -1486,6 +1461,8 @@ export interface components {
             at: string;
         };
         /** @enum {string} */
+        FeedbackCategory: "question" | "problem" | "idea" | "praise";
+        /** @enum {string} */
         Folding: "each" | "buffer" | "round";
         Freeze: {
             reason: string;
@@ -1507,19 +1484,11 @@ export interface components {
             /** Format: int64 */
             events: number;
         };
+        /** @enum {string} */
+        HealthStatus: "ok" | "ready";
         Heartbeat: {
             leases?: components["schemas"]["LeaseReport"][];
             holds?: string[];
-        };
-        LeaseReport: {
-            /**
-             * @description Names one lease.
-             * @example l17
-             */
-            lease: string;
-            epoch: number;
-            doing?: string;
-            usage?: components["schemas"]["Usage"];
         };
         IssuedToken: {
             /**
@@ -1667,6 +1636,20 @@ export interface components {
             to: string;
             why: string;
         };
+        JobPlan: {
+            candidates?: components["schemas"]["PlanCandidate"][];
+            why: string;
+            /** @default false */
+            profiled: boolean;
+            /** Format: int64 */
+            runs: number;
+            /** @default false */
+            guessed: boolean;
+            measures?: components["schemas"]["PlanMeasures"];
+            target_after?: number;
+        };
+        /** @enum {string} */
+        JobState: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
         JobUsage: {
             items?: components["schemas"]["LeaseUsage"][];
         };
@@ -1808,9 +1791,23 @@ export interface components {
             result?: string;
             usage?: components["schemas"]["Usage"];
         };
+        /** @enum {string} */
+        LeaseOutcome: "none" | "completed" | "failed" | "released" | "term" | "lost" | "unstarted" | "job";
+        LeaseReport: {
+            /**
+             * @description Names one lease.
+             * @example l17
+             */
+            lease: string;
+            epoch: number;
+            doing?: string;
+            usage?: components["schemas"]["Usage"];
+        };
         LeaseStart: {
             epoch: number;
         };
+        /** @enum {string} */
+        LeaseState: "granted" | "running" | "draining" | "closed";
         LeaseUsage: {
             /**
              * @description Names one lease.
@@ -1828,6 +1825,8 @@ export interface components {
              */
             sum: number;
         };
+        /** @enum {string} */
+        LineKind: "grant" | "bonus" | "reserve" | "refund" | "spend" | "earn";
         Log: {
             /**
              * @description Names one lease.
@@ -2000,6 +1999,8 @@ export interface components {
             items?: components["schemas"]["Mechanism"][];
             external: components["schemas"]["Choice"];
         };
+        /** @enum {string} */
+        Network: "none" | "internet";
         NewAccount: {
             name: string;
             password: string;
@@ -2142,6 +2143,8 @@ export interface components {
             /** Format: int64 */
             next: number;
         };
+        /** @enum {string} */
+        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided";
         Offer: {
             /**
              * @description Names one offer.
@@ -2216,6 +2219,13 @@ export interface components {
             items?: components["schemas"]["Offer"][];
             next?: string;
         };
+        /** @enum {string} */
+        OfferState: "open" | "full" | "closed" | "doubted" | "offline" | "paused" | "draining" | "frozen";
+        OpenLeases: {
+            leases?: components["schemas"]["Lease"][];
+            /** Format: int64 */
+            version: number;
+        };
         Order: {
             /**
              * @description Names one lease.
@@ -2227,6 +2237,8 @@ export interface components {
             /** Format: date-time */
             until?: string;
         };
+        /** @enum {string} */
+        OrderAction: "run" | "drain" | "stop";
         Orders: {
             orders?: components["schemas"]["Order"][];
             /**
@@ -2264,10 +2276,6 @@ export interface components {
             items?: components["schemas"]["Machine"][];
             next?: string;
         };
-        PageWorkerStatus: {
-            items?: components["schemas"]["WorkerStatus"][];
-            next?: string;
-        };
         PageSlotClass: {
             items?: components["schemas"]["SlotClass"][];
             next?: string;
@@ -2276,38 +2284,33 @@ export interface components {
             items?: components["schemas"]["Token"][];
             next?: string;
         };
-        WorkerStatus: {
-            index: number;
-            state: components["schemas"]["WorkerState"];
-            tries: number;
-            /**
-             * @description Names one lease.
-             * @example l17
-             */
-            lease?: string;
-            machine?: string;
-            doing?: string;
-            checkpoint?: string;
-            result?: string;
+        PageWorkerStatus: {
+            items?: components["schemas"]["WorkerStatus"][];
+            next?: string;
         };
+        Parameter: {
+            name: string;
+            type: components["schemas"]["ParameterType"];
+            low?: number;
+            high?: number;
+            /** @default false */
+            above_low: boolean;
+            choices?: string[];
+            /** @default false */
+            needed: boolean;
+            default?: string;
+            default_words?: string;
+            suggested?: string;
+            meaning: string;
+        };
+        /** @enum {string} */
+        ParameterType: "number" | "whole" | "decimal" | "price" | "choice" | "text";
         Pause: {
             /**
              * @description A length of time.
              * @example 1h30m
              */
             for?: string;
-        };
-        JobPlan: {
-            candidates?: components["schemas"]["PlanCandidate"][];
-            why: string;
-            /** @default false */
-            profiled: boolean;
-            /** Format: int64 */
-            runs: number;
-            /** @default false */
-            guessed: boolean;
-            measures?: components["schemas"]["PlanMeasures"];
-            target_after?: number;
         };
         PlanCandidate: {
             class: string;
@@ -2434,6 +2437,8 @@ export interface components {
             field?: string;
             hint?: string;
         };
+        /** @enum {string} */
+        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget";
         Relaxation: {
             kind: components["schemas"]["RelaxKind"];
             change: string;
@@ -2464,6 +2469,8 @@ export interface components {
             shading: number;
             items?: components["schemas"]["ReplayRow"][];
         };
+        /** @enum {string} */
+        ReportedOutcome: "completed" | "failed" | "released" | "unstarted";
         Resources: {
             /** @default 1 */
             cores: number;
@@ -2496,6 +2503,8 @@ export interface components {
             /** @default 10 */
             max: number;
         };
+        /** @enum {string} */
+        RetryOn: "lost" | "failed";
         Sample: {
             name: string;
             title: string;
@@ -2505,6 +2514,8 @@ export interface components {
         Samples: {
             items?: components["schemas"]["Sample"][];
         };
+        /** @enum {string} */
+        Scope: "user" | "machine" | "operator";
         /** @enum {string} */
         Sends: "delta" | "weights";
         Session: {
@@ -2727,19 +2738,8 @@ export interface components {
             version: string;
             reproduce: string;
         };
-        BatchAssignment: {
-            job_name: string;
-            kind: string;
-            index: number;
-            workers: number;
-            tries: number;
-            checkpoint?: string;
-            batch: components["schemas"]["Batch"];
-            cores: number;
-            /** Format: int64 */
-            memory_mib: number;
-            gpus: number;
-        };
+        /** @enum {string} */
+        SybilProofness: "none" | "for_buyers" | "on_one_side" | "within_round";
         TensorInfo: {
             name: string;
             shape?: number[];
@@ -2878,6 +2878,8 @@ export interface components {
             steps_per_second: number;
             spent: components["schemas"]["TimeSpent"];
         };
+        /** @enum {string} */
+        Trainer: "torch" | "python";
         Training: {
             state: components["schemas"]["TrainingState"];
             reason: string;
@@ -2930,6 +2932,8 @@ export interface components {
             codecs?: components["schemas"]["Choice"][];
             validators?: components["schemas"]["Choice"][];
         };
+        /** @enum {string} */
+        TrainingState: "waiting" | "training" | "finished";
         Treatment: {
             /** Format: int64 */
             borrowers: number;
@@ -3019,10 +3023,18 @@ export interface components {
             ticket: string;
             pinned?: string;
         };
+        /** @enum {string} */
+        UnitKind: "wait" | "init" | "train" | "evaluate" | "finish";
         UnitVerdict: {
             /** @default false */
             accepted: boolean;
             reason: string;
+            /**
+             * @description A length of time.
+             * @default 0s
+             * @example 1h30m
+             */
+            worked: string;
         };
         Usage: {
             cpu_seconds: number;
@@ -3070,10 +3082,21 @@ export interface components {
              */
             example: string;
         };
-        OpenLeases: {
-            leases?: components["schemas"]["Lease"][];
-            /** Format: int64 */
-            version: number;
+        /** @enum {string} */
+        WorkerState: "waiting" | "preparing" | "running" | "draining" | "done";
+        WorkerStatus: {
+            index: number;
+            state: components["schemas"]["WorkerState"];
+            tries: number;
+            /**
+             * @description Names one lease.
+             * @example l17
+             */
+            lease?: string;
+            machine?: string;
+            doing?: string;
+            checkpoint?: string;
+            result?: string;
         };
         Workers: {
             min: number;
@@ -3145,27 +3168,6 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getMetrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Prometheus metrics, for loopback and operators */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-            default: components["responses"]["Problem"];
-        };
-    };
     getOpenApi: {
         parameters: {
             query?: never;
@@ -3182,6 +3184,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Prometheus metrics, for loopback and operators */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4549,6 +4572,36 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    answerChallenge: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChallengeAnswer"];
+            };
+        };
+        responses: {
+            /** @description The result of a computation that a heartbeat's answer asked for */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     missingBlobs: {
         parameters: {
             query?: never;
@@ -4678,36 +4731,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogSize"];
-                };
-            };
-            default: components["responses"]["Problem"];
-        };
-    };
-    answerChallenge: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ChallengeAnswer"];
-            };
-        };
-        responses: {
-            /** @description The result of a computation that a heartbeat's answer asked for */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4877,7 +4900,7 @@ export interface operations {
             header?: never;
             path: {
                 id: string;
-                unit: string;
+                unit: number;
             };
             cookie?: never;
         };
@@ -4908,7 +4931,7 @@ export interface operations {
             };
             path: {
                 id: string;
-                unit: string;
+                unit: number;
             };
             cookie?: never;
         };
@@ -4991,7 +5014,7 @@ export interface operations {
                 /** @description How far back: 7 by default. */
                 days?: number;
                 /** @description Buckets: hour (default) or day. */
-                by?: string;
+                by?: "hour" | "day";
             };
             header?: never;
             path?: never;

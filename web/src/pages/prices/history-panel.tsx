@@ -71,7 +71,7 @@ const Charts = memo(function Charts({ buckets, days }: { buckets: Schemas['Price
 
 export function HistoryPanel({ name }: { name: string }) {
   const [days, setDays] = useState('7');
-  const [by, setBy] = useState('hour');
+  const [by, setBy] = useState<Schemas['BucketLength']>('hour');
   const [table, setTable] = useState(false);
   const prices = useGet('/v1/prices', { query: { class: name, days: Number(days), by } });
   const settings = useGet('/v1/settings', {});
@@ -93,7 +93,7 @@ export function HistoryPanel({ name }: { name: string }) {
         size="xs"
         aria-label="each point is"
         value={by}
-        onChange={setBy}
+        onChange={(value) => setBy(value === 'day' ? 'day' : 'hour')}
         data={[
           { value: 'hour', label: 'By hour' },
           { value: 'day', label: 'By day' },
