@@ -14,8 +14,7 @@ using testing::StartsWith;
 
 constexpr base::Time kNow(1'000'000'000'000'000);
 
-TEST(JobFile, EveryKeyIsUnderstood) {
-  const auto job = read_job_file(R"(
+constexpr std::string_view kEveryKey = R"(
 name: resnet
 kind: train
 model: {name: preresnet, depth: 8}
@@ -38,8 +37,10 @@ priority: 5
 constraints:
   regions: [eu]
   min_reliability: 0.9
-)",
-                                 "job.yaml", kNow);
+)";
+
+TEST(JobFile, EveryKeyIsUnderstood) {
+  const auto job = read_job_file(kEveryKey, "job.yaml", kNow);
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_EQ(job->job.name, "resnet");
   EXPECT_EQ(job->job.kind, "train");

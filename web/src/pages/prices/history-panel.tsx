@@ -71,7 +71,7 @@ const Charts = memo(function Charts({ buckets, days }: { buckets: Schemas['Price
 
 export function HistoryPanel({ name }: { name: string }) {
   const [days, setDays] = useState('7');
-  const [by, setBy] = useState<Schemas['BucketLength']>('hour');
+  const [by, setBy] = useState<'hour' | 'day'>('hour');
   const [table, setTable] = useState(false);
   const prices = useGet('/v1/prices', { query: { class: name, days: Number(days), by } });
   const settings = useGet('/v1/settings', {});
