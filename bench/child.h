@@ -37,8 +37,8 @@ inline int serve_as_child(const Flags& flags) {
   spdlog::set_level(spdlog::level::warn);  // Standard output is for the port.
   std::signal(SIGPIPE, SIG_IGN);
   const auto server = must(server::Server::start({.data = flags.text("data", ""),
+                                                  .journal = flags.has("memory") ? "memory:" : "",
                                                   .port = 0,
-                                                  .memory = flags.has("memory"),
                                                   .requests_per_second = 0}));
   fmt::print("{}\n", server->port());
   std::fflush(stdout);

@@ -1,26 +1,12 @@
 import { Center, Loader } from '@mantine/core';
-import { lazy, Suspense, useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { useLive } from './api/live';
 import { ErrorBox } from './parts/error-box';
+import { kPages } from './pages/pages';
 import { SignIn } from './pages/sign-in';
 import { useSession } from './session';
 import { Shell } from './shell';
-
-// One chunk for each page, so that the first visit loads what it shows.
-const Home = lazy(() => import('./pages/home'));
-const Machines = lazy(() => import('./pages/machines'));
-const Machine = lazy(() => import('./pages/machines/machine'));
-const Jobs = lazy(() => import('./pages/jobs'));
-const NewJob = lazy(() => import('./pages/jobs/new-job'));
-const Job = lazy(() => import('./pages/jobs/job'));
-const Prices = lazy(() => import('./pages/prices'));
-const Lab = lazy(() => import('./pages/lab'));
-const Ledger = lazy(() => import('./pages/ledger'));
-const Operator = lazy(() => import('./pages/operator'));
-const Help = lazy(() => import('./pages/help'));
-const Guide = lazy(() => import('./pages/help/guide'));
-const Account = lazy(() => import('./pages/account'));
 
 function Pages() {
   const [location] = useLocation();
@@ -36,19 +22,11 @@ function Pages() {
       }
     >
       <Switch>
-        <Route path="/" component={Home} />
-        <Route path="/machines" component={Machines} />
-        <Route path="/machines/:id">{({ id }) => <Machine id={id} key={id} />}</Route>
-        <Route path="/jobs" component={Jobs} />
-        <Route path="/jobs/new" component={NewJob} />
-        <Route path="/jobs/:id">{({ id }) => <Job id={id} key={id} />}</Route>
-        <Route path="/prices" component={Prices} />
-        <Route path="/lab" component={Lab} />
-        <Route path="/ledger" component={Ledger} />
-        <Route path="/operator" component={Operator} />
-        <Route path="/help" component={Help} />
-        <Route path="/help/:name">{({ name }) => <Guide name={name} key={name} />}</Route>
-        <Route path="/account" component={Account} />
+        {kPages.map(({ path, page: Page }) => (
+          <Route path={path} key={path}>
+            {(parts: Record<string, string>) => <Page {...parts} key={Object.values(parts).join('/')} />}
+          </Route>
+        ))}
         <Route>
           <Redirect to="/" />
         </Route>

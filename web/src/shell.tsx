@@ -16,16 +16,8 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconBuildingStore,
-  IconChartCandle,
   IconChevronDown,
-  IconDeviceDesktop,
-  IconFlask,
-  IconHelp,
-  IconHome,
   IconMoon,
-  IconPlayerPlay,
-  IconReceipt,
-  IconShieldCog,
   IconSun,
 } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -34,19 +26,9 @@ import { Link, useLocation } from 'wouter';
 import type { Live } from './api/live';
 import { change, useChange } from './api/queries';
 import { credits } from './format';
+import { kPages } from './pages/pages';
 import { leave, type Me } from './session';
 import classes from './shell.module.css';
-
-const kRooms = [
-  { to: '/', label: 'Home', icon: IconHome },
-  { to: '/machines', label: 'Machines', icon: IconDeviceDesktop },
-  { to: '/jobs', label: 'Jobs', icon: IconPlayerPlay },
-  { to: '/prices', label: 'Prices', icon: IconChartCandle },
-  { to: '/lab', label: 'Lab', icon: IconFlask },
-  { to: '/ledger', label: 'Ledger', icon: IconReceipt },
-  { to: '/operator', label: 'Operator', icon: IconShieldCog, operator: true },
-  { to: '/help', label: 'Help', icon: IconHelp },
-];
 
 function Scheme() {
   const { setColorScheme } = useMantineColorScheme();
@@ -102,7 +84,7 @@ function Person({ me }: { me: Me }) {
 export function Shell({ me, live, children }: { me: Me; live: Live; children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
-  const rooms = kRooms.filter((r) => !r.operator || me.operator);
+  const rooms = kPages.flatMap(({ path, room }) => (room && (!room.operator || me.operator) ? [{ to: path, ...room }] : []));
   return (
     <AppShell
       header={{ height: 56 }}

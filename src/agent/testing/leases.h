@@ -30,6 +30,7 @@ inline wire::Lease batch_lease(std::string run, wire::Batch more = {}, std::uint
 
 inline wire::Lease training_lease(std::string codec = "fp32") {
   auto out = batch_lease("trainer");
+  out.task->kind = "train";
   out.task->batch.train = wire::Train{.trainer = wire::Trainer::python, .codec = std::move(codec)};
   return out;
 }

@@ -35,14 +35,28 @@ Result<> check_job(std::string_view job) {
               fmt::format("1 to {} letters, digits, '-', '_' and '.'", kMostJobName), "job");
 }
 
+// The one list of stores: whole URLs, and schemes.
+struct StoreRow {
+  std::string_view url;
+  Result<std::unique_ptr<ParameterStore>> (*make)(std::string_view url, std::string_view job);
+};
+constexpr std::array kStores{
+    StoreRow{"memory",
+             [](std::string_view, std::string_view) -> Result<std::unique_ptr<ParameterStore>> {
+               return make_memory_store();
+             }},
+    StoreRow{"redis://", make_redis_store},
+    StoreRow{"postgresql://", make_postgres_store},
+    StoreRow{"postgres://", make_postgres_store},
+};
+
 }  // namespace
 
 Result<std::unique_ptr<ParameterStore>> make_store(std::string_view url, std::string_view job) {
   SOUK_TRY(check_job(job));
-  if (url == "memory") return make_memory_store();
-  if (url.starts_with("redis://")) return make_redis_store(url, job);
-  if (url.starts_with("postgresql://") || url.starts_with("postgres://"))
-    return make_postgres_store(url, job);
+  for (const auto& row : kStores)
+    if (row.url.ends_with("://") ? url.starts_with(row.url) : url == row.url)
+      return row.make(url, job);
   // What follows a scheme may be a password.
   return fail(Code::invalid,
               fmt::format("there is no store '{}'",

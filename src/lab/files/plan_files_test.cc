@@ -133,7 +133,8 @@ TEST(PlanFiles, MistakesInAProfileAreNamed) {
 
 // The published ones, where they are.
 std::string shared(const std::string& name) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../../shared/data" / name;
+  const auto path =
+      std::filesystem::path(__FILE__).parent_path() / "../../../../shared/data" / name;
   return std::filesystem::exists(path) ? path.string() : "";
 }
 

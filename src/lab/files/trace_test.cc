@@ -59,7 +59,8 @@ TEST(Trace, AMissingRateIsAnError) {
 
 // The real ones, where they are.
 std::string shared(const std::string& name) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../../shared/data" / name;
+  const auto path =
+      std::filesystem::path(__FILE__).parent_path() / "../../../../shared/data" / name;
   return std::filesystem::exists(path) ? path.string() : "";
 }
 

@@ -264,7 +264,7 @@ TEST(External, BadParametersAreNamed) {
   EXPECT_THAT(message({{"program", " "}}), HasSubstr("needs a program"));
   EXPECT_THAT(message({{"program", "cat"}, {"timeout_ms", "0"}}), HasSubstr("timeout_ms is '0'"));
   EXPECT_THAT(message({{"program", "cat"}, {"timeout_ms", "60001"}}), HasSubstr("timeout_ms"));
-  EXPECT_THAT(message({{"program", "cat"}, {"start_ms", "soon"}}), HasSubstr("start_ms: 'soon'"));
+  EXPECT_THAT(message({{"program", "cat"}, {"start_ms", "soon"}}), HasSubstr("start_ms is 'soon'"));
   EXPECT_THAT(message({{"program", "cat"}, {"fallback", "nobody"}}), HasSubstr("'nobody'"));
   EXPECT_THAT(message({{"program", "cat"}, {"timeout", "5"}}), HasSubstr("timeout"));
 }
@@ -272,7 +272,7 @@ TEST(External, BadParametersAreNamed) {
 // The same rule as a program and built in: the same gains from the same draws, in both worlds.
 TEST(External, IsAMechanismLikeAnyOtherInTheLab) {
   const auto program =
-      std::filesystem::path(__FILE__).parent_path() / "../../examples/mechanisms/mcafee.py";
+      std::filesystem::path(__FILE__).parent_path() / "../../../examples/mechanisms/mcafee.py";
   for (const std::string_view world : {"book", "market"}) {
     const bool book = world == "book";
     const auto text = fmt::format(

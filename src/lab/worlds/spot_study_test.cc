@@ -83,7 +83,7 @@ TEST(SpotStudy, HindsightNeverCostsMoreThanWhatWasDone) {
 
 TEST(SpotStudy, OnRecordedPricesMovingIsNearHindsightAndNeverLate) {
   const auto path = std::filesystem::path(__FILE__).parent_path() /
-                    "../../../shared/data/training_on_a_dime/aws_gpu_spot_prices_2019-2020.csv";
+                    "../../../../shared/data/training_on_a_dime/aws_gpu_spot_prices_2019-2020.csv";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the prices are not on this machine";
   const auto text = base::read_file(path.string(), "");
   ASSERT_TRUE(text);

@@ -34,7 +34,8 @@ struct AdviceTest : ::testing::Test {
     market::SubmitJob out{.name = "job",
                           .kind = "train",
                           .slot_class = w.slot_class(),
-                          .work = wire::to_json(*job.batch)};
+                          .work = wire::to_json(*job.batch),
+                          .pay = market::Pay::work};
     out.terms = wants(job.workers.min, job.workers.max, *job.limit, job.budget);
     if (job.deadline) out.terms.deadline = *job.deadline;
     return out;

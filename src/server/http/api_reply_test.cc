@@ -45,9 +45,9 @@ std::vector<std::future<Answer>> ask_each_kind(Stack& stack, const std::string& 
 class Obstacle {
  public:
   auto task() {
-    return [this](auto&&...) {
+    return [this, open = open_](auto&&...) {
       reached_.set_value();
-      go_.get_future().wait();
+      open.wait();
     };
   }
   void wait() { reached_.get_future().wait(); }
@@ -55,6 +55,7 @@ class Obstacle {
 
  private:
   std::promise<void> reached_, go_;
+  std::shared_future<void> open_ = go_.get_future().share();
 };
 
 // Calls a route of a table of its own.
