@@ -36,10 +36,12 @@ inline int serve_as_child(const Flags& flags) {
   raise_file_limit(1'048'576);
   spdlog::set_level(spdlog::level::warn);  // Standard output is for the port.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto server = must(server::Server::start({.data = flags.text("data", ""),
-                                                  .journal = flags.has("memory") ? "memory:" : "",
-                                                  .port = 0,
-                                                  .requests_per_second = 0}));
+  server::Options options;
+  options.data = flags.text("data", "");
+  options.port = 0;
+  if (flags.has("memory")) options.journal = "memory:";
+  options.requests_per_second = 0;
+  const auto server = must(server::Server::start(options));
   fmt::print("{}\n", server->port());
   std::fflush(stdout);
   char byte = 0;
