@@ -72,6 +72,20 @@ TEST_F(UnitBookTest, AUnitStaysItsWorkersWhileItsReportIsJudged) {
   EXPECT_EQ(book_.owed()[1].worked, base::seconds(3));  // Judging is not the worker's work.
 }
 
+TEST_F(UnitBookTest, OnceALeaseIsSealedNothingOfItIsAcceptedAndWhatWasAcceptedIsOwed) {
+  begin();
+  EXPECT_TRUE(train(kBob).accepted);
+  const auto owed = book_.owed().size();
+  const auto unit = book_.assign(kAnn, {});
+  auto opening = open(kAnn, unit.id);
+  book_.seal(kAnn);  // Its lease is about to close, while its report is being judged.
+  EXPECT_FALSE(book_.judge(*opening.report, update(*opening.report), std::nullopt).accepted);
+  EXPECT_FALSE(open(kAnn, book_.assign(kAnn, {}).id).report);
+  EXPECT_EQ(book_.owed().size(), owed);
+  book_.gone(kAnn);
+  EXPECT_EQ(book_.assign(kBob, {}).first_step, unit.first_step);  // Somebody else does it.
+}
+
 TEST_F(UnitBookTest, AReportWithoutAVerdictChangesNothing) {
   begin();
   const auto unit = book_.assign(kAnn, {});

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <optional>
 
@@ -115,6 +116,9 @@ Result<JudgedUnit> judge(PoolContext& p, const UnitReport& report) {
   JudgedUnit out{.job = report.worker.job};
   SOUK_ASSIGN(out.run, report.worker.run(p.services().hub));
   SOUK_ASSIGN(out.verdict, out.run->complete(report.worker.lease, report.unit, report.done));
+  if (const auto trouble = out.run->trouble())
+    spdlog::warn("job {}: {}; it is tried again with the next unit", to_string(out.job),
+                 trouble->message);
   // If the result cannot be written, the next worker that asks for a unit tries again.
   if (auto ended = out.run->ended()) out.ended = *std::move(ended);
   return out;

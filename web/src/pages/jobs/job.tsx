@@ -20,6 +20,7 @@ import { Timeline } from './job/timeline';
 import { TrainingPanel } from './job/training';
 import { Why } from './job/why';
 import { Workers } from './job/workers';
+import { trains } from './kinds';
 
 type Job = Schemas['Job'];
 
@@ -50,12 +51,12 @@ function wantsMore(job: Job): boolean {
 function Found({ job }: { job: Job }) {
   const path = { id: job.id };
   const live = !job.ended;
-  const trains = job.kind === 'train';
+  const isTraining = trains(job.kind);
   const leases = useGet('/v1/jobs/{id}/leases', { path, query: { limit: kLeases } });
   const training = useGet(
     '/v1/jobs/{id}/training',
     { path },
-    { every: live ? 1_000 : false, enabled: trains },
+    { every: live ? 1_000 : false, enabled: isTraining },
   );
   const files = useGet('/v1/jobs/{id}/files', { path, query: {} }, { enabled: job.batch !== undefined });
   const items = useMemo(() => leases.data?.items ?? [], [leases.data]);
@@ -77,7 +78,7 @@ function Found({ job }: { job: Job }) {
     <Logs leases={items} machineOf={machineOf} ended={job.ended} />
   );
   // All at once, so that nothing jumps.
-  const asked = [leases, ...(trains ? [training] : []), ...(job.batch ? [files] : [])];
+  const asked = [leases, ...(isTraining ? [training] : []), ...(job.batch ? [files] : [])];
   const ready = asked.every((query) => query.data !== undefined || query.error !== null);
   return (
     <Page
@@ -102,7 +103,7 @@ function Found({ job }: { job: Job }) {
         <>
           {failed && logs}
           {wantsMore(job) && job.held === 0 && <Why job={job} />}
-          {trains && (
+          {isTraining && (
             <Loaded query={training} height={420}>
               {(t) => <TrainingPanel training={t} live={live} />}
             </Loaded>
@@ -111,10 +112,10 @@ function Found({ job }: { job: Job }) {
             {() => <Timeline leases={items} names={names} units={units} ended={job.ended} />}
           </Loaded>
           {wantsMore(job) && job.held > 0 && <Why job={job} />}
-          {!trains && job.batch && <Workers job={job} leases={items} machineOf={machineOf} />}
+          {!isTraining && job.batch && <Workers job={job} leases={items} machineOf={machineOf} />}
           <SimpleGrid cols={{ base: 1, lg: 2 }}>
             <Spending job={job} leases={items} progress={training.data?.progress ?? 1} />
-            {trains ? (
+            {isTraining ? (
               <Loaded query={training} height={240}>
                 {(t) => <Stalls training={t} machineOf={machineOf} />}
               </Loaded>
@@ -123,7 +124,7 @@ function Found({ job }: { job: Job }) {
             )}
           </SimpleGrid>
           {!failed && logs}
-          {trains && (!live || left.length > 0) && <Files job={job} files={left} gone={gone} />}
+          {isTraining && (!live || left.length > 0) && <Files job={job} files={left} gone={gone} />}
         </>
       ) : (
         <Skeleton height={900} aria-label="loading" />

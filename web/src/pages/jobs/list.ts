@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/client';
+import { trains } from './kinds';
 
 export type Job = Schemas['Job'];
 
@@ -27,7 +28,7 @@ export function countStates(jobs: Job[]): Map<JobState, number> {
 // program has no end to come nearer to.
 export function partsDone(job: Job): number | undefined {
   if (job.state === 'succeeded') return 1;
-  if (job.kind === 'train') return undefined;
+  if (trains(job.kind)) return undefined;
   return job.workers.max > 0 ? job.done / job.workers.max : undefined;
 }
 

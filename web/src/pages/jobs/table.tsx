@@ -9,6 +9,7 @@ import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
 import { hasEnded, type Job, partsDone, spentShare, workersText } from './list';
 import classes from './table.module.css';
+import { trains } from './kinds';
 
 const kRow = 49; // px, as in table.module.css
 
@@ -53,7 +54,7 @@ function TrainingProgress({ job }: { job: Job }) {
 }
 
 function HowFar({ job }: { job: Job }) {
-  if (job.kind === 'train') return <TrainingProgress job={job} />;
+  if (trains(job.kind)) return <TrainingProgress job={job} />;
   const share = partsDone(job);
   if (share === undefined)
     return (

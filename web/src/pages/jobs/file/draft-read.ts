@@ -1,6 +1,7 @@
 import { type Draft, noDraft, type Num } from './draft';
 import { isMap, numberOf, textOf, type Yaml, type YamlMap } from './yaml';
 import { readYaml } from './yaml-read';
+import { isKind, kPlainKind } from '../kinds';
 
 // From a job file to the form.
 
@@ -87,7 +88,7 @@ const atLeast = (y: Yaml): string | undefined => textOf(y)?.replace(/\.\.$/, '')
 
 export function draftOf(map: YamlMap): Draft {
   const t = new Taker(map);
-  const kind = t.take('kind', (y) => (y === 'train' || y === 'batch' ? y : undefined), 'batch');
+  const kind = t.take('kind', (y) => (isKind(y) ? y : undefined), kPlainKind);
   const model = t.take('model', namedFrom, { name: '', options: {} });
   const rule = t.take('rule', namedFrom, { name: '', options: {} });
   const [slot = '', ...also] = t.take('class', manyOrOne, []);

@@ -1,4 +1,5 @@
 import { isMap, writeYaml, type Yaml, type YamlMap } from './yaml';
+import { kPlainKind, trains, type Kind } from '../kinds';
 
 // A job as the form shows it. What a job file says beyond that is kept in `rest` and written back,
 // so that form and file follow each other.
@@ -6,7 +7,7 @@ import { isMap, writeYaml, type Yaml, type YamlMap } from './yaml';
 export type Num = number | '';
 
 export type Draft = {
-  kind: 'train' | 'batch';
+  kind: Kind;
   name: string;
   // A training.
   model: string;
@@ -120,11 +121,11 @@ function workersOf({ least, most }: Draft): Yaml {
 
 // Keys in the order in which people read a job: what, with what, where, for how much.
 export function mapOf(d: Draft): YamlMap {
-  const train = d.kind === 'train';
+  const train = trains(d.kind);
   const isNumber = (n: Num): n is number => n !== '';
   const out = given({
     name: d.name,
-    kind: train ? 'train' : '',
+    kind: d.kind === kPlainKind ? '' : d.kind,
     model: train ? named(d.model, d.modelOptions) : '',
     script: train ? d.script : '',
     data: train ? dataOf(d) : '',

@@ -2,6 +2,7 @@ import type { Schemas } from '../../../api/client';
 import { count } from '../../../format';
 import { type Draft, noDraft, toYaml } from './draft';
 import type { Yaml, YamlMap } from './yaml';
+import { isKind, kPlainKind } from '../kinds';
 
 // A job that exists, as the job file that would make one like it.
 
@@ -85,7 +86,7 @@ export function draftOfJob(job: Job): Draft {
     ...noDraft,
     ...about,
     ...train,
-    kind: job.kind === 'train' ? 'train' : 'batch',
+    kind: isKind(job.kind) ? job.kind : kPlainKind,
     name: job.name,
     class: job.class,
     also: (job.classes ?? []).filter((name) => name !== job.class),

@@ -7,6 +7,7 @@ import { CopyLine } from '../../../parts/copy-line';
 import { Empty } from '../../../parts/empty';
 import { Panel } from '../../../parts/panel';
 import { aboutFile, fileUrl, inOrder, modelOf, type ResultFile } from './results';
+import { trains } from '../kinds';
 
 const kShown = 300;
 const kMostBytes = 256 * 1024 ** 2; // What the server sends at once.
@@ -68,7 +69,7 @@ export const Files = memo(function Files({
         <Empty title={job.ended ? 'It left no files' : 'No files so far'}>
           {job.ended
             ? ''
-            : job.kind === 'train'
+            : trains(job.kind)
               ? 'The model and its metrics are here when the training ends, however it ends.'
               : 'What workers leave under the paths of outputs is here when they are done.'}
         </Empty>

@@ -4,6 +4,7 @@ import type { Schemas } from '../../../api/client';
 import { bytes, count, credits } from '../../../format';
 import { type Form, ListField, NumberField, TextField } from './fields';
 import { likelyClass } from './terms';
+import { trains } from '../kinds';
 
 type SlotClass = Schemas['SlotClass'];
 
@@ -53,7 +54,7 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
             clearable
             searchable
           />
-          {draft.kind === 'train' && draft.class !== '' && (
+          {trains(draft.kind) && draft.class !== '' && (
             <MultiSelect
               label="Other classes that would do"
               description="it begins where that is best, and moves when that changes"

@@ -1,6 +1,7 @@
 import type { Schemas } from '../../../api/client';
 import { seconds } from '../../../format';
 import type { Draft } from '../file/draft';
+import { trains } from '../kinds';
 
 // What a draft comes to: its class, its price, and how far its budget goes. As the server and the
 // command line reckon it.
@@ -82,7 +83,7 @@ export type Problems = Partial<Record<keyof Draft, string>>;
 export function whatProblems(d: Draft): Problems {
   const out: Problems = {};
   if (d.name.length > 40) out.name = '40 characters at most';
-  if (d.kind === 'batch') {
+  if (!trains(d.kind)) {
     if (d.run.trim() === '') out.run = 'the command that each worker runs';
     return out;
   }

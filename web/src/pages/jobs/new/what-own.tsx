@@ -14,6 +14,7 @@ import { type Form, ListField, TextField } from './fields';
 import { TrainingFields } from './training-fields';
 import type { Folder } from './upload/folder';
 import type { useUpload } from './use-upload';
+import { isKind, kKinds, trains } from '../kinds';
 
 const paths = (folder: Folder | undefined, like = /./) =>
   (folder?.items ?? []).filter((i) => i.file && like.test(i.path)).map((i) => i.path);
@@ -138,18 +139,11 @@ export function OwnFiles({ form, upload, choices }: Props) {
       <SegmentedControl
         aria-label="What the folder is for"
         value={draft.kind}
-        onChange={(kind) =>
-          edit(
-            kind === 'train' ? { kind: 'train', workdir: '' } : { kind: 'batch', workdir: '.', packages: [] },
-          )
-        }
-        data={[
-          { value: 'train', label: 'Train with a script' },
-          { value: 'batch', label: 'Run a program' },
-        ]}
+        onChange={(kind) => isKind(kind) && edit({ kind, ...kKinds[kind].begin })}
+        data={Object.entries(kKinds).map(([value, { label }]) => ({ value, label }))}
       />
       <TextField form={form} field="name" label="Name" placeholder="what to call it" maxLength={40} />
-      {draft.kind === 'train' ? (
+      {trains(draft.kind) ? (
         <Script form={form} folder={upload.sending.folder} choices={choices} />
       ) : (
         <Program form={form} />

@@ -10,6 +10,7 @@ import type { useUpload } from './use-upload';
 import { ModelAndData } from './what-model';
 import { OwnFiles, Program } from './what-own';
 import { Samples } from './what-sample';
+import { trains } from '../kinds';
 
 const kSources: { value: Source; label: string }[] = [
   { value: 'sample', label: 'Sample' },
@@ -19,7 +20,7 @@ const kSources: { value: Source; label: string }[] = [
 ];
 
 function summary({ draft }: DraftState): string {
-  if (draft.kind === 'batch')
+  if (!trains(draft.kind))
     return draft.run ? 'It runs a program.' : 'It does not say yet what to run: add run: or kind: train.';
   const on = draft.data || draft.dataFiles.train.join(', ') || '(no data yet)';
   return `It trains ${draft.model || draft.script || '(no model yet)'} on ${on}.`;
