@@ -29,7 +29,7 @@ class Packer {
   // Something is in the store, for as long as its pin is kept.
   virtual void packed(std::string what, blob::Packed packed) = 0;
 
-  // Data in shards that are in the store (train/training_data.h).
+  // Data in shards that are in the store (job/train/training_data.h).
   [[nodiscard]] virtual base::Result<Shards> shards(const DataSource& data,
                                                     const DataSplit& split) = 0;
   // The folder of the Python package (sdk/python) that scripts import.

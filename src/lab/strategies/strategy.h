@@ -16,7 +16,7 @@
 
 // How agents make their prices. An agent knows its own value (of a buyer) or cost (of a seller),
 // what its kind of strategy may see of the market, and its own luck. One policy, one file
-// (strategy_*.cc), listed in strategy_table.cc.
+// in this folder, listed in table.cc.
 
 namespace souk::lab {
 

@@ -16,12 +16,12 @@ namespace souk::market {
     const std::string& name, const std::map<std::string, std::string>& params);
 
 // One decision in the making: the inside of decide(). Handlers append to `out`; a handler that
-// returns an error has no effect. Spread over decide_*.cc by subject.
+// returns an error has no effect. Spread over the files of this folder by subject.
 class Decider {
  public:
   Decider(const State& state, Time at, const Actor& actor) : s(state), now(at), actor_(actor) {}
 
-  // decide_accounts.cc
+  // accounts.cc
   Result<> operator()(const ChangeSettings& c);
   Result<> operator()(const SetClass& c);
   Result<> operator()(const CreateAccount& c);
@@ -32,7 +32,7 @@ class Decider {
   Result<> operator()(const RevokeTokens& c);
   Result<> operator()(const GrantCredits& c);
   Result<> operator()(const GiveFeedback& c);
-  // decide_offers.cc
+  // offers.cc
   Result<> operator()(const AddMachine& c);
   Result<> operator()(const ChangeMachine& c);
   Result<> operator()(const RemoveMachine& c);
@@ -42,14 +42,14 @@ class Decider {
   Result<> operator()(const PauseOffer& c);
   Result<> operator()(const DrainOffer& c);
   Result<> operator()(const RemoveOffer& c);
-  // decide_jobs.cc
+  // jobs.cc
   Result<> operator()(const SubmitJob& c);
   Result<> operator()(const ChangeJob& c);
   Result<> operator()(const PauseJob& c);
   Result<> operator()(const ResumeJob& c);
   Result<> operator()(const CancelJob& c);
   Result<> operator()(const MoveJob& c);
-  // decide_leases.cc
+  // leases.cc
   Result<> operator()(const StartLease& c);
   Result<> operator()(const Heartbeat& c);
   Result<> operator()(const FinishLease& c);
@@ -60,7 +60,7 @@ class Decider {
   Result<> operator()(const ResizeJob& c);
   Result<> operator()(const ExpireLease& c);
   Result<> operator()(const Tick& c);
-  // decide_round.cc
+  // round.cc
   Result<> operator()(const Clear& c);
 
   Events out;

@@ -201,8 +201,7 @@ TEST(Life, FeedbackReachesTheOperator) {
       400);
 }
 
-// --- What the original DeepMarket got wrong (reference/economics.md)
-// -------------------------------
+// --- What the first markets of this kind got wrong -----------------------------------------------
 
 TEST(Regression, ANegativePriceDoesNotMintCredits) {
   Fair fair;
