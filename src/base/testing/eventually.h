@@ -7,7 +7,7 @@
 
 namespace souk::base::testing {
 
-inline constexpr auto kPatience = std::chrono::seconds(20);
+inline constexpr auto kPatience = std::chrono::seconds(60);
 
 // Waits for something that no socket or condition variable announces. False after `patience`.
 inline bool eventually(const std::function<bool()>& condition,
