@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -13,6 +14,8 @@
 // What holds for every kind, whoever adds it.
 
 namespace souk::job {
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 namespace {
 
 using ::testing::AllOf;
@@ -26,8 +29,9 @@ constexpr base::Time kNow(1'000'000'000'000'000);
 // Packs into a folder of its own, and has data of every name.
 class TestPacker final : public Packer {
  public:
-  TestPacker() : folder_(std::filesystem::path(::testing::TempDir()) / "kinds_test") {
-    std::filesystem::remove_all(folder_);
+  TestPacker()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("souk-kinds-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(folder_ / "files");
     store_ = blob::Store::open((folder_ / "blobs").string(), {}).value();
   }
