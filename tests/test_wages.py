@@ -229,6 +229,32 @@ class WagesTest(LendingTest):
         self.assertEqual(self.state(), "succeeded")
         self.assert_paid(workers)
 
+    def test_an_agent_that_dies_with_its_report_on_the_way_is_paid_for_what_was_accepted(self):
+        sent = []
+
+        def dies(worker, unit, report, key):
+            connection = http.client.HTTPConnection("127.0.0.1", self.server.port,
+                                                    timeout=DEADLINE_S)
+            connection.request("POST", f"/v1/leases/{worker.lease}/units/{unit['id']}",
+                               json.dumps(report), {"Authorization": "Bearer " + self.ann,
+                                                    "Idempotency-Key": key})
+            connection.close()
+            sent.append((worker, unit, report, key))
+            return Answer(0, {}, "")  # It never hears what became of it.
+        worker, = self.start_job(epochs=50, workers=1)
+        while not any(unit["kind"] == "train" for _, unit, _, _ in sent):
+            self.turn(worker, dies if self.good("GET", f"/v1/jobs/{self.job}/training", None,
+                                                self.bob)["state"] == "training" else None)
+
+        def lost():
+            leases = self.good("GET", f"/v1/jobs/{self.job}/leases", None, self.bob)["items"]
+            return [l for l in leases if l["id"] == worker.lease and l["state"] == "closed"]
+        wait_for(lost, "the silence to be noticed")
+        for worker, unit, report, key in sent:
+            worker.count(worker.report(unit, report, key))
+        self.assertGreater(sum(worker.leases.values()), 0)
+        self.assert_paid([worker])
+
     def test_a_job_that_is_cancelled_pays_what_was_accepted(self):
         workers = self.start_job(epochs=50, workers=2)
         for _ in range(10):

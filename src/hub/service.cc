@@ -107,7 +107,7 @@ Result<N> number(const net::Request& http, std::string_view name, std::optional<
 
 constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
 
-// A rule as a request names it, and the text by which two of them are the same.
+// An aggregator as a request names it, and the text by which two of them are the same.
 struct NamedRule {
   std::shared_ptr<const train::Aggregator> rule;
   std::string key;
@@ -219,7 +219,7 @@ class Job {
     return fail(Code::not_found, "the job has no parameters yet", "PUT them first");
   }
 
-  // Those in front that are folded by the same rule, and fit.
+  // Those in front that are folded by the same aggregator, and fit.
   std::vector<QueuedUpdate> take_batch() {
     const std::lock_guard lock(mutex_);
     std::vector<QueuedUpdate> out;

@@ -214,8 +214,8 @@ struct Clear {  // One round of one class.
   std::vector<Near> near;  // In order.
   // Of a class whose mechanism is a program, which was asked before; nothing: its fallback clears.
   std::optional<ProgramAnswer> answer;
-  // For rules that want them (Mechanism::wants_rates). A job without paces runs alike everywhere;
-  // a machine that a job has no pace on counts as the mean of those it has.
+  // For mechanisms that want them (Mechanism::wants_rates). A job without paces runs alike
+  // everywhere; a machine that a job has no pace on counts as the mean of those it has.
   std::vector<Pace> paces;     // In order of (job, machine).
   std::vector<JobWork> works;  // In order of job.
 };

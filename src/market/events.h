@@ -138,7 +138,7 @@ struct RoundCleared {
   // beside the best there was; absent where the books were too large to look.
   Credits pays, gets;
   std::optional<Credits> gain, best;
-  std::vector<Standing> standing;  // Under rules with a memory; in order.
+  std::vector<Standing> standing;  // Under mechanisms with a memory; in order.
   Credits limits;                  // As `pays`: what borrowers would have paid at most.
   // The competitive price of what people declared, where there was one book and its sides cross.
   std::optional<Credits> equilibrium;

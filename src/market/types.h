@@ -67,7 +67,7 @@ struct Token {
   SOUK_FIELDS(Token, id, account, scope, machine, digest, label, created, expires)
 };
 
-// What a rule with a memory (Karma) knows of an account.
+// What a mechanism with a memory (Karma) knows of an account.
 struct Standing {
   AccountId account;
   std::int64_t karma = 0;

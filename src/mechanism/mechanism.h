@@ -26,7 +26,7 @@ struct Bid {
   Credits limit;  // The most it pays per slot-hour.
   std::int32_t units = 1;
   std::int32_t gang = 1;
-  std::uint64_t owner = 0;  // Whose it is, for rules that share among people.
+  std::uint64_t owner = 0;  // Whose it is, for mechanisms that share among people.
 };
 
 // A lender's free slots of one class.
@@ -115,7 +115,7 @@ struct Lottery {
 
 struct Outcome {
   std::vector<Trade> trades;     // In order of bid, then ask.
-  std::optional<Credits> price;  // The uniform price, where the rule has one and something traded.
+  std::optional<Credits> price;  // The uniform price, if there is one and something traded.
   std::vector<Award> awards;     // Of a combinatorial book, in order of bid.
   std::vector<Fee> fees;         // In order of (side, index).
   std::vector<Lottery> lotteries;

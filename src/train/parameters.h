@@ -39,9 +39,9 @@ struct Layout {
 using Block = std::vector<float>;
 using Blocks = std::vector<std::shared_ptr<const Block>>;
 
-// The parameters and, beside them, the planes of the same size that a rule keeps (momentum and the
-// like). Copies on write: a reader that took blocks() keeps what it saw, at the cost of the blocks
-// that change while it holds them; where nobody holds a block it is changed in place. Not
+// The parameters and, beside them, the planes of the same size that an aggregator keeps (momentum
+// and the like). Copies on write: a reader that took blocks() keeps what it saw, at the cost of the
+// blocks that change while it holds them; where nobody holds a block it is changed in place. Not
 // thread-safe; the blocks handed out may be read on any thread.
 class Parameters {
  public:
@@ -78,7 +78,7 @@ class Parameters {
  private:
   using Plane = std::vector<std::shared_ptr<Block>>;
   std::size_t size_ = 0;
-  std::vector<Plane> planes_{1};  // The parameters, then the rule's.
+  std::vector<Plane> planes_{1};  // The parameters, then the aggregator's.
   std::vector<std::int64_t> versions_;
   std::int64_t version_ = 0;
 };

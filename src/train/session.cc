@@ -94,7 +94,8 @@ void Session::accept(const Claim& claim, base::Time now) {
   training_.accept(claim.unit.id, claim.evidence.steps, claim.samples, claim.evidence.loss, now);
 }
 
-// An immediate rule takes all; a buffered one its number, or what there is if no more will come.
+// An immediate aggregator takes all; a buffered one its number, or what there is if no more will
+// come.
 std::size_t Session::to_fold(std::size_t waiting) const {
   const auto arity = training_.plan().arity;
   if (waiting < arity) return training_.flush() ? waiting : 0;

@@ -25,10 +25,10 @@ namespace souk::train {
 class Session {
  public:
   struct Spec {
-    TrainingPlan plan;  // Its `workers`, `arity` and `synchronous` follow from the rule.
+    TrainingPlan plan;  // Its `workers`, `arity` and `synchronous` follow from the aggregator.
     AggregatorSpec rule;
     std::string codec = "fp32";
-    std::vector<std::string> validators;  // Empty: all that suit the rule.
+    std::vector<std::string> validators;  // Empty: all that suit the aggregator.
   };
   static base::Result<Session> make(Spec spec);
 

@@ -28,7 +28,7 @@ struct TrainingPlan {
   double lr_end = 0.05;  // Reached along a cosine.
   std::optional<double> target;
   std::int64_t seed = 1;
-  std::size_t arity = 1;  // Of the rule (aggregator.h).
+  std::size_t arity = 1;  // Of the aggregator (aggregator.h).
   bool synchronous = false;
 
   [[nodiscard]] std::int64_t shard_steps(std::size_t shard) const;
@@ -129,8 +129,8 @@ struct TrainingState {
 // accepted. Pure and single-threaded; time comes with each call.
 //
 // Epochs overlap by one: a worker that finds nothing left of an epoch begins the next while others
-// finish, so nobody waits for the slowest. With a synchronous rule at most `arity` updates of one
-// version are under way.
+// finish, so nobody waits for the slowest. With a synchronous aggregator at most `arity` updates of
+// one version are under way.
 class Training {
  public:
   using Worker = std::int64_t;
@@ -166,7 +166,7 @@ class Training {
   void evaluated(std::int64_t id, std::int64_t samples, double loss, double accuracy,
                  base::Time now);
   void gone(Worker worker, base::Time now);
-  // A synchronous or buffered rule has folded what was accepted so far.
+  // A synchronous or buffered aggregator has folded what was accepted so far.
   void folded() { buffered_ = 0; }
 
   // A check is due: the parameters of this `version` must be kept until kept() no longer names it.

@@ -34,10 +34,10 @@ struct SimFlags {
 
 [[nodiscard]] std::vector<Option> sim_options(SimFlags& flags);
 
-// "vc-asgd:alpha=0.95": a rule and its params.
+// "vc-asgd:alpha=0.95": an aggregator and its params.
 [[nodiscard]] base::Result<train::AggregatorSpec> parse_rule(std::string_view text);
 
-// What to simulate, but for the rule. The learner has the lesson of the flags.
+// What to simulate, but for the aggregator. The learner has the lesson of the flags.
 [[nodiscard]] base::Result<lab::SimConfig> sim_config(const SimFlags& flags,
                                                       const TorchLearner& learner);
 

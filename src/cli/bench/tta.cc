@@ -33,7 +33,7 @@ struct Tta : SimFlags {
   bool no_adversaries = false;
 };
 
-// One rule under one kind of trouble, over the seeds.
+// One aggregator under one kind of trouble, over the seeds.
 struct Case {
   std::string rule;
   std::int32_t workers = 1;
@@ -118,7 +118,7 @@ std::vector<Case> Bench::deaths() const {
   return out;
 }
 
-// Each rule without an attack first: that is what it is compared with.
+// Each aggregator without an attack first: that is what it is compared with.
 std::vector<Case> Bench::attacks() const {
   if (flags_.no_adversaries) return {};
   std::vector<std::string> judged{std::string(kDefault), "trimmed-mean"};

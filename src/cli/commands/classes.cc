@@ -89,7 +89,7 @@ Result<> set(Context& c, const Set& o) {
   if (o.price) edit.price = *o.price;
   if (o.mechanism && *o.mechanism != edit.mechanism) {
     edit.mechanism = *o.mechanism;
-    edit.params.clear();  // They belong to the other rule.
+    edit.params.clear();  // They belong to the other mechanism.
   }
   for (const auto& [key, value] : o.params) edit.params[key] = value;
   set_trial(o, edit.trial);

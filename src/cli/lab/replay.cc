@@ -9,7 +9,7 @@
 #include "lab/worlds/replay.h"
 #include "wire/json.h"
 
-// `souk lab replay`: a market's own history under other rules.
+// `souk lab replay`: a market's own history under other mechanisms.
 
 namespace souk::cli {
 namespace {

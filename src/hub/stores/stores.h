@@ -40,7 +40,7 @@ struct StoreHead {
 
 // A hub's own copy of parameters that lie elsewhere. It knows the version of each of its blocks, so
 // that only what others changed is read again. A block travels as its values followed by those of
-// each plane; rules change a plane only where they change the values. Not thread-safe.
+// each plane; aggregators change a plane only where they change the values. Not thread-safe.
 class Mirror {
  public:
   // Gets ready for what `head` says; forgets what is of another generation or shape.

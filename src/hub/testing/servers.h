@@ -25,6 +25,7 @@
 
 #include "base/check.h"
 #include "base/fd.h"
+#include "base/testing/eventually.h"
 
 // Database servers of one's own, for tests and benchmarks: on loopback, in a folder that goes with
 // them. Each is nothing where its program is not installed.
@@ -100,12 +101,7 @@ inline bool answers(std::uint16_t port) {
 }
 
 inline bool wait_for(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+  return base::testing::eventually(condition, std::chrono::seconds(30));
 }
 
 struct Database {

@@ -11,7 +11,7 @@ using mechanism::Mechanism;
 using mechanism::Side;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-constexpr int kDraws = 24;  // Of a rule that draws lots; half to choose by, half to measure.
+constexpr int kDraws = 24;  // Of a mechanism that draws lots; half to choose by, half to measure.
 
 double micro(Credits c) { return static_cast<double>(c.micro); }
 

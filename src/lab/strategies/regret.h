@@ -18,8 +18,8 @@ struct Regret {
 };
 
 // In `book` every limit and reserve is true. Traders and prices to try are chosen by `seed`. Where
-// the rule draws lots, a lie is chosen on some draws and measured on others, so that luck is not
-// taken for skill. What it says once it was told to `stop` means nothing.
+// the mechanism draws lots, a lie is chosen on some draws and measured on others, so that luck is
+// not taken for skill. What it says once it was told to `stop` means nothing.
 [[nodiscard]] Regret search_regret(const mechanism::Mechanism& rule, const mechanism::Book& book,
                                    const RegretSearch& search, std::uint64_t seed,
                                    const std::stop_token& stop = {});

@@ -82,7 +82,7 @@ class External final : public mechanism::Mechanism {
 
   const Options options_;
   const std::unique_ptr<mechanism::Mechanism> fallback_;
-  // What a clearing changes; none of it is part of the rule.
+  // What a clearing changes; none of it is part of the mechanism.
   mutable std::unique_ptr<Process> process_;
   mutable Counts counts_;
   std::atomic<bool> interrupted_ = false;

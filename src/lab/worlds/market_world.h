@@ -16,8 +16,8 @@ namespace souk::lab {
 // everything is worth to whom, which the market never learns.
 //
 // The most that could be gained is that of all work and all machine time of the run, each class by
-// itself, as if any of it could be done at any time after all: a bound that no rule reaches, the
-// same for all rules. Its price is what prices are compared with.
+// itself, as if any of it could be done at any time after all: a bound that no mechanism reaches,
+// the same for all mechanisms. Its price is what prices are compared with.
 //
 // Pure: the same scenario, mechanism and seed give the same record, and every agent draws the same
 // under every mechanism.

@@ -14,16 +14,16 @@
 #include "lab/worlds/external.h"
 #include "market/state.h"
 
-// What would have been: a market's own history, each round cleared again under another rule.
+// What would have been: a market's own history, each round cleared again under another mechanism.
 //
 // Events are applied as they happened. Before each round that the journal has, the very bids and
-// offers of that moment are cleared by every rule asked for; then history goes on as it did. So
-// each answer is about one round, not about how the market would have gone on from there.
+// offers of that moment are cleared by every mechanism asked for; then history goes on as it did.
+// So each answer is about one round, not about how the market would have gone on from there.
 //
-// Bids and reserves are taken as they were logged. People say less than the truth under a rule that
-// does not reward it, and would have said something else under another: gains by logged prices are
-// a lower bound as long as nobody bids above its value or asks below its cost, and with a guess of
-// how much everybody shaded there is an upper bound for the same trades. Rounds that the journal
+// Bids and reserves are taken as they were logged. People say less than the truth under a mechanism
+// that does not reward it, and would have said something else under another: gains by logged prices
+// are a lower bound as long as nobody bids above its value or asks below its cost, and with a guess
+// of how much everybody shaded there is an upper bound for the same trades. Rounds that the journal
 // leaves out, because nothing traded in them, are left out here.
 
 namespace souk::lab {

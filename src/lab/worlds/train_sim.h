@@ -14,11 +14,11 @@
 #include "train/aggregators/aggregator.h"
 #include "train/training.h"
 
-// Training for real under a virtual clock. What is learnt is learnt: the engine, the rule, the
-// codec, the validators and the learner are those of a job, and every update is computed, encoded,
-// judged and folded. What is invented is time: how fast machines are, how long bytes travel, who
-// dies when. So a run of hours on a hundred machines takes one machine and minutes, and ends with
-// the same parameters each time.
+// Training for real under a virtual clock. What is learnt is learnt: the engine, the aggregator,
+// the codec, the validators and the learner are those of a job, and every update is computed,
+// encoded, judged and folded. What is invented is time: how fast machines are, how long bytes
+// travel, who dies when. So a run of hours on a hundred machines takes one machine and minutes, and
+// ends with the same parameters each time.
 
 namespace souk::lab {
 

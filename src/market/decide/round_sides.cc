@@ -101,7 +101,7 @@ void fill_rates(const Clear& c, std::span<const Wish> wishes,
   }
 }
 
-// What was measured of the jobs and machines of a book, for a rule that wants it.
+// What was measured of the jobs and machines of a book, for a mechanism that wants it.
 void fill_measured(const Clear& c, std::span<const Wish> wishes, std::span<const Supply> supply,
                    std::span<const std::uint32_t> place, mechanism::Book& book) {
   std::vector<std::pair<MachineId, std::size_t>> asks;

@@ -20,7 +20,7 @@ namespace souk::mechanism {
 // sells earlier, when prices are low. Not efficient; but without reserves, with limits within
 // [e x low, high] and bids that are small against the capacity, the value served is at least
 // 1 / ln(high / low) of the best in hindsight, whatever the order of arrival. One bid may take all
-// at its quote: the rule trusts that bids are small.
+// at its quote: the mechanism trusts that bids are small.
 class PrimalDual final : public Mechanism {
  public:
   // Without low and high, a quarter of the book's reference and four times as much: at half load

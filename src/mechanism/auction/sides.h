@@ -7,7 +7,7 @@
 
 #include "mechanism/mechanism.h"
 
-// What most clearing rules share: a side of the book in trading order, the point where demand and
+// What most mechanisms share: a side of the book in trading order, the point where demand and
 // supply cross, and turning "who gets how much" into trades. All of it is linear in the size of
 // the book, and counts units without ever listing them one by one.
 //

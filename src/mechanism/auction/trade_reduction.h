@@ -24,7 +24,7 @@ class TradeReduction final : public Mechanism {
   Outcome clear(const Book& book, base::Random& random) const override;
 };
 
-// The rule itself, for those that fall back on it.
+// The mechanism itself, for those that fall back on it.
 [[nodiscard]] Outcome reduce(const Book& book, const Margin& margin);
 
 }  // namespace souk::mechanism

@@ -16,7 +16,7 @@ namespace souk::mechanism {
 // bundle or nothing (not one micro-credit can be gained, in spite of the rounding); nobody is paid,
 // so the operator is never out of pocket. Not Sybil-proof. Not efficient: with l = 0.5 the winners'
 // limits sum to at least 1 / sqrt(number of goods) of the best sum, which is nearly the most that
-// any quick rule can promise. Not for a live market, which has no bundles.
+// any quick mechanism can promise. Not for a live market, which has no bundles.
 class Greedy final : public Mechanism {
  public:
   static constexpr std::size_t kMostBids = 4'096;

@@ -67,7 +67,7 @@ struct Schedule {
 // Proved to be best, up to rounding. A schedule beyond it is no error, but it is said.
 inline constexpr double kExact = 1e-9;
 
-// A rule for schedules. Pure and stateless: what it must remember is in the instance.
+// A policy for schedules. Pure and stateless: what it must remember is in the instance.
 // Implementations are one file each, listed in schedule_table.cc.
 class SchedulePolicy {
  public:

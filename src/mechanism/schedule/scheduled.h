@@ -15,8 +15,8 @@ enum class Objective : std::uint8_t {
   price_discovery,  // price_discovery.h
 };
 
-// A scheduling policy as the rule of a market: for slots that are not alike, where it matters which
-// job runs on which machine.
+// A scheduling policy as the mechanism of a market: for slots that are not alike, where it matters
+// which job runs on which machine.
 //
 // A book becomes an instance (schedule.h). Asks on which the jobs are equally fast (Book::rates)
 // are machines of one type, for cost-slo only if their reserves are equal too; at most kMostTypes
@@ -29,7 +29,7 @@ enum class Objective : std::uint8_t {
 // The schedule's shares become whole slots of this round (whole_slots.h). Parts of slots that
 // rounding takes from an owner are owed to it: Outcome::standing keeps that from round to round, a
 // tenth less each time, in millionths of a slot around the mean, as high as karma's, so that a
-// market can change from one rule to the other.
+// market can change from one mechanism to the other.
 //
 // Prices: `dual` charges for a slot of a type the suggested price times what the policy says the
 // type is worth, over the mean of that over all slots: who takes what others are after pays more,

@@ -7,7 +7,7 @@
 
 namespace souk::mechanism {
 
-// Slots handed out strictly cheapest first, for rules that serve one bid after the other.
+// Slots handed out strictly cheapest first, for mechanisms that serve one bid after the other.
 class Cheapest {
  public:
   // `asks`: cheapest first.

@@ -13,7 +13,7 @@ namespace souk::mechanism {
 // by splitting its bid among false names where it stands: what it is offered does not depend on
 // what it says. (A gang may say a higher limit than the truth to be whole at a tolerable average.)
 // Not incentive compatible for sellers, who are paid what they ask. Not efficient: a low value may
-// come before a high one. The baseline that other rules are measured against.
+// come before a high one. The baseline that other mechanisms are measured against.
 class Fifo final : public Mechanism {
  public:
   Outcome clear(const Book& book, base::Random& random) const override;

@@ -7,12 +7,12 @@
 #include "mechanism/auction/sides.h"
 #include "mechanism/mechanism.h"
 
-// What rules without prices share. A slot changes hands at its ask's own reserve (zero for
+// What mechanisms without prices share. A slot changes hands at its ask's own reserve (zero for
 // "market"), and only to a bid whose limit accepts it, so that nobody is worse off; the operator
 // gets nothing. Asks serve by (reserve, rank, position).
 //
-// Where the rule alone decides who gets how much, the cheapest slots go to the lowest limits, for
-// which nothing else will do; so bids with higher limits give way to them without having fewer.
+// Where the mechanism alone decides who gets how much, the cheapest slots go to the lowest limits,
+// for which nothing else will do; so bids with higher limits give way to them without having fewer.
 
 namespace souk::mechanism {
 

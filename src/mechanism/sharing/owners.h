@@ -8,9 +8,10 @@
 
 namespace souk::mechanism {
 
-// The bids of a book by whose they are, for rules that share among people. Owners are in order of
-// id, bids of one owner in order of position. Bids that can never trade (no units, or a gang larger
-// than that) are left out, and so are owners who have no others. Linear in the size of the book.
+// The bids of a book by whose they are, for mechanisms that share among people. Owners are in order
+// of id, bids of one owner in order of position. Bids that can never trade (no units, or a gang
+// larger than that) are left out, and so are owners who have no others. Linear in the size of the
+// book.
 class Owners {
  public:
   explicit Owners(const Book& book);

@@ -201,9 +201,9 @@ inline std::int64_t seller_gain(const Ask& truth, const Outcome& outcome, Names 
   return gain;
 }
 
-// What must hold for every rule of bids and asks: the outcome is legal, repeats with the seed, and
-// what traders and platform gain is what the trades are worth, to the micro-credit. Empty if all is
-// well, else what is not.
+// What must hold for every mechanism of bids and asks: the outcome is legal, repeats with the seed,
+// and what traders and platform gain is what the trades are worth, to the micro-credit. Empty if
+// all is well, else what is not.
 inline std::string fault(const Mechanism& mechanism, const Book& book, std::uint64_t seed) {
   if (const auto accepted = mechanism.accepts(book); !accepted) return accepted.error().message;
   base::Random random(seed), same(seed);

@@ -49,9 +49,9 @@ Supply on_offer(const State& s, market::ClassId slot_class, const market::Demand
   return out;
 }
 
-// What the class's rule would have the job pay for a slot-hour if it were alone with these
-// machines; nothing where that cannot be told. A rule may put the price anywhere from what is asked
-// to the job's limit.
+// What the class's mechanism would have the job pay for a slot-hour if it were alone with these
+// machines; nothing where that cannot be told. A mechanism may put the price anywhere from what is
+// asked to the job's limit.
 Credits price_alone(const State& s, market::ClassId slot_class, const Supply& supply,
                     const market::JobTerms& terms, Time now) {
   const auto& k = s.slot_class(slot_class);

@@ -14,8 +14,8 @@
 // it. Pure functions of the state.
 //
 // A kind of training is what decides the pace: the trainer, its configuration and program, the
-// rule, the codec. Not how long it trains or on which data, and of the batch it is known how time
-// depends on it.
+// aggregator, the codec. Not how long it trains or on which data, and of the batch it is known how
+// time depends on it.
 
 namespace souk::server {
 

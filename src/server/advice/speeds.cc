@@ -9,7 +9,8 @@
 namespace souk::server {
 namespace {
 
-// A rule looks at no more trainings than this by their speed; those behind them run alike on all.
+// A mechanism looks at no more trainings than this by their speed; those behind them run alike on
+// all.
 constexpr std::size_t kMostJobs = 1'000;
 
 bool wants_rates(const market::SlotClass& slot_class, base::Time now) {

@@ -13,8 +13,8 @@
 
 namespace souk::server {
 
-// What rules that tell machines apart (mechanism::Mechanism::wants_rates) are told before a round:
-// how fast each waiting training runs on each machine, as far as runs of its kind showed
+// What mechanisms that tell machines apart (mechanism::Mechanism::wants_rates) are told before a
+// round: how fast each waiting training runs on each machine, as far as runs of its kind showed
 // (profiles.h), and how much of it is left. Core thread only.
 class Speeds {
  public:
@@ -22,7 +22,7 @@ class Speeds {
   Speeds(std::function<double(base::JobId)> progress, ParsedWorks& works)
       : progress_(std::move(progress)), parsed_(works) {}
 
-  // Fills in paces and works, if the class's rule wants them.
+  // Fills in paces and works, if the class's mechanism wants them.
   void tell(const market::State& s, base::Time now, market::Clear& round);
 
  private:

@@ -7,7 +7,8 @@
 #include "wire/api/lab.h"
 
 // The routes of the lab: experiments that the server computes for whoever asks, and this market's
-// own history under other rules. The core only says who asks; nothing here waits for what computes.
+// own history under other mechanisms. The core only says who asks; nothing here waits for what
+// computes.
 
 namespace souk::server {
 namespace {

@@ -11,8 +11,8 @@ namespace {
 //   v <- v + mean_k (D_k - v) min(1, r / |D_k - v|),  W <- W + eta v.
 // The radius r is `clip` times the median of the distances |D_k - v|, so it follows the scale of
 // the changes, and a minority cannot set it. As v remembers, attacks that stay small but agree from
-// fold to fold are bounded too, which rules without memory cannot do. What is not finite is left
-// out. All count the same: samples are what workers say they are.
+// fold to fold are bounded too, which aggregators without memory cannot do. What is not finite is
+// left out. All count the same: samples are what workers say they are.
 class CenteredClip final : public Aggregator {
  public:
   CenteredClip(std::size_t buffer, double clip, double eta)

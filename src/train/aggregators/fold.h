@@ -11,17 +11,17 @@
 #include "train/aggregators/aggregator.h"
 #include "train/lanes.h"
 
-// What rules share: walking over parameters and updates chunk by chunk, so that each chunk is read
-// from memory once and everything done to it happens in the nearest cache. The loops of rules run
-// over plain pointers without branches, which compilers vectorise, or are those of lanes.h. No two
-// operations are merged into one that rounds once (the build is for plain x86-64), so results agree
-// on all processors.
+// What aggregators share: walking over parameters and updates chunk by chunk, so that each chunk is
+// read from memory once and everything done to it happens in the nearest cache. The loops of
+// aggregators run over plain pointers without branches, which compilers vectorise, or are those of
+// lanes.h. No two operations are merged into one that rounds once (the build is for plain x86-64),
+// so results agree on all processors.
 
 namespace souk::train {
 
 inline constexpr std::size_t kMostPlanes = 2;
 
-// The part of the parameters, and of the planes of a rule, that is being folded.
+// The part of the parameters, and of the planes of an aggregator, that is being folded.
 struct Chunk {
   std::size_t block = 0, from = 0, size = 0;
   float* w = nullptr;
@@ -47,8 +47,8 @@ void for_each_chunk(Parameters& p, std::size_t folds, Each each) {
   p.advance();
 }
 
-// For rules of arity 1: calls each(k, chunk, values of update k) for the updates in their order,
-// and counts each as one fold.
+// For aggregators of arity 1: calls each(k, chunk, values of update k) for the updates in their
+// order, and counts each as one fold.
 template <class Each>
 void fold_each(Parameters& p, std::span<const Update> updates, Each each) {
   for (const auto& u : updates) CHECK(u.size() == p.size());
@@ -59,8 +59,8 @@ void fold_each(Parameters& p, std::span<const Update> updates, Each each) {
   });
 }
 
-// For buffered rules: calls step(chunk, sum), sum being that of the updates times their factors.
-// What has the factor zero is not read, so that nothing in it matters.
+// For buffered aggregators: calls step(chunk, sum), sum being that of the updates times their
+// factors. What has the factor zero is not read, so that nothing in it matters.
 template <class Step>
 void fold_sum(Parameters& p, std::span<const Update> updates, std::span<const float> factors,
               Step step) {

@@ -9,8 +9,8 @@ namespace {
 // or a constant `alpha` in [0, 1] where the params give one.
 //
 // With Wb the worker's base and D its change, that is W + (1 - a) (D + (Wb - W)): the last term
-// takes back part of what others did since Wb was pulled. Hence slower than rules that add changes,
-// the more workers there are; it is here as the faithful baseline.
+// takes back part of what others did since Wb was pulled. Hence slower than aggregators that add
+// changes, the more workers there are; it is here as the faithful baseline.
 class VcAsgd final : public Aggregator {
  public:
   explicit VcAsgd(double alpha) : alpha_(alpha) {}
