@@ -16,13 +16,13 @@ endif
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export TSAN_OPTIONS ?= halt_on_error=1 $(if $(SYMBOLIZER),external_symbolizer_path=$(SYMBOLIZER))
 
-.PHONY: help setup build all demo test asan tsan bench lint format clean install
+.PHONY: help setup build all demo test asan tsan fuzz bench lint format clean package install
 
 help: ## list these targets
 	@echo 'Souk: a community market of computers for machine learning. Try: make demo'
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
 	  while IFS='|' read -r target what; do printf '%-14s %s\n' "$$target" "$$what"; done
-	@echo 'Variables: JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS) PREFIX=$(PREFIX) TIDY=changed|all'
+	@echo 'Variables: JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS) PREFIX=$(PREFIX) TIDY=changed|all SECONDS=60'
 
 setup: ## install the Debian packages that building needs, if absent
 	@$(SETUP)
@@ -30,7 +30,7 @@ setup: ## install the Debian packages that building needs, if absent
 # Configures a preset once; again only when the presets change. CMake itself notices the rest.
 build/%/build.ninja: CMakePresets.json
 	@$(SETUP)
-	cmake --preset $*
+	cmake --preset $* $(if $(ONLY),'-DSOUK_ONLY=$(ONLY)')
 	@touch $@
 
 build: build/release/build.ninja ## build build/release/bin/souk and souk-torch
@@ -49,7 +49,7 @@ test: ## build everything and run every test
 	@$(MAKE) --no-print-directory SETUP=: all
 	ctest --test-dir build/release $(CTEST_OPTS)
 
-asan: build/asan/build.ninja ## unit tests under AddressSanitizer and UBSan
+asan: build/asan/build.ninja ## unit tests under AddressSanitizer and UBSan; ONLY='wire;net': of these folders
 	cmake --build build/asan -j $(JOBS) --target unit_tests
 	ctest --test-dir build/asan -L unit $(CTEST_OPTS)
 
@@ -57,11 +57,16 @@ tsan: build/tsan/build.ninja ## concurrency tests under ThreadSanitizer
 	cmake --build build/tsan -j $(JOBS) --target concurrency_tests
 	ctest --test-dir build/tsan -L concurrency $(CTEST_OPTS)
 
+fuzz: build/fuzz/build.ninja ## feed parsers broken bytes for SECONDS in all; FUZZ='json csv': only these
+	cmake --build build/fuzz -j $(JOBS) --target $(if $(FUZZ),$(FUZZ:%=fuzz_%),fuzzers)
+	@fuzz/run --seconds $(or $(SECONDS),60) $(FUZZ)
+
 bench: all ## build and run the benchmarks
 	@found=; for b in build/release/bin/*_bench; do \
 	  [ -x "$$b" ] || continue; found=yes; echo "== $$b"; "$$b" || exit; \
 	done; [ -n "$$found" ] || { echo 'bench: no *_bench in build/release/bin' >&2; exit 1; }
 	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/start.py
+	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/hostile.py
 
 lint: build/release/build.ninja ## format, layering, sizes, text, scripts, clang-tidy
 	@scripts/setup lint
@@ -74,10 +79,9 @@ format: ## reformat the sources in place
 clean: ## remove build/
 	rm -rf build
 
-install: build ## copy souk to PREFIX, with its trainer, examples and a unit for systemd
-	install -D -m 755 $(SOUK) $(DESTDIR)$(PREFIX)/bin/souk
+package: build ## make a bundle, Debian packages and a list of what is in them: build/package
+	@scripts/package
+
+install: build ## copy souk to PREFIX, with its trainer, units, manuals, completion and examples
+	scripts/package stage "$(DESTDIR)" "$(PREFIX)"
 	install -D -m 755 $(SOUK)-torch $(DESTDIR)$(PREFIX)/bin/souk-torch
-	install -d $(DESTDIR)$(PREFIX)/share/souk/python/souk $(DESTDIR)$(PREFIX)/share/souk/examples
-	install -m 644 sdk/python/src/souk/* $(DESTDIR)$(PREFIX)/share/souk/python/souk
-	install -m 644 examples/*.yaml $(DESTDIR)$(PREFIX)/share/souk/examples
-	install -D -m 644 dist/souk-lend.service $(DESTDIR)$(PREFIX)/lib/systemd/user/souk-lend.service

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -34,13 +35,17 @@ inline std::size_t raise_file_limit(std::size_t wanted) {
 // What --serve does: runs until standard input ends, which it does when the parent goes.
 inline int serve_as_child(const Flags& flags) {
   raise_file_limit(1'048'576);
-  spdlog::set_level(spdlog::level::warn);  // Standard output is for the port.
+  // Standard output is for the port.
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("server"));
+  spdlog::set_level(spdlog::level::warn);
   std::signal(SIGPIPE, SIG_IGN);
   server::Options options;
+  options.budgets = {"connections=100000/100000"};  // All come from one address.
   options.data = flags.text("data", "");
   options.port = 0;
   if (flags.has("memory")) options.journal = "memory:";
   options.requests_per_second = 0;
+  options.challenge_every = {};  // Its machines exist on paper only.
   const auto server = must(server::Server::start(options));
   fmt::print("{}\n", server->port());
   std::fflush(stdout);

@@ -39,12 +39,19 @@ class Server:
 
     def __init__(self, data, *flags):
         self.data, self.flags, self.process = data, flags, None
+        self.env = {}  # For the next start.
 
     def start(self, port=0):
-        env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")} | self.env
+        # Most tests lend machines that exist on paper only, and those prove nothing.
+        flags = self.flags
+        if "--challenge-every" not in flags:
+            flags = (*flags, "--challenge-every", "0s")
+        if "--signup-bonus" not in flags:
+            flags = (*flags, "--signup-bonus", "0")
         self.log = open(os.path.join(self.data + ".log"), "ab")
         self.process = subprocess.Popen(
-            [SOUK, "serve", "--data", self.data, "--listen", f"127.0.0.1:{port}", *self.flags],
+            [SOUK, "serve", "--data", self.data, "--listen", f"127.0.0.1:{port}", *flags],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env=env)
         line = self.process.stdout.readline()
         match = re.search(r"(https?)://127\.0\.0\.1:(\d+)", line)
@@ -132,6 +139,8 @@ class MarketTest(unittest.TestCase):
     def lend(self, token, slots=2, price=0.2, name="box", slot_class="c1", **more):
         machine = self.good("POST", "/v1/machines",
                             {"name": name, "spec": {"cores": 8, "memory_mib": 32768}}, token)
+        # Only a machine that is heard from gets leases.
+        self.good("POST", f"/v1/machines/{machine['id']}/heartbeat", {"leases": []}, token)
         return self.good("POST", "/v1/offers", {"machine": machine["id"], "class": slot_class,
                                                 "slots": slots, "price": price, **more}, token)
 

@@ -13,7 +13,7 @@ from souk import SOUK
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "examples", "mechanisms")
 
-MECHANISMS = ("posted k-double vcg mcafee trade-reduction sbba muda tpd huang ascending "
+MECHANISMS = ("posted vickrey k-double vcg mcafee trade-reduction sbba muda tpd huang ascending "
               "vcg-combinatorial greedy cda primal-dual karma max-min fifo las ftf makespan cost-slo "
               "hadar price-discovery").split()
 

@@ -20,6 +20,18 @@ class Help(unittest.TestCase):
             self.assertRegex(done.stdout, r"(?im)example", command)
             self.assertIn("souk " + command, done.stdout)
 
+    def test_help_begins_with_six_commands_and_is_in_groups(self):
+        text = self.run_souk("--help").stdout
+        first = text.split("\nfirst\n")[1].split("\n\n")[0]
+        self.assertEqual([line.split()[1] for line in first.splitlines()],
+                         ["demo", "account", "lend", "plan", "run", "results"])
+        for group in ("start", "lend", "borrow", "train", "study", "operate"):
+            self.assertRegex(text, rf"(?m)^{group}$")
+
+    def test_help_of_a_command_has_two_spellings(self):
+        for command in (["run"], ["job", "submit"], ["token", "list"], ["lab", "compare"]):
+            self.assertEqual(self.run_souk("help", *command).stdout, self.run_souk(*command, "--help").stdout)
+
     def test_mistyped_command_and_flag_suggest_the_nearest(self):
         done = self.run_souk("ofers")
         self.assertEqual(done.returncode, 2)
@@ -79,12 +91,15 @@ class Lists(MarketTest):
 
     def test_every_list_speaks_json(self):
         for command in (["offers"], ["prices", "c1"], ["ledger"], ["class", "list"], ["jobs"], ["faq"],
-                        ["machine", "list"], ["audit"], ["settings"], ["feedback", "list"]):
+                        ["machine", "list"], ["audit"], ["settings"], ["feedback", "list"],
+                        ["account", "list"], ["offer", "list"], ["job", "list"], ["token", "list"],
+                        ["lease", "list"], ["audit", "list"], ["mechanisms", "list"], ["datasets", "list"],
+                        ["examples", "list"], ["lab", "list"]):
             json.loads(self.souk(*command, "--json", token=self.ann).stdout)
 
     def test_why_names_the_cheapest_relaxation(self):
         self.souk("account", "grant", "ann", "10", token=self.ann)
-        job = self.json("job", "submit", "--class", "c1", "--workers", "1", "--limit", "0.1", "--budget",
+        job = self.json("job", "submit", "--class", "c1", "--workers", "1", "--price", "0.1", "--budget",
                         "1", "--yes", token=self.ann)
         why = self.json("why", job["id"], token=self.ann)
         self.assertEqual(why["relaxations"][0]["kind"], "price")

@@ -35,11 +35,12 @@ workers: 1..2
 class Hub:
     """A `souk hub` process on a free port of loopback."""
 
-    def __init__(self, test, store, secret_file):
+    def __init__(self, test, store, secret_file, env=None):
         self.log = open(os.path.join(test.folder, "hubs.log"), "ab")
         self.process = subprocess.Popen(
             [SOUK, "hub", "--store", store, "--secret-file", secret_file, "--listen",
-             "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=self.log, text=True)
+             "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=self.log, text=True,
+            env=os.environ | (env or {}))
         test.addCleanup(self.kill)
         self.url = re.search(r"http://\S+", self.process.stdout.readline()).group(0)
 
@@ -60,6 +61,19 @@ class Hub:
         self.log.close()
 
 
+def start_hubs(test, store, first_env=None):
+    """Starts two, and the market of the test anew with them."""
+    secret = os.path.join(test.folder, "hub.secret")
+    with open(secret, "w", encoding="utf-8") as file:
+        file.write(SECRET + "\n")
+    hubs = [Hub(test, store, secret, first_env), Hub(test, store, secret)]
+    test.server.stop()
+    test.server.flags = (*test.flags, "--parameters", store, "--hub-secret-file", secret,
+                         *(flag for hub in hubs for flag in ("--hub", hub.url)))
+    test.server.start(test.server.port)
+    return hubs
+
+
 @needs_sandbox
 @needs_torch
 @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
@@ -67,18 +81,6 @@ class HubsTest(test_train.TrainTest):
     def setUp(self):
         self.store = start_redis(self)
         super().setUp()
-
-    def start_hubs(self):
-        """Starts two, and the market anew with them."""
-        secret = os.path.join(self.folder, "hub.secret")
-        with open(secret, "w", encoding="utf-8") as file:
-            file.write(SECRET + "\n")
-        hubs = [Hub(self, self.store, secret) for _ in range(2)]
-        self.server.stop()
-        self.server.flags = (*self.flags, "--parameters", self.store, "--hub-secret-file", secret,
-                             *(flag for hub in hubs for flag in ("--hub", hub.url)))
-        self.server.start(self.server.port)
-        return hubs
 
     def assert_folded_once(self, job):
         """Each accepted update is one version of the parameters. One more may have been on its way
@@ -89,7 +91,7 @@ class HubsTest(test_train.TrainTest):
         return found
 
     def test_two_hubs_carry_what_the_market_does_not(self):
-        hubs = self.start_hubs()
+        hubs = start_hubs(self, self.store)
         self.agent("one")
         self.agent("two")
         job = self.train(JOB)
@@ -113,7 +115,7 @@ class HubsTest(test_train.TrainTest):
     @unittest.skipUnless(os.path.isdir(os.path.join(DATASETS, "mnist")),
                          "MNIST is not here: `souk datasets` fetches it")
     def test_mnist_reaches_its_target_through_hubs(self):
-        hubs = self.start_hubs()
+        hubs = start_hubs(self, self.store)
         self.agent("one")
         self.agent("two")
         path = self.job_file(MNIST + "\nprice: {limit: 1, budget: 5}\n")
@@ -127,7 +129,7 @@ class HubsTest(test_train.TrainTest):
         self.assert_ledger_sums()
 
     def test_a_hub_is_killed_in_the_middle_and_training_goes_on(self):
-        hubs = self.start_hubs()
+        hubs = start_hubs(self, self.store)
         self.agent("one")
         self.agent("two")
         # A network that has learnt it all sends updates that are too small for the other validators.
@@ -146,7 +148,7 @@ class HubsTest(test_train.TrainTest):
         self.assert_ledger_sums()
 
     def test_the_market_is_killed_in_the_middle_and_the_hubs_go_on_with_the_next(self):
-        self.start_hubs()
+        start_hubs(self, self.store)
         self.agent("one")
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
             "epochs: 30", "epochs: 6"))

@@ -48,7 +48,8 @@ class MachineToken(LendTest):
         found = self.good("GET", "/v1/machines", token=self.ann)["items"]
         self.assertEqual([(m["id"], m["name"], m["spec"]["memory_mib"]) for m in found],
                          [(machine, "attic", 1024)])
-        job = self.run_job("run: echo done")
+        # Its pay begins a tenth of a second after its start: a shorter program earns next to nothing.
+        job = self.run_job("run: sleep 0.5; echo done")
         self.wait_job(job)
         self.assertEqual(self.logs(job), "done\n")
         agent.process.send_signal(signal.SIGTERM)
@@ -151,7 +152,7 @@ class Batch(LendTest):
         self.assertIn("oops", self.logs(job))
         self.assertEqual(self.parts(job)[0]["tries"], 1)
 
-    def test_setup_is_not_billed_and_its_failure_ends_the_job(self):
+    def test_setup_is_billed_and_its_failure_ends_the_job(self):
         self.agent("box")
         job = self.run_job("setup: sleep 2; echo ready > s\nrun: cat s")
         self.wait_job(job)
@@ -159,7 +160,7 @@ class Batch(LendTest):
         lease = self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)["items"][0]
         waited = [lease[k][:26] for k in ("granted", "started")]
         self.assertNotEqual(waited[0], waited[1])
-        self.assertLess(lease["paid"], 1.5 / 3600)  # Under two seconds at 0.55 an hour, and no set-up.
+        self.assertGreater(lease["paid"], 1.5 * lease["price"] / 3600)  # Its two seconds.
         job = self.run_job("setup: exit 3\nrun: echo never")
         self.assertNotEqual(self.wait_job(job, check=False).returncode, 0)
         self.assertNotIn("never", self.logs(job))
@@ -263,7 +264,11 @@ print(best)
         wait_for(busy, "some use")
         top = self.souk("job", "top", job, token=self.bob).stdout
         self.assertIn("running", top)
+        self.assertNotIn("ended", top)
         self.souk("cancel", job, token=self.bob)
+        top = self.souk("job", "top", job, token=self.bob).stdout
+        self.assertRegex(top, rf"{job} ended .*: cancelled\. These are the last figures of its workers\.")
+        self.assertRegex(top, r"(?m)^ *0 +ended .*iB")
 
 
 class Trouble(LendTest):
@@ -454,7 +459,7 @@ class Trust(LendTest):
 
     def test_an_honest_machine_meets_challenges_and_a_silent_one_is_doubted(self):
         agent = self.agent("box")
-        wait_for(lambda: "met a challenge" in agent.text(), "a challenge")
+        wait_for(lambda: "met a challenge" in agent.text(), "a challenge", 120)
         self.wait_job(self.run_job("run: echo trusted"))
         offer = self.lend(self.bob, name="boaster", slots=1)
         path = f"/v1/machines/{offer['machine']}"

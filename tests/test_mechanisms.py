@@ -56,7 +56,9 @@ class MechanismsTest(MarketTest):
 
     def test_each_rule_is_judged_by_its_own_rounds_and_a_restart_forgets_nothing(self):
         self.lend(self.ann, slots=1, price=0.2)
-        self.assertEqual(self.lease_of(0.4)["price"], 0.3)  # Half way: k-double.
+        self.assertEqual(self.lease_of(0.4)["price"], 0.2)  # What is asked: vickrey.
+        self.assertEqual(self.set("--mechanism", "k-double").returncode, 0)
+        self.assertEqual(self.lease_of(0.4)["price"], 0.3)  # Half way.
         self.assertEqual(self.set("--mechanism", "fifo").returncode, 0)
         self.assertEqual(self.lease_of(0.4)["price"], 0.2)
         before = self.records()
@@ -80,7 +82,7 @@ class MechanismsTest(MarketTest):
             self.assertNotEqual(done.returncode, 0, flags)
             self.assertIn(says, done.stderr)
         classes = self.json("class", "list", token=self.bob)["items"]
-        self.assertEqual({c["mechanism"] for c in classes}, {"k-double"})
+        self.assertEqual({c["mechanism"] for c in classes}, {"vickrey"})
         done = self.souk("class", "set", "c1", "--mechanism", "fifo", token=self.bob, check=False)
         self.assertNotEqual(done.returncode, 0)
 
@@ -88,8 +90,8 @@ class MechanismsTest(MarketTest):
         self.assertEqual(self.set("--trial", "mcafee", "--slice", "2h").returncode, 0)
         c1 = [c for c in self.json("class", "list", token=self.bob)["items"] if c["name"] == "c1"][0]
         self.assertEqual(c1["trial"], {"mechanism": "mcafee", "params": {}, "slice": "2h"})
-        self.assertIn(c1["in_force"], ("k-double", "mcafee"))
-        self.assertIn("k-double / mcafee every 2", self.souk("class", "list", token=self.bob).stdout)
+        self.assertIn(c1["in_force"], ("vickrey", "mcafee"))
+        self.assertIn("vickrey / mcafee every 2", self.souk("class", "list", token=self.bob).stdout)
         self.assertEqual(self.set("--no-trial").returncode, 0)
 
     def test_a_program_clears_until_it_lies_and_then_its_fallback_does(self):

@@ -112,7 +112,9 @@ class TrainTest(LendingTest):
             with open(os.path.join(self.folder, name.replace("_", ".")), "w",
                       encoding="utf-8") as out:
                 out.write(content)
-        self.assertIn("never measured", self.json("plan", path, token=self.bob)["why"])
+        first = self.json("plan", path, token=self.bob)
+        self.assertEqual((first["profiled"], first["method"]), (False, "guess"))
+        self.assertGreater(first["candidates"][0]["cost_high"], 5 * first["candidates"][0]["cost"])
         plan = self.json("plan", path, "--measure", token=self.bob)
         self.assertTrue(plan["profiled"], plan)
         self.assertEqual([c["workers"] for c in plan["candidates"]], [1])
@@ -126,8 +128,12 @@ class TrainTest(LendingTest):
         ended = self.wait(ran)
         self.assertEqual(ended["forecast"]["workers"], 1)
         shown = self.souk("job", "show", ran, token=self.bob).stdout
-        self.assertRegex(shown, r"forecast +\S+.*with 1 worker")
-        self.assertRegex(shown, r"took +\S+ for 100% of the work \(\d+% (more|less) than forecast\)")
+        self.assertRegex(shown, r"quoted +\S+.*with 1 worker at about \S+ per slot-hour; from 1 run")
+        self.assertRegex(shown, r"actual +\S+, \S+ credits: time (as|more than|less than) quoted, cost ")
+        self.assertEqual(ended["quoted"]["time"], ended["forecast"]["time"])
+        self.assertEqual(ended["quoted"]["method"], "runs")
+        self.assertTrue(ended["actual"]["over"])
+        self.assertEqual(ended["actual"]["cost"], ended["spent"])
         self.assertRegex(shown, r"time +.*compute \d+%")
         spent = self.training(ran)["by_worker"][0]["spent"]
         self.assertEqual(set(spent), {"compute", "checking", "prepare", "fetch", "download", "upload",
@@ -246,12 +252,18 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
 
     def test_two_machines_come_to_the_same_and_are_believed(self):
         self.agent("one")
-        self.agent("two")
+        self.agent("two", token=self.sign_up("carol"))
         job = self.train(JOB.replace("0.9}", "1.0}").replace("epochs: 30", "epochs: 8") +
                          "replicate: 1\n")
         self.wait(job)
         self.assertEqual([w["rejected"] for w in self.training(job)["by_worker"]], [0, 0],
                          self.souk("logs", job, token=self.bob).stdout)
+
+    def test_machines_of_one_owner_do_not_wait_for_somebody_to_compare_with(self):
+        self.agent("one")
+        self.agent("two")
+        job = self.train(JOB + "replicate: 1\n")
+        self.wait(job)
 
     def test_what_cannot_be_trained_is_refused_in_words(self):
         bad = [("model: {name: mlp, hidden: 32}", "", "model"),
@@ -259,7 +271,10 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
                ("batch: 16", "rule: magic", "magic"),
                ("batch: 16", "codec: zip", "zip"),
                ("kind: train", "kind: batch\nrun: 'true'", "train"),
-               ("format: csv", "format: cvs", "cvs")]
+               ("format: csv", "format: cvs", "cvs"),
+               ("accuracy: 0.9", "accuracy: 98", "target.accuracy is 98"),
+               ("accuracy: 0.9", "f1: 0.9", "at_least: 0.9"),
+               ("accuracy: 0.9", "rmse: 2", "does not measure")]
         for old, new, word in bad:
             path = self.job_file(JOB.replace(old, new) + "\nprice: {limit: 1, budget: 5}\n")
             for name, text in self.points().items():

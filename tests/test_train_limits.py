@@ -177,6 +177,60 @@ class LimitsTest(LendingTest):
         said = self.predict(job, "".join(json.dumps(s) + "\n" for s in samples.values())).stdout
         self.assertEqual([json.loads(line)["name"] for line in said.splitlines()], list(samples))
 
+    def test_the_example_with_a_table_estimates_prices(self):
+        self.lend()
+        with open(os.path.join(EXAMPLES, "regression.yaml"), encoding="utf-8") as file:
+            text = re.sub("(?m)^price:.*$", "", file.read())
+        with open(os.path.join(EXAMPLES, "houses.csv"), encoding="utf-8") as file:
+            houses = file.read()
+        job = self.submit(text, 5, houses_csv=houses)
+        self.assertEqual(self.wait(job)["reason"], "the target was reached")
+        found = self.training(job)
+        self.assertEqual(found["figure"]["name"], "r2")
+        self.assertGreaterEqual(found["figure"]["value"], 0.95)
+        self.assertNotIn("accuracy", found)
+        last = found["rows"][-1]
+        self.assertEqual(sorted(last["metrics"]), ["mae", "r2", "rmse"])
+        self.assertLess(last["metrics"]["rmse"], 40_000)
+        shown = self.souk("job", "show", job, token=self.bob).stdout
+        self.assertRegex(shown, r"measured +r2 0\.\d+")
+        self.assertNotIn("accuracy", shown)
+        with open(os.path.join(self.results(job), "metrics.csv"), encoding="utf-8") as file:
+            self.assertIn("r2_mean,r2_low,r2_high,workers,mae,r2,rmse", file.readline())
+        # area, rooms, age, and the four quarters: harbour, hill, mill, station.
+        said = self.predict(job, "[100, 4, 10, 1, 0, 0, 0]\n").stdout
+        self.assertAlmostEqual(json.loads(said)["value"], 373_000, delta=60_000)
+
+    def test_the_target_is_of_whatever_a_script_measures(self):
+        self.lend()
+        script = (
+            "import souk, numpy as np\n"
+            "def gradient(p, x, y):\n"
+            "    error = x @ p['w'] + p['b'] - y\n"
+            "    return (error**2).mean(), {'w': 2 * x.T @ error / len(y),\n"
+            "                               'b': 2 * error.mean(keepdims=True)}\n"
+            "def evaluate(p, x, y):\n"
+            "    error = x @ p['w'] + p['b'] - y\n"
+            "    return (error**2).mean(), {'within': float((abs(error) < 0.5).mean()),\n"
+            "                               'rmse': float((error**2).mean()**0.5)}\n"
+            "souk.worker(parameters={'w': np.zeros(2), 'b': np.zeros(1)}, gradient=gradient,\n"
+            "            evaluate=evaluate)\n")
+        rng = random.Random(1)
+        rows = ["a,b,y"]
+        for _ in range(400):
+            a, b = rng.uniform(-2, 2), rng.uniform(-2, 2)
+            rows.append(f"{a:.4f},{b:.4f},{3 * a - b + 1:.4f}")
+        job = self.submit("kind: train\nscript: mine.py\npackages: [numpy]\n"
+                          "data: {format: csv, train: train.csv, target: y}\n"
+                          "epochs: 60\ntarget: {metric: within, at_least: 0.9}\nbatch: 16\n"
+                          "lr: 0.05\nworkers: 1\nvalidate: {shards: 2}\n",
+                          5, mine_py=script, train_csv="\n".join(rows) + "\n")
+        self.assertEqual(self.wait(job)["reason"], "the target was reached")
+        found = self.training(job)
+        self.assertEqual(found["figure"]["name"], "within")
+        self.assertGreaterEqual(found["figure"]["value"], 0.9)
+        self.assertEqual(sorted(found["rows"][-1]["metrics"]), ["rmse", "within"])
+
     def test_the_example_with_text_learns_to_write(self):
         self.lend()
         with open(os.path.join(EXAMPLES, "text.yaml"), encoding="utf-8") as file:
@@ -192,6 +246,8 @@ class LimitsTest(LendingTest):
         rows = self.training(job)["rows"]
         self.assertEqual(len(rows), 2)
         self.assertLess(rows[-1]["validation_loss"], math.log(256))  # Better than any byte alike.
+        self.assertAlmostEqual(rows[-1]["metrics"]["perplexity"],
+                               math.exp(rows[-1]["validation_loss"]), places=4)
         said = self.predict(job, "This program is ", "--length", "80").stdout
         self.assertGreaterEqual(len(said.strip("\n").encode()), 40, repr(said))
 

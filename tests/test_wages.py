@@ -6,13 +6,16 @@ import http.client
 import json
 import random
 import re
+import shutil
+import signal
 import struct
 import unittest
 import uuid
 
 from lending import LendingTest
 from souk import DEADLINE_S, Answer, wait_for
-from test_train import points
+from test_hubs import start_hubs
+from test_train import points, start_redis
 
 PER_HOUR = 36.0  # Of a slot: a hundredth of a credit a second, ten micro-credits a millisecond.
 WEIGHTS = 11  # Floats of the model; no trainer looks at them.
@@ -54,12 +57,14 @@ class Worker:
     def post(self, path, body, key=None):
         return self.test.server.call("POST", path, body, self.test.ann, key=key)
 
+    def granted(self):
+        """The machine's leases. Who asks is heard from, and only who is heard from gets any."""
+        return self.test.good("GET", f"/v1/machines/{self.machine}/work", None,
+                              self.test.ann)["leases"]
+
     def take_up(self):
         """Waits for a lease and starts it."""
-        def granted():
-            work = self.test.good("GET", f"/v1/machines/{self.machine}/work", None, self.test.ann)
-            return work["leases"]
-        lease = wait_for(granted, "a lease")[0]
+        lease = wait_for(self.granted, "a lease")[0]
         if lease["state"] == "granted":
             self.test.assertEqual(
                 self.post(f"/v1/leases/{lease['id']}/start", {"epoch": lease["epoch"]}).status, 200)
@@ -67,26 +72,39 @@ class Worker:
         self.leases.setdefault(self.lease, 0)
 
     def ask(self):
+        self.post(f"/v1/machines/{self.machine}/heartbeat",
+                  {"leases": [{"lease": self.lease, "epoch": self.epoch}]})
         return self.post(f"/v1/leases/{self.lease}/units", {"epoch": self.epoch, "holds": []})
 
-    def send(self, unit, data):
-        connection = http.client.HTTPConnection("127.0.0.1", self.test.server.port,
-                                                timeout=DEADLINE_S)
+    def put(self, place, path, token, data):
+        connection = http.client.HTTPConnection(place, timeout=DEADLINE_S)
         try:
-            connection.request("PUT", f"/v1/leases/{self.lease}/units/{unit}?epoch={self.epoch}",
-                               data, {"Authorization": "Bearer " + self.test.ann,
-                                      "Content-Type": "application/octet-stream"})
+            connection.request("PUT", path, data, {"Authorization": "Bearer " + token,
+                                                   "Content-Type": "application/octet-stream"})
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read().decode())
         finally:
             connection.close()
+
+    def send(self, unit, data):
+        """To the unit's hub, or to the market when there is none or it is gone."""
+        if hub := unit.get("hub"):
+            try:
+                return self.put(hub["url"].removeprefix("http://"),
+                                f"/v1/hub/{self.test.job}/updates/{hub['update']}?offset=0",
+                                hub["ticket"], data)
+            except OSError:
+                pass
+        return self.put(f"127.0.0.1:{self.test.server.port}",
+                        f"/v1/leases/{self.lease}/units/{unit['id']}?epoch={self.epoch}",
+                        self.test.ann, data)
 
     def work(self, unit):
         """Does the unit; returns its report."""
         if unit["kind"] == "evaluate":
             return {"epoch": self.epoch, "samples": 40, "metrics": {"loss": 1.0, "accuracy": 0.5}}
         values = [self.rng.gauss(0, 0.001) for _ in range(WEIGHTS)]
-        self.test.assertEqual(self.send(unit["id"], update(values)).status, 200)
+        self.test.assertEqual(self.send(unit, update(values)).status, 200)
         report = {"epoch": self.epoch, "base": self.version, "steps": unit["steps"],
                   "samples": unit["steps"] * unit["batch"], "loss": 1.0}
         if unit["kind"] == "init":
@@ -113,6 +131,13 @@ class Worker:
             self.leases[self.lease] += micros(answer.json["worked"])
 
 
+def take_up(workers):
+    """Of a job that starts only if all of them are there."""
+    wait_for(lambda: all([worker.granted() for worker in workers]), "a lease for each")
+    for worker in workers:
+        worker.take_up()
+
+
 class WagesTest(LendingTest):
     flags = ("--round", "100ms", "--requests", "0")
 
@@ -120,7 +145,7 @@ class WagesTest(LendingTest):
         machines, self.offers = [], []
         for i in range(workers):
             machine = self.good("POST", "/v1/machines", {
-                "name": f"{rule}-{i}", "spec": {"cores": 1, "memory_mib": 2048,
+                "name": f"{rule}-{i}-{uuid.uuid4().hex[:6]}", "spec": {"cores": 1, "memory_mib": 2048,
                                             "packages": ["@torch"]}}, self.ann)
             offer = self.good("POST", "/v1/offers", {"machine": machine["id"], "class": "c1",
                                                      "slots": 1, "price": PER_HOUR}, self.ann)
@@ -132,8 +157,7 @@ class WagesTest(LendingTest):
                 out.write(points(n, 1))
         self.job = self.json("run", path, "--yes", token=self.bob)["id"]
         out = [Worker(self, machine, i) for i, machine in enumerate(machines)]
-        for worker in out:
-            worker.take_up()
+        take_up(out)
         return out
 
     def state(self):
@@ -228,6 +252,75 @@ class WagesTest(LendingTest):
         self.assertGreater(len(kills), 3)
         self.assertEqual(self.state(), "succeeded")
         self.assert_paid(workers)
+
+    def test_a_server_killed_at_each_named_point_pays_each_wage_once(self):
+        """The points of src/base/kill_point.h that a server passes."""
+        worker, = self.start_job(epochs=400, workers=1)
+        while not worker.leases[worker.lease]:
+            self.turn(worker)
+        for point in ("unit-accepted:2", "wage-decided:2", "journal-append:2",
+                      "journal-appended:2", "wage-settled:2", "training-saved:1"):
+            with self.subTest(point):
+                self.server.kill()
+                self.server.env = {"SOUK_KILL_AT": point}
+                self.server.start(self.server.port)
+                self.server.env = {}
+                self.until_killed(worker, self.server)
+                self.server.kill()
+                self.server.start(self.server.port)
+        for _ in range(5):
+            self.turn(worker)
+        self.souk("cancel", self.job, token=self.bob)
+        self.assert_paid([worker])
+
+    def until_killed(self, worker, killed):
+        """Works until that process dies; what was on its way then is sent again and again. The
+        server is started anew when it is the one."""
+        died = []
+
+        def stubborn(worker, unit, report, key):
+            def settled():
+                try:
+                    answer = worker.report(unit, report, key)
+                    return answer if answer.status < 500 else None
+                except (OSError, http.client.HTTPException):
+                    self.revive(killed)
+                    died.append(unit["kind"])
+                    return None
+            return wait_for(settled, "an answer to the report")
+
+        def dead():
+            try:
+                self.turn(worker, stubborn)
+            except (OSError, http.client.HTTPException):
+                self.revive(killed)
+                died.append("between reports")
+            return died or (killed is not self.server and killed.process.poll() is not None)
+        wait_for(dead, "the end of the process", 2 * DEADLINE_S)
+
+    def revive(self, killed):
+        self.assertIs(killed, self.server, "only this one was to die")
+        self.assertEqual(self.server.process.wait(DEADLINE_S), -signal.SIGKILL)
+        self.server.kill()
+        self.server.start(self.server.port)
+
+    @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+    def test_a_hub_killed_at_each_named_point_leaves_each_wage_paid_once(self):
+        store = start_redis(self)
+        for point in ("update-staged", "update-folded"):
+            with self.subTest(point):
+                doomed, other = start_hubs(self, store, {"SOUK_KILL_AT": point + ":3"})
+                worker, = self.start_job(epochs=400, workers=1)
+                self.until_killed(worker, doomed)
+                self.assertEqual(doomed.process.wait(DEADLINE_S), -signal.SIGKILL)
+                for _ in range(10):
+                    self.turn(worker)
+                self.assertGreater(worker.leases[worker.lease], 0)
+                self.assertGreater(other.stats()["folds"], 0)
+                self.souk("cancel", self.job, token=self.bob)
+                self.assert_paid([worker])
+                for offer in self.offers:
+                    self.good("DELETE", f"/v1/offers/{offer}", None, self.ann)
 
     def test_an_agent_that_dies_with_its_report_on_the_way_is_paid_for_what_was_accepted(self):
         sent = []

@@ -10,6 +10,7 @@ export default defineConfig({
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,
+    cssCodeSplit: false, // A style sheet that fails to load is not tried again, a script is.
     modulePreload: { polyfill: false },
     rollupOptions: {
       output: {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
-#include "base/challenge.h"
+#include "agent/challenge_desk.h"
+#include "base/containment.h"
 #include "wire/api_json.h"
 
 namespace souk::agent {
@@ -49,7 +49,8 @@ Result<bool> Agent::run() {
   Result<> trouble;
   auto next_owner = std::chrono::steady_clock::now();
   while (!stopping_) {
-    if (auto polled = poll(link); !polled) {
+    // What is thrown here is a moment's trouble, of one answer or one lease.
+    if (auto polled = base::contained([&] { return poll(link); }); !polled) {
       if (stopping_) break;
       if (is_final(polled.error())) {
         trouble = std::unexpected(polled.error());
@@ -125,6 +126,7 @@ Result<> Agent::take_up(Link& link, const wire::OpenLeases& work) {
       wake_.notify_all();
       continue;
     }
+    if (std::ranges::find(work.later, lease.id) != work.later.end()) continue;
     lock.unlock();
     // The remains of an agent that was killed, or not now: somebody else should have it. A job
     // without a program can run nowhere, and its owner should know.
@@ -167,7 +169,8 @@ void Agent::beat_loop(Link& link) {
   std::unique_lock lock(mutex_);
   while (!beats_end_) {
     lock.unlock();
-    (void)beat(link);  // A server that is away hears the next one.
+    // A server that is away hears the next one.
+    (void)base::contained([&] { return beat(link); });
     lock.lock();
     wake_.wait_for(lock, chrono_of(beat_every_), [this] { return beats_end_ || beat_now_; });
     beat_now_ = false;
@@ -192,7 +195,7 @@ Result<> Agent::beat(Link& link) {
   }
   SOUK_ASSIGN(const auto orders, wire::from_json<wire::Orders>(*answer));
   told_holdings_ = std::move(holds);
-  if (orders.challenge) meet(link, *orders.challenge);
+  if (orders.challenge) SOUK_TRY(meet(link, *orders.challenge));
   const std::lock_guard lock(mutex_);
   // Preparing is worth showing while it lasts.
   beat_every_ = std::min(orders.heartbeat_every, base::seconds(body.leases.empty() ? 10 : 2));
@@ -200,16 +203,24 @@ Result<> Agent::beat(Link& link) {
   return {};
 }
 
-void Agent::meet(Link& link, const wire::Challenge& challenge) {
-  std::uint64_t seed = 0;
-  std::from_chars(challenge.seed.data(), challenge.seed.data() + challenge.seed.size(), seed);
-  const auto done = base::answer({seed, challenge.size, challenge.rounds}, options_.cores);
-  if (!done) return shop_.tell("a challenge cannot be met: " + done.error().message);
-  const auto answer =
-      link.post(fmt::format("/v1/machines/{}/challenge", to_string(options_.machine)),
-                wire::to_json(wire::ChallengeAnswer{challenge.seed, done->checksum}));
-  shop_.tell(!answer ? "a challenge was not accepted: " + answer.error().message
-                     : fmt::format("met a challenge in {:.2f} s", done->seconds));
+// One question after the other, as each answer brings the next.
+Result<> Agent::meet(Link& link, const wire::Challenge& first) {
+  const auto began = std::chrono::steady_clock::now();
+  ChallengeDesk desk(*shop_.gpus, *shop_.gpu_board);
+  std::optional<wire::Challenge> challenge = first;
+  while (challenge) {
+    SOUK_ASSIGN(const auto said,
+                link.post(fmt::format("/v1/machines/{}/challenge", to_string(options_.machine)),
+                          wire::to_json(desk.answer(*challenge))));
+    SOUK_ASSIGN(auto verdict, wire::from_json<wire::ChallengeVerdict>(said));
+    if (!verdict.good) shop_.tell(verdict.reason.value_or("a challenge was not met"));
+    if (verdict.good && !verdict.next)
+      shop_.tell(fmt::format(
+          "met a challenge in {:.2f} s",
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count()));
+    challenge = std::move(verdict.next);
+  }
+  return {};
 }
 
 // Requires mutex_.

@@ -50,7 +50,7 @@ class Agent {
   void beat_loop(Link& link);
   base::Result<> beat(Link& link);
   void obey(const wire::Order& order);
-  void meet(Link& link, const wire::Challenge& challenge);
+  base::Result<> meet(Link& link, const wire::Challenge& first);
   void drain_all(base::Time until, const std::string& reason);
   void reap();
   void watch_owner();

@@ -7,6 +7,7 @@
 
 #include "agent/testing/leases.h"
 #include "agent/testing/workshop.h"
+#include "base/proof/challenge.h"
 
 namespace souk::agent {
 namespace {
@@ -236,12 +237,38 @@ TEST_F(AgentTest, AMarketThatWasAwayIsToldAgainWhatTheMachineHolds) {
 
 TEST_F(AgentTest, AChallengeIsMet) {
   start();
-  market.set_orders({}, wire::Challenge{.seed = "12345", .size = 16, .rounds = 2});
   const auto* what = "POST /v1/machines/m1/challenge";
-  ASSERT_TRUE(eventually([&] { return market.count(what) > 0; }));
-  EXPECT_EQ(field(market.bodies(what)[0], "seed"), "12345");
-  EXPECT_NE(field(market.bodies(what)[0], "checksum"), "");
+  const wire::Challenge fill{
+      .id = "2", .kind = wire::ChallengeKind::fill, .seeds = {"5"}, .memory_mib = 1};
+  const wire::Challenge read{.id = "3", .kind = wire::ChallengeKind::read, .seeds = {"6"}};
+  const auto verdict = [](std::optional<wire::Challenge> next) {
+    return net::Response{.body = wire::to_json(wire::ChallengeVerdict{true, {}, std::move(next)})};
+  };
+  market.on(what, {verdict(fill), verdict(read), verdict({})});
+  market.set_orders({}, wire::Challenge{.id = "1", .seeds = {"7", "8"}, .steps = 100});
+  ASSERT_TRUE(eventually([&] { return market.count(what) >= 3; }));
   market.set_orders({});
+  const auto bodies = market.bodies(what);
+  EXPECT_EQ(field(bodies[0], "id"), "1");
+  EXPECT_EQ(field(bodies[0], "results.1"), std::to_string(base::lane(8, 100)));
+  EXPECT_EQ(field(bodies[1], "id"), "2");
+  EXPECT_EQ(field(bodies[2], "results.9"), std::to_string(base::group_of(5, 1, 6, 9, 1)));
+  EXPECT_TRUE(eventually([&] { return told().contains("met a challenge"); }));
+}
+
+TEST_F(AgentTest, AChallengeThatCannotBeMetIsAnsweredWithTheReason) {
+  start();
+  const auto* what = "POST /v1/machines/m1/challenge";
+  market.on(what,
+            {net::Response{.body = wire::to_json(wire::ChallengeVerdict{false, "too slow"})}});
+  market.set_orders({}, wire::Challenge{.id = "1",
+                                        .kind = wire::ChallengeKind::fill,
+                                        .seeds = {"5"},
+                                        .memory_mib = std::int64_t{1} << 40});
+  ASSERT_TRUE(eventually([&] { return market.count(what) > 0; }));
+  market.set_orders({});
+  EXPECT_THAT(field(market.bodies(what)[0], "trouble"), HasSubstr("MiB"));
+  EXPECT_TRUE(eventually([&] { return told().contains("too slow"); }));
 }
 
 TEST_F(AgentTest, AStopEndsTheWaitForWorkAtOnce) {

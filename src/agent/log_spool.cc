@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/containment.h"
 #include "base/text.h"
 #include "wire/json.h"
 
@@ -43,13 +44,14 @@ std::string printable(std::string text) {
 }  // namespace
 
 LogSpool::LogSpool(int file, int read_fd, int write_fd, std::int64_t most, Send send)
-    : file_(file),
-      read_fd_(read_fd),
-      write_fd_(write_fd),
-      most_(most),
-      send_(std::move(send)),
-      reader_([this] { read(); }),
-      shipper_([this] { ship(); }) {}
+    : file_(file), read_fd_(read_fd), write_fd_(write_fd), most_(most), send_(std::move(send)) {}
+
+// Apart from the constructor: where the second thread is not to be had, the destructor ends the
+// first.
+void LogSpool::start() {
+  reader_ = std::thread([this] { read(); });
+  shipper_ = std::thread([this] { ship(); });
+}
 
 base::Result<std::unique_ptr<LogSpool>> LogSpool::open(const std::string& path, std::int64_t most,
                                                        Send send) {
@@ -62,7 +64,9 @@ base::Result<std::unique_ptr<LogSpool>> LogSpool::open(const std::string& path, 
                 "check the folder and its disk");
   }
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return std::unique_ptr<LogSpool>(new LogSpool(file, ends[0], ends[1], most, std::move(send)));
+  std::unique_ptr<LogSpool> out(new LogSpool(file, ends[0], ends[1], most, std::move(send)));
+  out->start();
+  return out;
 }
 
 LogSpool::~LogSpool() {
@@ -72,8 +76,8 @@ LogSpool::~LogSpool() {
   }
   close_program_end();
   wake_.notify_all();
-  reader_.join();
-  shipper_.join();
+  for (auto* thread : {&reader_, &shipper_})
+    if (thread->joinable()) thread->join();
   ::close(read_fd_);
   ::close(file_);
 }
@@ -147,9 +151,12 @@ void LogSpool::read() {
     pollfd wait{.fd = read_fd_, .events = POLLIN, .revents = 0};
     ::poll(&wait, 1, 100);
     const auto n = ::read(read_fd_, buffer.data(), buffer.size());
-    if (n > 0) take({buffer.data(), static_cast<std::size_t>(n)});
     const bool again = n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
-    if (!again) take({}, true);
+    (void)base::contained([&]() -> base::Result<> {
+      if (n > 0) take({buffer.data(), static_cast<std::size_t>(n)});
+      if (!again) take({}, true);
+      return {};
+    });
     const std::lock_guard lock(mutex_);
     if (!again) ended_ = true;
     if (ended_ || stopping_) return wake_.notify_all();
@@ -161,7 +168,8 @@ void LogSpool::ship() {
   while (!stopping_) {
     const auto before = sent_;
     lock.unlock();
-    const bool all = send_some();
+    const bool all =
+        base::contained([this]() -> base::Result<bool> { return send_some(); }).value_or(false);
     lock.lock();
     if (all) wake_.wait_for(lock, kEvery, [this] { return stopping_; });
     if (!all && sent_ == before) wake_.wait_for(lock, kAfterTrouble, [this] { return stopping_; });

@@ -15,7 +15,8 @@ namespace souk::agent {
 
 // What a program prints, on its way to the market: one thread reads it from a pipe into a file, so
 // that the program never waits for the network; another sends it on in pieces. A market that cannot
-// be reached delays nothing; what it lacks is sent when it is back.
+// be reached delays nothing; what it lacks is sent when it is back. Where there is no memory for a
+// piece, that piece is dropped.
 class LogSpool {
  public:
   // Sends one piece, valid UTF-8, that begins at byte `offset` of the log. Returns what the market
@@ -41,6 +42,7 @@ class LogSpool {
 
  private:
   LogSpool(int file, int read_fd, int write_fd, std::int64_t most, Send send);
+  void start();
   void read();
   void ship();
   void take(std::string_view bytes, bool last = false);

@@ -12,7 +12,10 @@ constexpr auto kSlowLine = base::minutes(4);
 
 class HttpRemote final : public blob::Remote {
  public:
-  explicit HttpRemote(Link link) : link_(std::move(link)) {}
+  HttpRemote(Link link, const std::string& right, std::function<bool()> give_up)
+      : link_(std::move(link)),
+        query_(right.empty() ? "" : "?" + right),
+        give_up_(std::move(give_up)) {}
 
   blob::Result<std::vector<blob::Digest>> missing(std::span<const blob::Digest> names) override {
     wire::BlobNames body;
@@ -33,20 +36,26 @@ class HttpRemote final : public blob::Remote {
   }
 
   blob::Result<blob::Bytes> get(const blob::Digest& name) override {
-    return link_.get("/v1/blobs/" + to_string(name));
+    if (give_up_ && give_up_())
+      return base::fail(base::Code::conflict, "the transfer was stopped", "begin it again");
+    return link_.get("/v1/blobs/" + to_string(name) + query_);
   }
 
  private:
   Link link_;
+  const std::string query_;
+  const std::function<bool()> give_up_;
 };
 
 }  // namespace
 
-blob::RemoteFactory blobs_at(LinkOptions options) {
+blob::RemoteFactory blobs_at(LinkOptions options, std::string right,
+                             std::function<bool()> give_up) {
   options.timeout = std::max(options.timeout, kSlowLine);
-  return [options = std::move(options)]() -> blob::Result<std::unique_ptr<blob::Remote>> {
+  return [options = std::move(options), right = std::move(right),
+          give_up = std::move(give_up)]() -> blob::Result<std::unique_ptr<blob::Remote>> {
     SOUK_ASSIGN(auto link, Link::make(options));
-    return std::make_unique<HttpRemote>(std::move(link));
+    return std::make_unique<HttpRemote>(std::move(link), right, give_up);
   };
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +9,7 @@
 
 #include "agent/log_spool.h"
 #include "agent/remote.h"
-#include "base/check.h"
+#include "base/containment.h"
 #include "base/text.h"
 #include "blob/folder.h"
 #include "job/kinds.h"
@@ -31,18 +30,25 @@ constexpr std::int64_t kMostLog = 60 << 20;
 constexpr auto kStep = std::chrono::milliseconds(20);
 constexpr auto kUsageEvery = base::seconds(1);
 constexpr auto kToSave = base::seconds(10);  // Of a drain, kept for saving what was done.
+constexpr auto kToStart = base::seconds(1);  // In which a sandbox that cannot start it says so.
 constexpr auto kShortNotice = base::seconds(1);
 constexpr auto kLastWords = base::seconds(2);
 constexpr auto kToLeave = base::seconds(10);  // A trainer, after its goodbye.
 constexpr int kProcesses = 1024;
-// The program makes it when its set-up is over, so that set-up time is not billed.
-constexpr const char* kReady = ".souk-ready";
 
 // The shell waits for the command that runs when SIGTERM comes, and begins no other.
 std::string script_of(const wire::Batch& batch) {
   const auto run = "trap 'exit 143' TERM\n" + batch.run;
   if (batch.setup.empty()) return run;
-  return fmt::format("( {}\n) || exit $?\n: > {}\n{}", batch.setup, kReady, run);
+  return fmt::format("( {}\n) || exit $?\n{}", batch.setup, run);
+}
+
+// Files that are no files, or more of them than fit here: the job asks for what cannot be had, and
+// the machine should not lose its standing for that.
+wire::Fault fault_of_files(const base::Error& error) {
+  const auto codes = {Code::invalid, Code::too_large, Code::conflict, Code::exhausted};
+  return std::ranges::find(codes, error.code) != codes.end() ? wire::Fault::job
+                                                             : wire::Fault::machine;
 }
 
 // The file in a folder with one file.
@@ -77,8 +83,8 @@ struct Runner::Place {
   Program program;
   Gpus::Grant gpus;
   Time began;
-  bool started = false;  // The market knows that it runs.
   std::optional<Exit> exit;
+  wire::Fault fault = wire::Fault::machine;  // Of what could not be prepared.
   Time next_usage, next_checkpoint = base::kNever;
 };
 
@@ -125,24 +131,36 @@ std::string Runner::path(std::string_view action) const {
 }
 
 void Runner::run() {
-  auto link = Link::make(shop_.link);
-  CHECK(link.has_value());  // The agent has one to the same servers.
-  link_ = *std::move(link);
+  const auto done = base::contained([this] { return work(); });
+  // What it held in its hands is gone by now. Should there be no memory for the report either, then
+  // the agent hands back a lease that it has no runner for.
+  if (!done && link_ && !stopped_)
+    (void)base::contained([&]() -> Result<> {
+      report(started_ ? wire::ReportedOutcome::released : wire::ReportedOutcome::unstarted,
+             "the machine's agent could not go on: " + done.error().message);
+      return {};
+    });
+  finished_ = true;
+}
+
+// An error is one that nobody has reported yet.
+Result<> Runner::work() {
+  SOUK_ASSIGN(link_, Link::make(shop_.link));
   Place place;
   auto ready = prepare(place);
   if (ready) ready = begin(place);
   if (!ready) {
-    if (!stopped_) report(wire::ReportedOutcome::unstarted, ready.error().message);
-  } else {
-    attend(place);
-    if (!stopped_)
-      finish(place);
-    else  // The lease is over; what was printed is still worth reading.
-      (void)place.log->finish(kLastWords);
+    if (!stopped_) report(wire::ReportedOutcome::unstarted, ready.error().message, {}, place.fault);
+    return {};
   }
+  attend(place);
+  if (!stopped_)
+    finish(place);
+  else  // The lease is over; what was printed is still worth reading.
+    (void)place.log->finish(kLastWords);
   place.coach.reset();
   place.process.reset();
-  finished_ = true;
+  return {};
 }
 
 // A folder that the market has, in the store; pinned there while the lease runs.
@@ -155,7 +173,12 @@ Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std:
       doing(fmt::format("fetching {} {}% of {}", what, p.bytes_done * 100 / p.bytes_total,
                         base::bytes_text(p.bytes_total)));
   };
-  SOUK_ASSIGN(auto got, blob::download(root, *shop_.store, blobs_at(shop_.link), options));
+  options.most_bytes =
+      static_cast<std::uint64_t>(std::max(shop_.scratch_bytes, shop_.trees->max_bytes()));
+  auto downloaded = blob::download(root, *shop_.store,
+                                   blobs_at(shop_.link, "lease=" + to_string(lease_.id)), options);
+  if (!downloaded) place.fault = fault_of_files(downloaded.error());
+  SOUK_ASSIGN(auto got, std::move(downloaded));
   place.pins.push_back(std::move(got.pin));
   const std::lock_guard lock(mutex_);
   received_ += static_cast<std::int64_t>(got.stats.bytes_moved);
@@ -175,14 +198,16 @@ Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
   }
   SOUK_ASSIGN(const auto root, blob::parse_digest(input.blob));
   if (!shop_.trees->has(root)) SOUK_TRY(fetch(place, input.blob, input.path));
-  SOUK_ASSIGN(auto tree, shop_.trees->use(root, *shop_.store));
+  auto unpacked = shop_.trees->use(root, *shop_.store);
+  if (!unpacked) place.fault = fault_of_files(unpacked.error());
+  SOUK_ASSIGN(auto tree, std::move(unpacked));
   place.program.inputs.push_back(
       {input.file ? only_file(tree.path()) : tree.path(), "/work/" + to});
   place.inputs.push_back(std::move(tree));
   return {};
 }
 
-// Files, sandbox, scratch: everything that is not billed.
+// Files, sandbox, scratch: everything that is not billed. Nothing of the borrower's runs here.
 Result<> Runner::prepare(Place& place) {
   const auto& task = *lease_.task;
   SOUK_ASSIGN(place.kind, job::kind_of(task));
@@ -251,8 +276,13 @@ Result<> Runner::fill_scratch(Place& place) {
   const auto sandbox = shop_.sandboxes.find(name);
   if (sandbox == shop_.sandboxes.end())
     return fail(Code::unavailable, fmt::format("this machine has no {}", name));
+  const auto fits = blob::check_size(place.files, static_cast<std::uint64_t>(shop_.scratch_bytes));
+  if (!fits) place.fault = fault_of_files(fits.error());
+  SOUK_TRY(base::located(fits, "the working folder"));
   SOUK_ASSIGN(place.process, sandbox->second->prepare(program));
-  return blob::unpack(place.files, *shop_.store, place.process->scratch());
+  const auto unpacked = blob::unpack(place.files, *shop_.store, place.process->scratch());
+  if (!unpacked) place.fault = fault_of_files(unpacked.error());
+  return unpacked;
 }
 
 // A trainer talks over its standard input and output. The native one is this machine's own.
@@ -298,7 +328,7 @@ void Runner::start_coach(Place& place) {
       std::move(place.talk[0]));
 }
 
-// Runs the program and tells the market, unless its set-up comes first.
+// Runs the program.
 Result<> Runner::begin(Place& place) {
   SOUK_TRY(place.process->start());
   place.began = now();
@@ -306,20 +336,17 @@ Result<> Runner::begin(Place& place) {
   if (place.talk[0]) start_coach(place);
   const auto& batch = lease_.task->batch;
   if (batch.checkpoint) place.next_checkpoint = now() + batch.checkpoint->every;
-  doing(batch.setup.empty() ? "running" : "setting up");
-  shop_.tell(fmt::format("lease {}: {} {}", to_string(lease_.id),
-                         batch.setup.empty() ? "running" : "setting up", lease_.task->job_name));
+  shop_.tell(fmt::format("lease {}: running {}", to_string(lease_.id), lease_.task->job_name));
   return {};
 }
 
-// Billing begins here: not before the set-up is over.
-void Runner::tell_started(Place& place) {
-  const auto ready = place.process->scratch() + "/" + kReady;
-  if (!lease_.task->batch.setup.empty() && ::access(ready.c_str(), F_OK) != 0) return;
+// Billing begins here, with the first instruction of the set-up: what sets up a program computes as
+// well as the program does. A sandbox that then cannot start it is reported as such, and not paid.
+void Runner::tell_started() {
   const auto answer = link_->insist(path("start"), wire::to_json(wire::LeaseStart{lease_.epoch}),
                                     shop_.grace, [this] { return stopped_.load(); });
   if (!answer) stopped_ = true;  // The lease is not ours any more.
-  place.started = answer.has_value();
+  started_ = answer.has_value();
   doing("running");
 }
 
@@ -327,8 +354,8 @@ void Runner::tell_started(Place& place) {
 void Runner::attend(Place& place) {
   Time told_at;
   bool told_to_end = false;
+  tell_started();
   while (!place.exit) {
-    if (!place.started) tell_started(place);
     if (stopped_) return place.process->kill();
     if (draining() && !told_to_end) {
       told_to_end = true;
@@ -357,7 +384,6 @@ void Runner::attend(Place& place) {
     place.exit = place.process->wait(
         base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kStep).count()));
   }
-  if (!place.started) tell_started(place);
   look_at_usage(place);
 }
 
@@ -397,7 +423,8 @@ Result<std::string> Runner::collect(Place& place) {
   doing("sending results");
   std::vector<std::string> only;
   for (const auto& output : lease_.task->batch.outputs) only.push_back(tidy(output));
-  if (only.empty()) return std::string();
+  // Who is paid for accepted work alone gives nothing else back.
+  if (only.empty() || place.kind->pay == market::Pay::work) return std::string();
   const auto deadline = now() + shop_.grace;
   for (;;) {
     const auto root = save(place.process->scratch(), only);
@@ -412,7 +439,7 @@ void Runner::finish(Place& place) {
   const auto& exit = *place.exit;
   const bool has_checkpoint = lease_.task->batch.checkpoint.has_value();
   if (draining()) {
-    if (has_checkpoint && place.started) checkpoint(place);
+    if (has_checkpoint && started_) checkpoint(place);
     std::string reason;
     {
       const std::lock_guard lock(mutex_);
@@ -425,7 +452,11 @@ void Runner::finish(Place& place) {
   if (!exit.started) {
     place.log->say(exit.text);
     (void)place.log->finish(base::seconds(2));
-    return report(wire::ReportedOutcome::unstarted, exit.text);
+    if (started_ && now() - place.began > kToStart)
+      return report(wire::ReportedOutcome::failed, exit.text);
+    // An image that does not exist, or a sandbox that does not work? Somebody else should try it,
+    // and this machine is not to blame.
+    return report(wire::ReportedOutcome::unstarted, exit.text, {}, wire::Fault::job);
   }
   bool good = exit.code == 0 && exit.signal == 0;
   auto text = exit.text;
@@ -448,10 +479,10 @@ void Runner::finish(Place& place) {
 }
 
 void Runner::report(wire::ReportedOutcome outcome, std::string detail,
-                    std::optional<std::string> result) {
+                    std::optional<std::string> result, std::optional<wire::Fault> fault) {
   constexpr std::size_t most = 1'000;
   const auto body = wire::to_json(wire::LeaseFinish{lease_.epoch, outcome, detail.substr(0, most),
-                                                    std::move(result), held().usage});
+                                                    std::move(result), held().usage, fault});
   const auto answer =
       link_->insist(path("finish"), body, shop_.grace, [this] { return stopped_.load(); });
   shop_.tell(fmt::format("lease {}: {} ({}){}", to_string(lease_.id), to_string(outcome), detail,

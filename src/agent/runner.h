@@ -11,6 +11,7 @@
 
 #include "agent/clocks.h"
 #include "agent/coach.h"
+#include "agent/gpu/board.h"
 #include "agent/link.h"
 #include "agent/probe/gpus.h"
 #include "agent/sandbox/sandbox.h"
@@ -36,6 +37,7 @@ struct Workshop {
   std::string torch;                                   // The native trainer; empty: none here.
   std::int64_t scratch_bytes = std::int64_t{1} << 30;  // Of one lease.
   std::unique_ptr<Gpus> gpus = std::make_unique<Gpus>(0);
+  std::unique_ptr<GpuBoard> gpu_board = cuda_board();  // What shows what they can do.
   bool internet = false;
   double cpu_share = 1;  // Of the cores' time, where control groups can limit it.
   // How long to go on reporting what happened when the market cannot be reached.
@@ -46,7 +48,8 @@ struct Workshop {
 
 // One lease from its grant to its end, on a thread of its own: fetches the files, runs the program
 // in a sandbox, sends its output, keeps its checkpoints, collects its results and reports. Whatever
-// goes wrong ends in a report, or in silence when nobody can be reached.
+// goes wrong, an exception too, ends this lease alone, in a report, or in silence when nobody can
+// be reached.
 class Runner {
  public:
   // `lease` has a task and is granted.
@@ -69,6 +72,7 @@ class Runner {
   struct Place;  // What a run holds in its hands.
 
   void run();
+  base::Result<> work();
   base::Result<> prepare(Place& place);
   base::Result<blob::Manifest> fetch(Place& place, const std::string& name, std::string_view what);
   base::Result<> add_input(Place& place, const wire::BatchInput& input);
@@ -78,13 +82,13 @@ class Runner {
   void start_coach(Place& place);
   base::Result<> begin(Place& place);
   void attend(Place& place);
-  void tell_started(Place& place);
+  void tell_started();
   void checkpoint(Place& place);
   void look_at_usage(Place& place);
   void finish(Place& place);
   base::Result<std::string> collect(Place& place);
   void report(wire::ReportedOutcome outcome, std::string detail,
-              std::optional<std::string> result = {});
+              std::optional<std::string> result = {}, std::optional<wire::Fault> fault = {});
   [[nodiscard]] std::string path(std::string_view action) const;
   void doing(std::string text);
   [[nodiscard]] base::Time now() const { return shop_.clock->now(); }
@@ -94,7 +98,8 @@ class Runner {
 
   const wire::Lease lease_;
   Workshop& shop_;
-  std::optional<Link> link_;  // Of the thread.
+  std::optional<Link> link_;  // These two: of the thread.
+  bool started_ = false;      // The market knows that it runs.
   std::atomic<bool> stopped_ = false, finished_ = false, succeeded_ = false;
   mutable std::mutex mutex_;  // Guards what follows.
   std::string doing_ = "preparing";

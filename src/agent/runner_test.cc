@@ -82,24 +82,98 @@ TEST_F(RunnerTest, HowAProgramEndedIsReportedAndItsOutputsAreKept) {
   }
 }
 
-TEST_F(RunnerTest, ASetUpThatFailsIsNotBilled) {
+TEST_F(RunnerTest, ASetUpThatFailsIsTheJobsFailureAndIsBilled) {
   use_real_programs();
   start(batch_lease("echo never", {.setup = "echo no such package; exit 4"}));
   ASSERT_TRUE(ends());
   EXPECT_EQ(finish("outcome"), "failed");
   EXPECT_THAT(finish("detail"), HasSubstr("4"));
   EXPECT_THAT(market.log("l1"), HasSubstr("no such package"));
-  EXPECT_EQ(market.count(kStart), 0U) << "billing begins at the start";
+  EXPECT_EQ(market.count(kStart), 1U) << "billing begins at the start";
 }
 
-TEST_F(RunnerTest, BillingBeginsWhenTheSetUpIsOver) {
+TEST_F(RunnerTest, BillingBeginsWithTheSetUp) {
   start(batch_lease("train", {.setup = "pip install x"}));
   const auto program = sandbox->program();
-  ASSERT_TRUE(eventually([&] { return runner->held().doing == "setting up"; }));
-  EXPECT_EQ(market.count(kStart), 0U);
-  program->write(".souk-ready", "");
   EXPECT_TRUE(eventually([&] { return market.count(kStart) == 1; }));
   EXPECT_TRUE(eventually([&] { return runner->held().doing == "running"; }));
+}
+
+TEST_F(RunnerTest, WhatIsThrownEndsThisLeaseWithAReport) {
+  sandbox->throw_when_preparing();
+  start(batch_lease("x"));
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(finish("outcome"), "unstarted");
+  EXPECT_THAT(finish("detail"), HasSubstr("there is not enough memory"));
+  EXPECT_FALSE(runner->succeeded());
+}
+
+TEST_F(RunnerTest, WhatIsThrownWhileAProgramRunsGivesItBack) {
+  const auto program = start_and_wait(batch_lease("x"));
+  program->throw_when_measured();
+  clock.advance(seconds(2));  // To the next look at what it uses.
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(program->gone());
+  EXPECT_EQ(finish("outcome"), "released");
+  EXPECT_THAT(finish("detail"), HasSubstr("there is not enough memory"));
+}
+
+TEST_F(RunnerTest, FilesThatCannotBeUnpackedAreNotTheMachinesFault) {
+  auto lease = batch_lease("x");
+  lease.task->batch.workdir = market.add_folder({{"main", "m"}});
+  sandbox->litter("main");  // Stands for a scratch that is too small: it cannot be written.
+  start(lease);
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(finish("outcome"), "unstarted");
+  EXPECT_EQ(finish("fault"), "job");
+}
+
+TEST_F(RunnerTest, FilesThatTheMarketLacksAreNotTheJobsFault) {
+  start(batch_lease("x", {.workdir = std::string(64, 'a')}));
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(finish("outcome"), "unstarted");
+  EXPECT_EQ(finish("fault"), "machine");
+}
+
+// The agent sees the scratch from outside, where a link of the program's leads into the host.
+TEST_F(RunnerTest, LinksInTheScratchLeadNowhere) {
+  use_real_programs();
+  const auto secret = folder / "secret";
+  std::filesystem::create_directory(secret);
+  blob::testing::spill(secret / "key", "private");
+  const auto plant = fmt::format(
+      "ln -s {0} out; ln -s {0} state; mkdir deep; ln -s {0}/key deep/key; mkfifo pipe; echo 1 > "
+      "good",
+      secret.string());
+  auto batch = with_checkpoint(base::milliseconds(1));
+  batch.outputs = {"out", "deep", "pipe", "good"};
+  start(batch_lease(plant + "; sleep 0.3", batch));
+  ASSERT_TRUE(eventually([&] {
+    clock.advance(seconds(1));  // Checkpoints are due.
+    return runner->finished();
+  }));
+  EXPECT_EQ(finish("outcome"), "completed") << finish("detail");
+  for (const auto& [name, text] : market.folder(finish("result"))) EXPECT_NE(text, "private");
+  EXPECT_EQ(market.folder(finish("result")).at("good"), "1\n");
+  for (const auto& body : market.bodies(kCheckpoint))
+    EXPECT_THAT(market.folder(field(body, "checkpoint")), ::testing::IsEmpty());
+}
+
+TEST_F(RunnerTest, ATrainerGivesBackNothingButItsUpdates) {
+  auto lease = testing::training_lease();
+  lease.task->batch.outputs = {"mined"};
+  start(lease);
+  const auto program = sandbox->program();
+  program->write("mined", "computed for nothing");
+  {
+    testing::PlayedTrainer trainer(
+        program->take_talk(), program->scratch(), 4,
+        {{"hello", [](const auto&) { return R"({"ok":false,"error":"no such model"})"; }}});
+    ASSERT_TRUE(eventually([&] { return trainer.count("bye") == 1; }));
+  }
+  program->end({});
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(finish("result"), "");
 }
 
 TEST_F(RunnerTest, WhatCannotBeginHereGoesToSomebodyElse) {

@@ -27,7 +27,6 @@ using base::Fd;
 using base::Result;
 
 constexpr std::size_t kMostLine = 4 << 20;
-constexpr std::size_t kMostFloats = std::size_t{1} << 30;
 constexpr std::size_t kQuoted = 400;
 constexpr int kLookEveryMs = 20;
 constexpr auto kToBegin = base::minutes(3);  // Frameworks load slowly from cold disks.
@@ -50,10 +49,17 @@ std::int64_t count_in(const json::object& o, std::string_view key) {
   return n >= 0 && n < 1e15 ? static_cast<std::int64_t>(n) : 0;
 }
 
-Result<std::vector<wire::TensorInfo>> tensors_in(const json::object& o) {
+Result<std::vector<wire::TensorInfo>> tensors_in(const json::object& o, std::size_t most) {
   std::vector<wire::TensorInfo> out;
   const auto* list = o.if_contains("tensors");
   if (list == nullptr || !list->is_array()) return out;
+  const auto too_many = [&] {
+    return fail(Code::too_large,
+                fmt::format("the trainer says that its model has more than {} parameters, which is "
+                            "what the memory of the lease has room for",
+                            most),
+                "lease more memory, or train a smaller model");
+  };
   std::size_t total = 0;
   for (const auto& item : list->get_array()) {
     const auto* t = item.if_object();
@@ -66,20 +72,21 @@ Result<std::vector<wire::TensorInfo>> tensors_in(const json::object& o) {
     std::size_t n = 1;
     for (const auto& d : shape->get_array()) {
       const auto size = d.is_int64() ? d.get_int64() : 0;
-      if (size < 1 || static_cast<std::size_t>(size) > kMostFloats / n)
+      if (size < 1)
         return fail(Code::invalid, fmt::format("tensor '{}' has a dimension of {}",
                                                info.name.substr(0, 80), size));
+      if (static_cast<std::size_t>(size) > most / n) return too_many();
       n *= static_cast<std::size_t>(size);
       info.shape.push_back(size);
     }
     total += n;
-    if (total > kMostFloats) return fail(Code::too_large, "the model has too many parameters");
+    if (total > most) return too_many();
     out.push_back(std::move(info));
   }
   return out;
 }
 
-Result<TrainerAnswer> parse_answer(std::string_view line) {
+Result<TrainerAnswer> parse_answer(std::string_view line, std::size_t most_floats) {
   boost::system::error_code error;
   const auto value = json::parse({line.data(), line.size()}, error);
   const auto* o = error ? nullptr : value.if_object();
@@ -90,7 +97,7 @@ Result<TrainerAnswer> parse_answer(std::string_view line) {
         fmt::format("the trainer said '{}'", line.substr(0, std::min(line.size(), kQuoted))),
         "it must answer with a line of JSON: docs/worker-protocol.md");
   if (!ok->get_bool())
-    return fail(Code::conflict, "the trainer: " + text_in(*o, "error").substr(0, kQuoted));
+    return fail(Code::invalid, "the trainer: " + text_in(*o, "error").substr(0, kQuoted));
   TrainerAnswer out{.name = text_in(*o, "name"),
                     .framework = text_in(*o, "framework"),
                     .device = text_in(*o, "device"),
@@ -98,19 +105,36 @@ Result<TrainerAnswer> parse_answer(std::string_view line) {
                     .samples = count_in(*o, "samples"),
                     .loss = number_in(*o, "loss"),
                     .seconds = number_in(*o, "seconds")};
-  SOUK_ASSIGN(out.tensors, tensors_in(*o));
+  SOUK_ASSIGN(out.tensors, tensors_in(*o, most_floats));
   if (const auto* metrics = o->if_contains("metrics"); metrics != nullptr && metrics->is_object())
     for (const auto& [name, v] : metrics->get_object())
       if (v.is_number()) out.metrics[std::string(name)] = number_in(metrics->get_object(), name);
   return out;
 }
 
+std::unexpected<base::Error> cannot_write(const std::string& name) {
+  return fail(errno == ENOSPC ? Code::exhausted : Code::invalid,
+              fmt::format("cannot write {}: {}", name, std::strerror(errno)));
+}
+
+Result<> write_at(int file, std::size_t offset, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const auto written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return cannot_write(name);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::size_t>(written);
+  }
+  return {};
+}
+
 }  // namespace
 
-Trainer::Trainer(Fd socket, std::string folder, std::function<bool()> give_up,
-                 std::function<bool()> hurry)
+Trainer::Trainer(Fd socket, std::string folder, std::size_t most_floats,
+                 std::function<bool()> give_up, std::function<bool()> hurry)
     : socket_(std::move(socket)),
       folder_(std::move(folder)),
+      most_floats_(most_floats),
       give_up_(std::move(give_up)),
       hurry_(std::move(hurry)) {}
 
@@ -120,7 +144,7 @@ Result<> Trainer::send(std::string_view line) {
   for (std::string_view rest = text; !rest.empty();) {
     const auto sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return fail(Code::conflict, "the trainer has ended");
+    if (sent < 0) return fail(Code::invalid, "the trainer has ended");
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
   return {};
@@ -137,8 +161,8 @@ Result<std::string> Trainer::receive(Duration patience) {
       return line;
     }
     if (arrived_.size() > kMostLine) return fail(Code::too_large, "the trainer's line has no end");
-    if (give_up_()) return fail(Code::conflict, "stopped");
-    if (steady_clock::now() > deadline) return fail(Code::conflict, "the trainer does not answer");
+    if (give_up_()) return fail(Code::invalid, "stopped");
+    if (steady_clock::now() > deadline) return fail(Code::invalid, "the trainer does not answer");
     if (!hurried && hurry_()) {
       hurried = true;
       SOUK_TRY(send(R"({"op":"stop"})"));
@@ -148,7 +172,7 @@ Result<std::string> Trainer::receive(Duration patience) {
     char piece[64 << 10];
     const auto got = ::recv(socket_.get(), piece, sizeof piece, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return fail(Code::conflict, "the trainer has ended");
+    if (got <= 0) return fail(Code::invalid, "the trainer has ended");
     arrived_.append(piece, static_cast<std::size_t>(got));
   }
 }
@@ -156,7 +180,7 @@ Result<std::string> Trainer::receive(Duration patience) {
 Result<TrainerAnswer> Trainer::ask(std::string_view request, Duration patience) {
   SOUK_TRY(send(request));
   SOUK_ASSIGN(const auto line, receive(patience));
-  return parse_answer(line);
+  return parse_answer(line, most_floats_);
 }
 
 Result<TrainerAnswer> Trainer::hello(const std::map<std::string, std::string>& config) {
@@ -180,48 +204,63 @@ Result<TrainerAnswer> Trainer::hello(const std::map<std::string, std::string>& c
 
 void Trainer::bye() { (void)ask(R"({"op":"bye"})", base::seconds(5)); }
 
-// A new file each time: whatever the program put at this name is not followed and not written to.
-Result<> Trainer::write_bytes(const std::string& name, std::string_view bytes) const {
+// Whatever the program put at this name is not followed and not written to.
+Result<Fd> Trainer::create(const std::string& name) const {
   const auto path = folder_ + "/" + name;
   ::unlink(path.c_str());
-  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  const auto failed = [&] {
-    return fail(errno == ENOSPC ? Code::exhausted : Code::conflict,
-                fmt::format("cannot write {}: {}", name, std::strerror(errno)));
-  };
-  if (!file || ::fchmod(file.get(), 0644) != 0) return failed();
-  while (!bytes.empty()) {
-    const auto written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed();
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!file || ::fchmod(file.get(), 0644) != 0) return cannot_write(name);
+  return file;
+}
+
+Result<> Trainer::write_bytes(const std::string& name, std::string_view bytes) const {
+  SOUK_ASSIGN(const auto file, create(name));
+  return write_at(file.get(), 0, bytes, name);
+}
+
+// Is what we wrote under this name still there?
+bool Trainer::is_ours(const std::string& name) const {
+  const auto it = written_.find(name);
+  if (it == written_.end()) return false;
+  struct stat ours{}, there{};
+  return ::fstat(it->second.get(), &ours) == 0 &&
+         ::lstat((folder_ + "/" + name).c_str(), &there) == 0 && ours.st_dev == there.st_dev &&
+         ours.st_ino == there.st_ino &&
+         static_cast<std::size_t>(ours.st_size) == head_.size() + size_ * sizeof(float);
+}
+
+Result<> Trainer::write(const std::string& name, std::span<const float> values) {
+  if (!is_ours(name)) {
+    SOUK_ASSIGN(auto file, create(name));
+    written_.insert_or_assign(name, std::move(file));
   }
-  return {};
+  const int file = written_.at(name).get();
+  auto done = write_at(file, 0, head_, name);
+  if (done)
+    done = write_at(file, head_.size(),
+                    {reinterpret_cast<const char*>(values.data()), values.size_bytes()}, name);
+  if (!done) remove(name);
+  return done;
 }
 
-Result<> Trainer::write(const std::string& name, std::span<const float> values) const {
-  std::string bytes;
-  bytes.reserve(head_.size() + values.size_bytes());
-  bytes += head_;
-  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  return write_bytes(name, bytes);
+void Trainer::remove(const std::string& name) {
+  written_.erase(name);
+  ::unlink((folder_ + "/" + name).c_str());
 }
 
-void Trainer::remove(const std::string& name) const { ::unlink((folder_ + "/" + name).c_str()); }
-
-Result<std::vector<float>> Trainer::read(const std::string& name) const {
+Result<> Trainer::read(const std::string& name, std::vector<float>& values) const {
   const auto path = folder_ + "/" + name;
   // Not blocking, or a pipe that the program put there would hold us up.
   const Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
-    return fail(Code::conflict, fmt::format("the trainer wrote no file {}", name));
+    return fail(Code::invalid, fmt::format("the trainer wrote no file {}", name));
   const auto data = size_ * sizeof(float);
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size < data || size > data + kMostLine)
     return fail(Code::invalid, fmt::format("{} has {} bytes", name, size));
   std::string head(size - data, '\0');
-  std::vector<float> values(size_);
+  values.resize(size_);
   const iovec parts[2] = {{head.data(), head.size()}, {values.data(), data}};
   // Memory behind it, so it comes whole or the program cut it meanwhile.
   std::size_t got = 0;
@@ -232,7 +271,7 @@ Result<std::vector<float>> Trainer::read(const std::string& name) const {
     if (n <= 0) break;
     got += static_cast<std::size_t>(n);
   }
-  if (got != size) return fail(Code::conflict, fmt::format("cannot read all of {}", name));
+  if (got != size) return fail(Code::invalid, fmt::format("cannot read all of {}", name));
   SOUK_ASSIGN(const auto read, wire::read_safetensors(head, size));
   bool same = read.tensors.size() == tensors_.size();
   for (std::size_t i = 0; same && i < tensors_.size(); ++i)
@@ -241,12 +280,13 @@ Result<std::vector<float>> Trainer::read(const std::string& name) const {
   if (!same)
     return fail(Code::invalid,
                 fmt::format("{} has other tensors than hello named, or another order", name));
-  return values;
+  return {};
 }
 
-Result<std::vector<float>> Trainer::read_update(const std::string& name, double state_scale) const {
-  SOUK_ASSIGN(auto values, read(name));
-  if (state_scale == 1) return values;
+Result<> Trainer::read_update(const std::string& name, double state_scale,
+                              std::vector<float>& values) const {
+  SOUK_TRY(read(name, values));
+  if (state_scale == 1) return {};
   std::size_t at = 0;
   for (const auto& t : tensors_) {
     std::size_t count = 1;
@@ -255,7 +295,7 @@ Result<std::vector<float>> Trainer::read_update(const std::string& name, double 
       for (std::size_t i = at; i < at + count; ++i) values[i] *= static_cast<float>(state_scale);
     at += count;
   }
-  return values;
+  return {};
 }
 
 }  // namespace souk::agent

@@ -12,7 +12,9 @@
 namespace souk::agent {
 
 // Unpacked inputs, shared read-only by all leases that use them: folder/<digest>. What no lease
-// uses is removed, least recently used first, when there are more than `max_bytes`. Thread-safe.
+// uses is removed, least recently used first, to make room: there are never more than `max_bytes`,
+// nor more files than fit into that many bytes. What they claim counts, before they are unpacked.
+// Thread-safe.
 class Trees {
  public:
   // A tree in use: it stays while this lives.
@@ -40,8 +42,11 @@ class Trees {
 
   // The tree of the manifest `root`, whose chunks are in `store`; unpacked if it is not there.
   // Another lease that wants the same waits.
+  //   too_large    it would never fit
+  //   unavailable  it does not fit beside what other leases use
   base::Result<Use> use(const blob::Digest& root, const blob::Store& store);
   [[nodiscard]] bool has(const blob::Digest& root);
+  [[nodiscard]] std::int64_t max_bytes() const { return max_bytes_; }
   // The trees that are there, those used last first, at most 256.
   [[nodiscard]] std::vector<std::string> names();
 
@@ -49,16 +54,18 @@ class Trees {
   struct Tree {
     std::string name;
     std::int64_t bytes = 0;
+    std::int64_t files = 0;
     int users = 0;
   };
-  Trees(std::string folder, std::int64_t max_bytes)
-      : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+  Trees(std::string folder, std::int64_t max_bytes);
   void release(const std::string& name);
   void touch(std::list<Tree>::iterator tree);
-  void make_room(std::int64_t bytes);
+  // False: what is in use leaves no room for so much more.
+  bool make_room(std::int64_t bytes, std::int64_t files);
 
   const std::string folder_;
   const std::int64_t max_bytes_;
+  const std::int64_t max_files_;  // Even an empty one takes a place on the disk.
   std::mutex mutex_;
   std::list<Tree> trees_;  // Least recently used first.
 };

@@ -72,29 +72,57 @@ TEST_F(TreesTest, ATreeIsUnpackedOnceAndSharedByItsLeases) {
   EXPECT_TRUE(fs::exists(path_of(root) / "mark"));
 }
 
-TEST_F(TreesTest, WhatALeaseUsesStaysHoweverFullItIs) {
+TEST_F(TreesTest, WhatALeaseUsesStaysAndTheLimitHolds) {
   const auto a = pack("a", 800), b = pack("b", 800), c = pack("c", 800);
-  const auto trees = open(1'000);
+  const auto trees = open(2'000);
   auto use_a = trees->use(a, *store_);
   ASSERT_TRUE(use_a);
   {
     const auto use_b = trees->use(b, *store_);
-    ASSERT_TRUE(use_b) << "more than the limit, and both are needed";
-    visit(*trees, c);
+    ASSERT_TRUE(use_b);
+    const auto use_c = trees->use(c, *store_);
+    ASSERT_FALSE(use_c) << "more than the limit, and both others are needed";
+    EXPECT_EQ(use_c.error().code, base::Code::unavailable);
     EXPECT_TRUE(fs::exists(path_of(a) / "a"));
     EXPECT_TRUE(fs::exists(path_of(b) / "b"));
-    EXPECT_FALSE(fs::exists(path_of(c))) << "nobody uses it";
+    EXPECT_FALSE(fs::exists(path_of(c)));
   }
+  visit(*trees, c);
   EXPECT_TRUE(trees->has(a));
   EXPECT_FALSE(trees->has(b)) << "room is made as soon as it may";
 }
 
+TEST_F(TreesTest, AFewBytesThatClaimToBeMuchAreRefusedBeforeTheyAreUnpacked) {
+  const auto chunk = store_->add(std::string(blob::kChunkBytes, '\0'))->name;
+  const blob::Manifest bomb{
+      {{.path = "zeros", .size = 1'000 * blob::kChunkBytes, .chunks = std::vector(1'000, chunk)}}};
+  const auto root = store_->add(*blob::to_bytes(bomb))->name;
+  const auto trees = open(64 << 20);
+  const auto use = trees->use(root, *store_);
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().code, base::Code::too_large);
+  EXPECT_NE(use.error().message.find("3.91 GiB"), std::string::npos) << use.error().message;
+  EXPECT_TRUE(fs::is_empty(trees_));
+}
+
+TEST_F(TreesTest, ManyEmptyFilesFillTheCacheToo) {
+  blob::Manifest many;
+  for (int i = 0; i < 10'001; ++i) many.entries.push_back({.path = std::to_string(100'000 + i)});
+  const auto root = store_->add(*blob::to_bytes(many))->name;
+  const auto trees = open(1 << 20);
+  const auto use = trees->use(root, *store_);
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().code, base::Code::too_large);
+  EXPECT_TRUE(fs::is_empty(trees_));
+}
+
 TEST_F(TreesTest, ATreeWithTwoLeasesStaysWhenOneOfThemEnds) {
-  const auto a = pack("a", 800), b = pack("b", 800);
-  const auto trees = open(1'000);
+  const auto a = pack("a", 800), b = pack("b", 800), c = pack("c", 800);
+  const auto trees = open(2'000);
   const auto stays = trees->use(a, *store_);
   visit(*trees, a);
   visit(*trees, b);
+  visit(*trees, c);
   EXPECT_TRUE(fs::exists(path_of(a) / "a"));
 }
 
@@ -217,8 +245,8 @@ TEST_F(TreesTest, ATreeThatWasNeverFetchedIsAnErrorAndLeavesNothing) {
 }
 
 TEST_F(TreesTest, LeasesThatStartTogetherShareOneUnpacking) {
-  const auto root = pack("data", 6 << 20);
-  const auto trees = open(1'000);  // Only that it is in use keeps it.
+  const auto root = pack("data", 6 << 20), other = pack("other", 6 << 20);
+  const auto trees = open(8 << 20);
   constexpr int kLeases = 8;
   std::barrier together(kLeases);
   std::array<ino_t, kLeases> seen{};
@@ -239,7 +267,8 @@ TEST_F(TreesTest, LeasesThatStartTogetherShareOneUnpacking) {
     EXPECT_NE(file, 0U) << "a lease without its files";
     EXPECT_EQ(file, seen[0]) << "unpacked twice";
   }
-  EXPECT_TRUE(fs::is_empty(trees_)) << "nobody uses it any more, and it is over the limit";
+  visit(*trees, other);
+  EXPECT_FALSE(trees->has(root)) << "nobody uses it any more, and there is no room for both";
 }
 
 }  // namespace

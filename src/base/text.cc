@@ -53,6 +53,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const auto candidate : candidates) {
+    // So many edits are needed for the length alone: a word of megabytes costs nothing.
+    const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
+    if (longer - shorter >= least) continue;
     if (const auto n = edits(word, candidate); n < least) {
       least = n;
       best = candidate;
@@ -78,12 +81,13 @@ std::size_t whole_characters(std::string_view text) {
 }
 
 std::string bytes_text(std::uint64_t bytes) {
-  if (bytes < 1'000) return fmt::format("{} B", bytes);
+  if (bytes < 1'024) return fmt::format("{} B", bytes);
   auto amount = static_cast<double>(bytes);
-  for (const auto* unit : {"kB", "MB", "GB", "TB"}) {
-    amount /= 1'000;
-    if (amount < 999.5 || unit == std::string_view("TB"))
-      return fmt::format("{:.3g} {}", amount, unit);
+  for (const auto* unit : {"KiB", "MiB", "GiB", "TiB"}) {
+    amount /= 1'024;
+    if (amount >= 1'023.5 && unit != std::string_view("TiB")) continue;
+    return amount < 99.95 ? fmt::format("{:.3g} {}", amount, unit)
+                          : fmt::format("{:.0f} {}", amount, unit);
   }
   return {};
 }

@@ -22,7 +22,7 @@ std::string suggest(std::string_view word, std::span<const std::string_view> can
 // The length of `text` without the beginning of a UTF-8 character that is cut off at its end.
 std::size_t whole_characters(std::string_view text);
 
-// "512 B", "1.5 GB": a size for people, in powers of ten.
+// "512 B", "1.5 GiB": a size for people, in powers of 1024.
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace souk::base

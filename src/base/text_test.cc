@@ -43,13 +43,21 @@ TEST(Text, AMistypedWordFindsTheOneThatWasMeant) {
   EXPECT_EQ(nearest("x", {}), "");
 }
 
+// Comparing each of its letters would keep a thread busy for minutes.
+TEST(Text, AWordOfMegabytesIsNearNothingAndFoundSoAtOnce) {
+  constexpr std::array<std::string_view, 3> words{"price", "budget", "deadline"};
+  const std::string letters(std::size_t{64} << 20, 'p');
+  EXPECT_EQ(nearest(letters, words), "");
+}
+
 TEST(Text, SizesAreReadable) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(999), "999 B");
-  EXPECT_EQ(bytes_text(1'500), "1.5 kB");
-  EXPECT_EQ(bytes_text(999'600), "1 MB");
-  EXPECT_EQ(bytes_text(1'500'000'000), "1.5 GB");
-  EXPECT_EQ(bytes_text(2'000'000'000'000'000), "2e+03 TB");
+  EXPECT_EQ(bytes_text(1'536), "1.5 KiB");
+  EXPECT_EQ(bytes_text((1 << 20) - 100), "1 MiB");
+  EXPECT_EQ(bytes_text(1'000 << 10), "1000 KiB");
+  EXPECT_EQ(bytes_text(std::uint64_t{3} << 29), "1.5 GiB");
+  EXPECT_EQ(bytes_text(std::uint64_t{2'000} << 40), "2000 TiB");
 }
 
 TEST(Text, ACharacterIsNeverCutInTwo) {

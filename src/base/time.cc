@@ -119,8 +119,12 @@ Result<Time> parse_time(std::string_view text) {
     offset_minutes = sign * (oh * 60 + om);
   }
   const auto day_start = Time(sys_days(date).time_since_epoch().count() * base::days(1).us);
-  return day_start + base::hours(h) + base::minutes(mi - offset_minutes) + base::seconds(s) +
-         Duration(fraction);
+  const auto out = day_start + base::hours(h) + base::minutes(mi - offset_minutes) +
+                   base::seconds(s) + Duration(fraction);
+  // An offset can lead out of the years that are accepted, and written.
+  constexpr Time end(sys_days(year(2201) / 1 / 1).time_since_epoch().count() * base::days(1).us);
+  if (out < Time() || out >= end) return bad_time(text);
+  return out;
 }
 
 }  // namespace souk::base

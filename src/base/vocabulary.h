@@ -10,9 +10,9 @@
 
 namespace souk::base {
 
-// What a token may do: everything its account may, only what one machine's agent needs, or also
-// what an operator may.
-SOUK_ENUM(Scope, user, machine, operator_)
+// What a token may do: everything its account may, only what one machine's agent needs, also what
+// an operator may, or run jobs of its own up to a limit of credits.
+SOUK_ENUM(Scope, user, machine, operator_, spend)
 
 // queued: wants its first workers. running: holds at least one. paused: by its owner or for lack of
 // budget; keeps its escrow. The others are final.

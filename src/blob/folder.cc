@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/text.h"
 #include "blob/files.h"
 #include "blob/ignore.h"
 #include "blob/walk.h"
@@ -252,16 +253,27 @@ Result<Packed> pack_files(const std::map<std::string, std::string>& files, Store
   return out;
 }
 
-Result<Bytes> read_file(const Manifest& manifest, std::string_view path, const Store& store) {
+Result<Bytes> read_file(const Manifest& manifest, std::string_view path, const Store& store,
+                        std::uint64_t most_bytes) {
   const auto it = std::ranges::find(manifest.entries, path, &Entry::path);
   if (it == manifest.entries.end())
     return base::fail(base::Code::not_found, "there is no file '" + std::string(path) + "'");
+  if (it->size > most_bytes)
+    return base::fail(base::Code::too_large,
+                      fmt::format("'{}' has {}; at most {} are read at once", path,
+                                  base::bytes_text(it->size), base::bytes_text(most_bytes)));
   Bytes out;
-  out.reserve(it->size);
   for (const auto& name : it->chunks) {
     SOUK_ASSIGN(const auto piece, store.content(name));
+    if (out.empty()) out.reserve(it->size);  // Not before something of it is there.
+    if (out.size() + piece.size() > it->size) break;
     out += piece;
   }
+  if (out.size() != it->size)
+    return base::fail(
+        base::Code::damaged,
+        fmt::format("'{}' does not hold the {} bytes that its folder says", path, it->size),
+        "pack the folder again");
   return out;
 }
 

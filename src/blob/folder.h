@@ -57,9 +57,13 @@ struct Packed {
 [[nodiscard]] Result<Packed> pack_files(const std::map<std::string, std::string>& files,
                                         Store& store);
 
-// The content of one file of a folder that is whole in `store`. not_found: there is none.
+// The content of one file of a folder that is whole in `store`, in memory: so whoever reads says
+// how much of it there may be.
+//   not_found  there is no such file
+//   too_large  it claims more than `most_bytes`
+//   damaged    it claims more or less than its chunks hold
 [[nodiscard]] Result<Bytes> read_file(const Manifest& manifest, std::string_view path,
-                                      const Store& store);
+                                      const Store& store, std::uint64_t most_bytes);
 
 // The manifest that `root` names. not_found or damaged as the store says; invalid if it is none.
 [[nodiscard]] Result<Manifest> read_manifest(const Digest& root, const Store& store);

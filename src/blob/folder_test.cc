@@ -323,5 +323,30 @@ TEST(Folder, WhatDoesNotExistIsNamed) {
   EXPECT_THAT(packed.error().message, HasSubstr("nothing"));
 }
 
+// A file that claims `size` bytes of one chunk of zeros.
+Manifest claiming(Store& store, std::uint64_t size) {
+  const auto zeros = store.add(std::string(kChunkBytes, '\0'))->name;
+  return {{{.path = "zeros", .size = size, .chunks = std::vector(size / kChunkBytes, zeros)}}};
+}
+
+TEST(Folder, AFileThatClaimsHalfATerabyteIsRefusedBeforeItIsRead) {
+  World w;
+  const auto bomb = claiming(*w.store, 131'000 * kChunkBytes);
+  const auto read = read_file(bomb, "zeros", *w.store, 1 << 30);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, base::Code::too_large);
+  EXPECT_THAT(read.error().message, HasSubstr("512 GiB"));
+}
+
+TEST(Folder, AFileHasTheSizeThatItClaimsOrIsDamaged) {
+  World w;
+  auto file = claiming(*w.store, 2 * kChunkBytes);
+  EXPECT_EQ(read_file(file, "zeros", *w.store, 1 << 30)->size(), 2 * kChunkBytes);
+  file.entries[0].size = 2 * kChunkBytes - 1;
+  EXPECT_EQ(read_file(file, "zeros", *w.store, 1 << 30).error().code, base::Code::damaged);
+  file.entries[0].size = 3 * kChunkBytes;
+  EXPECT_EQ(read_file(file, "zeros", *w.store, 1 << 30).error().code, base::Code::damaged);
+}
+
 }  // namespace
 }  // namespace souk::blob

@@ -9,6 +9,12 @@ std::optional<Lru::Item> Lru::oldest() const {
   return free_.front();
 }
 
+std::optional<std::uint64_t> Lru::bytes_of(const Digest& name) const {
+  const auto found = places_.find(name);
+  if (found == places_.end()) return std::nullopt;
+  return found->second.at->bytes;
+}
+
 void Lru::use(const Item& item) {
   erase(item.name);
   const bool pinned = pins_.contains(item.name);

@@ -26,6 +26,8 @@ class Lru {
   [[nodiscard]] std::size_t count() const { return places_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t pinned_bytes() const { return pinned_bytes_; }
+  [[nodiscard]] bool pinned(const Digest& name) const { return pins_.contains(name); }
+  [[nodiscard]] std::optional<std::uint64_t> bytes_of(const Digest& name) const;
   // The least recently used chunk that is not pinned.
   [[nodiscard]] std::optional<Item> oldest() const;
 

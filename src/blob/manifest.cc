@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/text.h"
 
 // The bytes of a manifest:
 //
@@ -252,6 +253,15 @@ Result<> check_target(std::string_view path, std::string_view target) {
     if (slash == std::string_view::npos) return {};
     rest.remove_prefix(slash + 1);
   }
+}
+
+Result<> check_size(const Manifest& manifest, std::uint64_t most_bytes) {
+  const auto bytes = manifest.total_bytes();
+  if (bytes <= most_bytes) return {};
+  return base::fail(
+      base::Code::too_large,
+      fmt::format("the folder has {} in {} files; at most {} are accepted here",
+                  base::bytes_text(bytes), manifest.entries.size(), base::bytes_text(most_bytes)));
 }
 
 Result<> check(const Manifest& manifest) {

@@ -53,6 +53,10 @@ struct Manifest {
 // another link it would not lead where it seems to.
 [[nodiscard]] Result<> check_target(std::string_view path, std::string_view target);
 
+// May a folder of that size be written somewhere? Asked before anything of it is fetched or
+// written, as a few chunks named many times unpack to half a terabyte. too_large if not.
+[[nodiscard]] Result<> check_size(const Manifest& manifest, std::uint64_t most_bytes);
+
 // All that parse_manifest() demands of content, for a manifest made by hand.
 [[nodiscard]] Result<> check(const Manifest& manifest);
 

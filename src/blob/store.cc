@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/disk.h"
 
 namespace souk::blob {
 namespace {
@@ -137,6 +138,11 @@ bool Store::knows(const Digest& name) const {
   return listed_.contains(name);
 }
 
+std::optional<std::uint64_t> Store::size_of(const Digest& name) const {
+  const std::lock_guard lock(mutex_);
+  return lru_.bytes_of(name);
+}
+
 void Store::list(const Lru::Item& item) const {
   const bool fresh = !lru_.contains(item.name);
   lru_.use(item);
@@ -146,9 +152,13 @@ void Store::list(const Lru::Item& item) const {
 }
 
 void Store::unlist(const Digest& name) const {
+  if (!lru_.contains(name)) return;
   lru_.erase(name);
-  const std::lock_guard lock(listed_mutex_);
-  listed_.erase(name);
+  {
+    const std::lock_guard lock(listed_mutex_);
+    listed_.erase(name);
+  }
+  if (on_dropped_) on_dropped_(name);
 }
 
 // The disk is asked each time, as another process may have added or evicted it.
@@ -206,6 +216,7 @@ Result<bool> Store::keep(const Digest& name, std::string_view encoded) {
 }
 
 Result<> Store::make_room(std::uint64_t bytes) {
+  SOUK_TRY(base::check_reserve(path_, reserved_bytes_ + bytes, options_.reserve_bytes, "files"));
   const auto staying = lru_.pinned_bytes() + reserved_bytes_ + bytes;
   if (staying > options_.max_bytes)
     return base::fail(
@@ -235,11 +246,50 @@ Result<> Store::evict_oldest() {
       lru_.use({oldest->name, oldest->bytes, ns_of(status.st_mtim)});
       continue;
     }
-    if (there && ::unlinkat(root_.get(), place.c_str(), 0) != 0 && errno != ENOENT)
-      return system_failure("remove", path_ + "/" + place);
-    unlist(oldest->name);
-    return {};
+    return remove(oldest->name);
   }
+}
+
+Result<> Store::remove(const Digest& name) {
+  const auto place = place_of(name);
+  if (::unlinkat(root_.get(), place.c_str(), 0) != 0 && errno != ENOENT)
+    return system_failure("remove", path_ + "/" + place);
+  unlist(name);
+  return {};
+}
+
+Result<bool> Store::drop(const Digest& name) {
+  const std::lock_guard lock(mutex_);
+  if (!lru_.contains(name) || lru_.pinned(name)) return false;
+  SOUK_TRY(remove(name));
+  return true;
+}
+
+Result<std::uint64_t> Store::clean(std::uint64_t bytes) {
+  std::uint64_t freed = 0;
+  while (freed < bytes) {
+    const std::lock_guard lock(mutex_);  // Taken anew for each, so that others get their turn.
+    const auto oldest = lru_.oldest();
+    if (!oldest) break;
+    SOUK_TRY(remove(oldest->name));
+    freed += oldest->bytes;
+  }
+  return freed;
+}
+
+void Store::on_dropped(std::function<void(const Digest& name)> fn) {
+  const std::lock_guard lock(mutex_);
+  on_dropped_ = std::move(fn);
+}
+
+void Store::set_max_bytes(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  options_.max_bytes = bytes;
+}
+
+std::uint64_t Store::max_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return options_.max_bytes;
 }
 
 Result<> Store::write(const Digest& name, std::string_view encoded) const {

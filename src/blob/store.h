@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -23,6 +25,8 @@ struct StoreOptions {
   bool sync = false;
   // Bounds the index in memory, about 300 bytes a chunk.
   std::size_t most_chunks = 1'000'000;
+  // What must stay free on the disk: a chunk that would take it is refused.
+  std::uint64_t reserve_bytes = 0;
 };
 
 // A folder of encoded chunks, at ab/cdef... by the hex digits of their names. Safe to use from any
@@ -67,9 +71,13 @@ class Store {
   // it takes is ever held across one. Does not count as a use.
   [[nodiscard]] bool knows(const Digest& name) const;
 
+  // How much of the disk a chunk takes, as far as this process knows. Does not count as a use.
+  [[nodiscard]] std::optional<std::uint64_t> size_of(const Digest& name) const;
+
   // Keeps an encoded chunk. false: it was there already (which counts as a use).
-  //   damaged    it is not what `name` names
-  //   exhausted  it does not fit, even after evicting all that is not pinned; or no disk space
+  //   damaged      it is not what `name` names
+  //   exhausted    it does not fit, even after evicting all that is not pinned; or no disk space
+  //   unavailable  the disk has no more than the reserve left
   [[nodiscard]] Result<bool> put(const Digest& name, std::string_view encoded);
   struct Added {
     Digest name;
@@ -83,9 +91,21 @@ class Store {
   // The content, verified. One found damaged is removed, so that it can be fetched again.
   [[nodiscard]] Result<Bytes> content(const Digest& name) const;
 
+  // Removes a chunk. False: it is pinned, or was not there.
+  [[nodiscard]] Result<bool> drop(const Digest& name);
+  // Removes what has not been used for longest and is not pinned, until `bytes` are free or nothing
+  // is left to remove. Returns how many bytes went.
+  [[nodiscard]] Result<std::uint64_t> clean(std::uint64_t bytes);
+  // `fn` hears of each chunk that is no longer there, once, and must not call the store. Before
+  // others use it.
+  void on_dropped(std::function<void(const Digest& name)> fn);
+  // Another limit, for what comes from now on.
+  void set_max_bytes(std::uint64_t bytes);
+
   // Names may be pinned before their chunks arrive.
   [[nodiscard]] Pin pin(std::vector<Digest> names) const;
 
+  [[nodiscard]] std::uint64_t max_bytes() const;
   [[nodiscard]] std::uint64_t bytes() const;  // On disk, as far as this process knows.
   [[nodiscard]] std::size_t count() const;
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -103,6 +123,7 @@ class Store {
   bool touch(const Digest& name) const;
   Result<> make_room(std::uint64_t bytes);
   Result<> evict_oldest();
+  Result<> remove(const Digest& name);
   std::int64_t now_ns() const;
   void list(const Lru::Item& item) const;
   void unlist(const Digest& name) const;
@@ -114,6 +135,7 @@ class Store {
   mutable std::mutex mutex_;
   mutable Lru lru_;
   mutable std::int64_t last_ns_ = 0;
+  std::function<void(const Digest& name)> on_dropped_;
   std::uint64_t reserved_bytes_ = 0;  // Being written now.
   std::size_t reserved_count_ = 0;
 

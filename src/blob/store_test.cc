@@ -264,5 +264,51 @@ TEST(Store, AFolderThatCannotBeMadeIsNamed) {
   EXPECT_THAT(store.error().message, HasSubstr("no/such/parent"));
 }
 
+TEST(Store, TellsOfEachChunkThatIsGoneOnce) {
+  const testing::Folder folder;
+  const auto store = open(folder / "s", {.max_bytes = 3'000});
+  std::vector<Digest> gone;
+  store->on_dropped([&](const Digest& name) { gone.push_back(name); });
+  const auto a = add(*store, thousand(1)), b = add(*store, thousand(2));
+  const auto pin = store->pin({b});
+  EXPECT_EQ(store->drop(a), true);
+  EXPECT_EQ(store->drop(a), false);
+  EXPECT_EQ(store->drop(b), false) << "pinned";
+  EXPECT_FALSE(store->has(a));
+  EXPECT_EQ(gone, (std::vector{a}));
+  for (std::uint64_t i = 3; i < 6; ++i) add(*store, thousand(i));  // The first of them makes room.
+  EXPECT_EQ(gone, (std::vector{a, name_of(thousand(3))}));
+  fs::remove(place(folder / "s", b));
+  EXPECT_FALSE(store->has(b));
+  EXPECT_EQ(gone.back(), b);
+}
+
+TEST(Store, IsCleanedOfTheOldestThatNobodyNeeds) {
+  const testing::Folder folder;
+  const auto store = open(folder / "s");
+  const auto a = add(*store, thousand(1)), b = add(*store, thousand(2)),
+             c = add(*store, thousand(3));
+  const auto pin = store->pin({a});
+  EXPECT_EQ(store->clean(500), 1'000u);
+  EXPECT_FALSE(store->has(b));
+  EXPECT_TRUE(store->has(c));
+  EXPECT_EQ(store->clean(1'000'000), 1'000u);
+  EXPECT_TRUE(store->has(a));
+  EXPECT_EQ(store->size_of(a), 1'000u);
+  EXPECT_FALSE(store->size_of(b));
+}
+
+TEST(Store, LeavesTheReserveOfTheDiskFree) {
+  const testing::Folder folder;
+  const auto name = add(*open(folder / "s"), thousand(1));
+  const auto store = open(folder / "s", {.reserve_bytes = 1ull << 60});
+  const auto refused = store->add(thousand(2));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::unavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("kept free"));
+  EXPECT_TRUE(store->content(name)) << "what is there can be read";
+  EXPECT_EQ(store->clean(1), 1'000u) << "and removed";
+}
+
 }  // namespace
 }  // namespace souk::blob

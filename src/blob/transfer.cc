@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "base/containment.h"
 #include "blob/folder.h"
 
 namespace souk::blob {
@@ -93,7 +94,8 @@ class Transfer {
   }
 
   Result<> one(Remote& remote, const Chunk& chunk, const Move& move) {
-    const auto moved = retried([&] { return move(remote, chunk); });
+    const auto moved =
+        retried([&] { return base::contained([&] { return move(remote, chunk); }); });
     const std::lock_guard lock(mutex_);
     if (!moved) {
       if (!error_) error_ = moved.error();
@@ -224,6 +226,7 @@ Result<Downloaded> download(const Digest& root, Store& local, const RemoteFactor
   }
   if (!bytes) return std::unexpected(std::move(bytes).error());
   SOUK_ASSIGN(out.manifest, parse_manifest(*bytes));
+  SOUK_TRY(check_size(out.manifest, options.most_bytes));
   const auto chunks = chunks_of(out.manifest);
   for (const auto& chunk : chunks) out.pin.add(chunk.name);
   transfer.expect(chunks);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -42,6 +43,9 @@ struct TransferOptions {
   // Before the first retry; doubles with each. Cut short when the transfer has failed anyway.
   std::chrono::milliseconds retry_wait{250};
   OnProgress on_progress = {};
+  // Downloads: of the folder's files when they are unpacked. One that claims more is refused once
+  // its manifest is here (too_large).
+  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 struct TransferStats {

@@ -227,5 +227,21 @@ TEST(Transfer, AChunkThatIsNoManifestIsRefused) {
   EXPECT_EQ(got.error().code, base::Code::invalid);
 }
 
+TEST(Transfer, AFolderThatClaimsTooMuchIsRefusedBeforeItsChunksAreFetched) {
+  World w;
+  const auto zeros = w.local->add(std::string(kChunkBytes, '\0'))->name;
+  const Manifest bomb{
+      {{.path = "zeros", .size = 1'000 * kChunkBytes, .chunks = std::vector(1'000, zeros)}}};
+  w.packed.root = w.local->add(*to_bytes(bomb))->name;
+  ASSERT_TRUE(w.up());
+  auto options = quick();
+  options.most_bytes = 1 << 30;
+  const auto got = w.down(options);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, base::Code::too_large);
+  EXPECT_EQ(w.server.gets, 1) << "only the manifest";
+  EXPECT_TRUE(w.down()) << "with a limit that allows it";
+}
+
 }  // namespace
 }  // namespace souk::blob

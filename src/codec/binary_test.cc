@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "codec/schema.h"
 #include "codec/snapshot.h"
+#include "market/testing/checked_run.h"
 #include "market/testing/history.h"
 
 namespace souk::codec {
@@ -276,6 +277,12 @@ TEST(Binary, ASnapshotOfOtherFieldsIsAnotherFormat) {
             "list(enum(question problem idea praise ))");
 }
 
+base::Bytes sized_fields(const market::State& state) {
+  base::Bytes out;
+  Writer(out, Layout::sized).fields(state);
+  return out;
+}
+
 TEST(Binary, ADamagedSnapshotIsRefusedOrAStateLikeAnyOther) {
   market::testing::HistoryMaker maker(3);
   market::testing::CheckedRun run;
@@ -296,18 +303,18 @@ TEST(Binary, ADamagedSnapshotIsRefusedOrAStateLikeAnyOther) {
       bytes[random.below(bytes.size())] = static_cast<char>(random.next());
     // Read, but not used: a file's seal tells damage from sense (journal).
     market::State state;
-    Reader reader(bytes, true);
-    reader.get(state);
+    Reader reader(bytes, true, Layout::sized);
+    reader.fields(state);
     if (!reader.ok() || !reader.at_end()) {
       ++refused;
       continue;
     }
-    const auto again = bytes_of(state);
+    const auto again = sized_fields(state);
     market::State back;
-    Reader second(again, true);
-    second.get(back);
+    Reader second(again, true, Layout::sized);
+    second.fields(back);
     EXPECT_TRUE(second.ok() && second.at_end());
-    EXPECT_TRUE(bytes_of(back) == again);
+    EXPECT_TRUE(sized_fields(back) == again);
   }
   EXPECT_GT(refused, 100);
 }

@@ -107,6 +107,26 @@ void EventWriter::clear() {
   count_ = 0;
 }
 
+namespace {
+
+// An event without what it says.
+struct Envelope {
+  std::uint8_t kind = 0, version = 0;
+  std::string_view fields;
+};
+
+// Reads the next one; `at` becomes its time.
+Result<Envelope> next_event(Reader& reader, std::uint64_t number, Time& at) {
+  Envelope out{.kind = reader.byte(), .version = reader.byte(), .fields = {}};
+  const auto since = reader.signed_number();
+  out.fields = reader.raw(reader.number());
+  if (!reader.ok()) return damaged(number, "its bytes end too early");
+  if (__builtin_add_overflow(at.us, since, &at.us)) return damaged(number, "its time is absurd");
+  return out;
+}
+
+}  // namespace
+
 Result<> read_events(std::string_view bytes, std::uint64_t first,
                      const std::function<void(Time, const Event&)>& visit,
                      std::span<const Upcast> known) {
@@ -114,16 +134,18 @@ Result<> read_events(std::string_view bytes, std::uint64_t first,
   Time at;
   Event event;
   for (auto number = first; !reader.at_end(); ++number) {
-    const auto kind = reader.byte();
-    const auto version = reader.byte();
-    const auto since = reader.signed_number();
-    const auto fields = reader.raw(reader.number());
-    if (!reader.ok()) return damaged(number, "its bytes end too early");
-    if (__builtin_add_overflow(at.us, since, &at.us)) return damaged(number, "its time is absurd");
-    SOUK_TRY(decode(kind, version, fields, number, known, event));
+    SOUK_ASSIGN(const auto next, next_event(reader, number, at));
+    SOUK_TRY(decode(next.kind, next.version, next.fields, number, known, event));
     visit(at, event);
   }
   return {};
+}
+
+Result<Time> last_time(std::string_view bytes, std::uint64_t first) {
+  Reader reader(bytes);
+  Time at;
+  for (auto number = first; !reader.at_end(); ++number) SOUK_TRY(next_event(reader, number, at));
+  return at;
 }
 
 }  // namespace souk::codec

@@ -62,4 +62,7 @@ class EventWriter {
                                    const std::function<void(Time, const Event&)>& visit,
                                    std::span<const Upcast> known = upcasts());
 
+// When the last event of a batch happened, without reading what happened; `first` as above.
+[[nodiscard]] Result<Time> last_time(std::string_view bytes, std::uint64_t first);
+
 }  // namespace souk::codec

@@ -11,6 +11,7 @@
 #include "codec/testing/busy_market.h"
 #include "codec/testing/filled.h"
 #include "codec/testing/first_version.h"
+#include "market/testing/checked_run.h"
 #include "market/testing/history.h"
 
 namespace souk::codec {

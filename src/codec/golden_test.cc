@@ -5,6 +5,8 @@
 #include <set>
 
 #include "codec/events.h"
+#include "codec/snapshot.h"
+#include "codec/testing/busy_market.h"
 #include "codec/testing/filled.h"
 #include "codec/testing/first_version.h"
 #include "market/invariants.h"
@@ -73,6 +75,26 @@ TEST(Golden, TheJournalOfAMarketHasEveryKindOfTheFirstVersion) {
   std::set<std::size_t> kinds;
   for (const auto& [at, event] : read_golden("market-v1.hex")) kinds.insert(event.index());
   EXPECT_EQ(kinds.size(), 42u);
+}
+
+// A base is all that is left of a journal's beginning, so it is read whatever was appended since.
+TEST(Golden, ABaseOfAProgramWithFewerFieldsIsRead) {
+  const testing::BusyMarket market;
+  base::Bytes older("souk state 5 0123456789abcdef\n");
+  testing::FirstVersion(older, Layout::sized).fields(market.state);
+  EXPECT_LT(older.size(), encode_state(market.state).size());
+  EXPECT_FALSE(decode_state(older))
+      << "what events would give more of is not taken from a snapshot";
+  const auto state = base_state(older);
+  ASSERT_TRUE(state) << state.error().message;
+  EXPECT_EQ(testing::first_hash(*state), testing::first_hash(market.state));
+}
+
+TEST(Golden, ABaseOfANewerFormatIsNotGuessedAt) {
+  const auto state = base_state("souk state 6 0123456789abcdef\nwhatever");
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, base::Code::damaged);
+  EXPECT_NE(state.error().hint.find("newer"), std::string::npos);
 }
 
 }  // namespace

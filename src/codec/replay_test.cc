@@ -2,6 +2,7 @@
 
 #include "codec/events.h"
 #include "codec/snapshot.h"
+#include "market/testing/checked_run.h"
 #include "market/testing/history.h"
 
 namespace souk::codec {

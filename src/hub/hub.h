@@ -18,13 +18,16 @@ class Hub {
 
   // Snapshots are kept in `blobs`, and their names in `folder`. `hubs`, if there are any, share
   // what `make_store` makes.
+  // Trainings take their memory of `memory`, if it is given, each for its job's owner.
   Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store = {},
-      std::unique_ptr<Remote> hubs = {});
+      std::unique_ptr<Remote> hubs = {}, base::Budget* memory = nullptr);
 
   // Begun or recovered, if this is the first call. `paid_through`: the highest number of a wage
-  // that the market has paid for the job.
+  // that the market has paid for the job. `owner` is who its memory is counted for. Whatever is
+  // wrong with a job, or thrown by it, is an error of this call.
   base::Result<std::shared_ptr<Run>> open(base::JobId job, const wire::Train& spec,
-                                          std::int32_t workers, std::int64_t paid_through = 0);
+                                          std::int32_t workers, std::int64_t paid_through = 0,
+                                          const std::string& owner = {});
   // If it is open.
   [[nodiscard]] std::shared_ptr<Run> find(base::JobId job) const;
   [[nodiscard]] std::vector<std::shared_ptr<Run>> open_runs() const;
@@ -40,12 +43,16 @@ class Hub {
     std::shared_ptr<Run> run;  // Once it is open.
   };
   [[nodiscard]] std::string pointer(base::JobId job) const;
+  base::Result<std::shared_ptr<Run>> begin(base::JobId job, const wire::Train& spec,
+                                           std::int32_t workers, std::int64_t paid_through,
+                                           const std::string& owner) const;
 
   blob::Store& blobs_;
   const base::Clock& clock_;
   const std::string folder_;
   const MakeStore make_store_;
   const std::unique_ptr<Remote> hubs_;
+  base::Budget* const memory_;
   mutable std::mutex mutex_;
   std::map<base::JobId, std::shared_ptr<Slot>> slots_;
 };

@@ -123,9 +123,9 @@ Result<Measured> Remote::measure(const Name& name, std::string_view codec, std::
 
 Result<std::int64_t> Remote::fold(const Name& name, const Fold& fold) {
   auto path = fmt::format(
-      "/v1/hub/{}/fold?id={}&base={}&epoch={}&weight={}&codec={}&generation={}&staged={}"
-      "&rule={}&workers={}",
-      net::percent_encode(name.job), fold.id, fold.base, fold.epoch, fold.weight,
+      "/v1/hub/{}/fold?id={}&base={}&epoch={}&weight={}&at_work={}&codec={}&generation={}"
+      "&staged={}&rule={}&workers={}",
+      net::percent_encode(name.job), fold.id, fold.base, fold.epoch, fold.weight, fold.at_work,
       net::percent_encode(fold.codec), net::percent_encode(fold.generation),
       net::percent_encode(name.update), net::percent_encode(fold.rule.name), fold.rule.workers);
   for (const auto& [param, value] : fold.rule.params)

@@ -54,6 +54,7 @@ class Remote {
     std::int64_t id = 0, base = 0;
     std::int32_t epoch = 1;
     double weight = 1;
+    std::int32_t at_work = 1;
     std::string codec, generation;
     train::AggregatorSpec rule;
   };

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/kill_point.h"
 #include "base/text.h"
 #include "hub/measured.h"
 #include "hub/run/turns.h"
@@ -129,7 +130,7 @@ Result<NamedRule> rule_of(const net::Request& http) {
     return fail(Code::invalid,
                 fmt::format("the rule {} needs several updates at once, or their bases", spec.name),
                 "here each update is folded as it comes: downpour, vc-asgd, fedasync, easgd, "
-                "delayed-nesterov or norm-clip",
+                "mean or norm-clip",
                 "rule");
   return out;
 }
@@ -210,6 +211,7 @@ class Job {
         else
           shape_ = {};  // Perhaps another hub has begun anew.
       }
+      base::kill_point("update-folded");
       for (const auto& w : batch) w.answer(version);
     }
   }
@@ -304,6 +306,7 @@ void Service::Impl::handle(net::Request http, net::Reply reply) {
   if (const auto admitted = admit(http, asked.value_or(HubRequest{.route = Route::stats}));
       !admitted)
     return reply.send(problem(admitted.error()));
+  reply.vouch();
   if (!asked) return reply.send(problem(asked.error()));
   const auto bytes = http.body.size();
   // Shared, so that it can be answered when the queue is full.
@@ -400,6 +403,7 @@ Result<net::Response> Service::Impl::piece(const net::Request& http, const HubRe
   SOUK_ASSIGN(const auto offset, number<std::int64_t>(http, "offset", 0, 0, kMost));
   SOUK_ASSIGN(const auto size,
               staging->put(staged_name(asked.job, asked.update), offset, http.body, clock.now()));
+  base::kill_point("update-staged");
   ++pieces;
   pushed_bytes += std::ssize(http.body);
   return net::Response{.body = fmt::format("{{\"size\":{}}}", size)};
@@ -441,6 +445,7 @@ Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& a
   SOUK_ASSIGN(contribution.base, number<std::int64_t>(http, "base", std::nullopt, 0, kMost));
   SOUK_ASSIGN(const auto epoch, number<std::int32_t>(http, "epoch", 1, 1, 1'000'000'000));
   SOUK_ASSIGN(const auto weight, number<double>(http, "weight", 1, 1e-9, 1e15));
+  SOUK_ASSIGN(const auto at_work, number<std::int32_t>(http, "at_work", 1, 1, 1'000'000));
   SOUK_ASSIGN(out.codec, train::make_codec(http.param("codec").value_or("fp32")));
   contribution.generation = http.param("generation").value_or("");
   SOUK_ASSIGN(const auto shape, job.shape(contribution.base, contribution.generation));
@@ -465,6 +470,7 @@ Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& a
   contribution.update.norm = stats.norm;
   contribution.update.epoch = epoch;
   contribution.update.weight = weight;
+  contribution.update.at_work = at_work;
   return out;
 }
 

@@ -16,7 +16,7 @@
 //
 //   GET  /v1/hub/{job}/parameters?since=VERSION      what changed since (train/pull.h)
 //   PUT  /v1/hub/{job}/parameters?rule=NAME          begins: the body is the model's floats
-//   POST /v1/hub/{job}/fold?id=&base=&epoch=&weight=&rule=&workers=&codec=&generation=
+//   POST /v1/hub/{job}/fold?id=&base=&epoch=&weight=&at_work=&rule=&workers=&codec=&generation=
 //        the body is an update (train/update.h). Params of the rule are given as rule.NAME=VALUE.
 //        An id is folded once, however often it is sent. Answers {"version": N}. With a generation
 //        it is folded only into parameters that were loaded under it.

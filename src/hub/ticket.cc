@@ -44,9 +44,11 @@ base::Result<Ticket> read_ticket(std::string_view text, const base::Digest& key,
       std::from_chars(parts[2].data(), parts[2].data() + parts[2].size(), expires).ec !=
           std::errc{})
     return forged();
+  Ticket ticket{std::string(parts[0]), std::string(parts[1]), base::Time(expires)};
+  if (sign(ticket, key) != text) return forged();  // Blanks, or more behind the time.
   if (now.us >= expires)
     return fail(Code::unauthenticated, "the ticket has expired", "ask the market for another unit");
-  return Ticket{std::string(parts[0]), std::string(parts[1]), base::Time(expires)};
+  return ticket;
 }
 
 }  // namespace souk::hub

@@ -41,6 +41,13 @@ TEST(Ticket, CannotBeMadeOrChangedWithoutTheSecret) {
   }
 }
 
+TEST(Ticket, IsSpelledOneWayEvenByWhoeverHasTheSecret) {
+  for (const std::string text :
+       {" j17/42-9f/2000000", "j17/42-9f /2000000", "j17/42-9f/2000000x", "j17/42-9f/02000000"})
+    EXPECT_FALSE(read_ticket(text + "/" + to_string(base::blake2b(text, kKey)), kKey, kBefore))
+        << text;
+}
+
 TEST(Ticket, DigestsAreTheSameOnlyInAllOfTheirBytes) {
   for (std::size_t i = 0; i < kKey.bytes.size(); ++i) {
     auto other = kKey;

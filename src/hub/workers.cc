@@ -1,6 +1,10 @@
 #include "hub/workers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 #include "base/check.h"
@@ -9,6 +13,15 @@ namespace souk::hub {
 namespace {
 
 std::chrono::microseconds chrono(base::Duration d) { return std::chrono::microseconds(d.us); }
+
+// What it throws is the failure of that request, which is answered as it is unwound.
+void run(std::move_only_function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "souk: a request failed: {}\n", e.what());
+  }
+}
 
 }  // namespace
 
@@ -93,7 +106,7 @@ void Workers::serve(std::list<std::thread>::iterator self) {
     queue_.pop_front();
     queued_bytes_ -= piece.bytes;
     lock.unlock();
-    piece.work();
+    run(piece.work);
     piece.work = {};
     lock.lock();
     changed_.notify_one();

@@ -87,6 +87,18 @@ TEST(JobFile, EveryKeyMayBeLeftOut) {
   EXPECT_FALSE(job->job.limit);
 }
 
+TEST(JobFile, ATrainingThatNamesNoCodecLeavesItToThePlatform) {
+  const std::string file = "kind: train\nmodel: mlp\ndata: mnist\n";
+  const auto codec_of = [](const std::string& text) {
+    const auto job = read_job_file(text, "job.yaml", kNow);
+    EXPECT_TRUE(job) << job.error().message;
+    return training_of(*job)->train.codec;
+  };
+  EXPECT_EQ(codec_of(file), "auto");
+  EXPECT_EQ(codec_of(file + "codec: auto\n"), "auto");
+  EXPECT_EQ(codec_of(file + "codec: fp32\n"), "fp32");
+}
+
 TEST(JobFile, SeveralClassesAreTheFirstAndOthers) {
   const auto job = read_job_file("class: [c1, c4, g1]\n", "job.yaml", kNow);
   ASSERT_TRUE(job) << job.error().message;

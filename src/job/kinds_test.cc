@@ -208,6 +208,28 @@ TEST(Kinds, WhatOneKindNeedsIsRefusedInAnother) {
   EXPECT_TRUE(find_kind("batch")->check({}));
 }
 
+TEST(Kinds, ATrainingThatCannotBeCountedIsRefused) {
+  wire::NewJob job{.kind = "train"};
+  auto& train = job.batch.emplace().train.emplace();
+  job.batch->run = "souk-torch";
+  const auto refused = [&](std::vector<wire::TrainShard> shards,
+                           std::vector<wire::TrainShard> validation = {}) {
+    train.shards = std::move(shards);
+    train.validation = std::move(validation);
+    const auto checked = find_kind("train")->check(job);
+    return checked ? std::string() : checked.error().field;
+  };
+  constexpr auto huge = std::int64_t{1} << 62;
+  EXPECT_EQ(refused({{"a", 100}}, {{"v", 10}}), "");
+  EXPECT_EQ(refused({{"a", huge}, {"b", huge}, {"c", huge}, {"d", huge}}), "batch.train.shards");
+  EXPECT_EQ(refused({{"a", 100}}, {{"v", huge}, {"w", huge}}), "batch.train.shards");
+  EXPECT_EQ(refused({{"a", 0}}), "batch.train.shards");
+  job.batch->setup = "sleep 700";
+  EXPECT_EQ(refused({{"a", 100}}), "batch.setup");
+  train.trainer = wire::Trainer::python;
+  EXPECT_EQ(refused({{"a", 100}}), "");
+}
+
 TEST(Kinds, DemandsOfTheWorkStandAmongThePackages) {
   wire::NewJob job{.kind = "train", .workers = {1, 2}};
   auto& work = job.batch.emplace();

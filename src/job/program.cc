@@ -106,7 +106,8 @@ base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& o
                    .image = std::move(keys.image),
                    .checkpoint = std::move(keys.checkpoint),
                    .network = keys.network,
-                   .retry = std::move(keys.retry)};
+                   .retry = std::move(keys.retry),
+                   .replicate = keys.replicate};
   for (const auto& [name, value] : keys.env) work.env[name] = plain(value);
   for (std::size_t i = 0; i < keys.inputs.size(); ++i) {
     SOUK_ASSIGN(auto input, input_of(keys.inputs[i], i, rules));
@@ -138,6 +139,15 @@ base::Result<> check_program(const wire::Batch& work) {
     if (c->every < kShortestCheckpoint)
       return bad(fmt::format("a checkpoint every {}", to_string(c->every)), "use 1s or more",
                  "checkpoint.every");
+  }
+  if (const auto owners = work.replicate.value_or(1); owners != 1) {
+    if (owners != 2) return bad(fmt::format("replicate: {}", owners), "use 1 or 2", "replicate");
+    if (work.outputs.empty())
+      return bad("replicate without outputs", "name the outputs that are to be compared",
+                 "replicate");
+    if (work.checkpoint)
+      return bad("replicate with checkpoints",
+                 "drop one: who goes on from another's checkpoint repeats its lies", "replicate");
   }
   if (work.image && (work.image->empty() || work.image->front() == '-'))
     return bad(fmt::format("'{}' is not an image", work.image->substr(0, 80)),

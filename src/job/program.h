@@ -26,9 +26,10 @@ struct ProgramKeys {
   std::optional<wire::BatchCheckpoint> checkpoint;
   wire::Network network = wire::Network::none;
   wire::Retry retry;
+  std::optional<std::int32_t> replicate;
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"network", "retry"};
   SOUK_FIELDS(ProgramKeys, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,
-              retry)
+              retry, replicate)
 };
 
 // The program that the keys describe, in `out`. Requires keys.run.

@@ -36,6 +36,7 @@ base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   for (const auto demand : program_demands(work)) packages.emplace_back(demand);
   if (kind->demands != nullptr)
     for (const auto demand : kind->demands(work)) packages.emplace_back(demand);
+  command.replicate = work.replicate.value_or(1);
   command.work = wire::to_json(work);
   return {};
 }

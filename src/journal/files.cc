@@ -42,6 +42,15 @@ base::Result<> write_all(int fd, const std::filesystem::path& path, std::string_
   return {};
 }
 
+base::Result<> sync(const std::filesystem::path& path, int flags) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (fd < 0) return system_failure("open", path);
+  base::Result<> result;
+  if (::fsync(fd) != 0) result = system_failure("sync", path);
+  ::close(fd);
+  return result;
+}
+
 }  // namespace
 
 base::Failure system_failure(std::string_view verb, const std::filesystem::path& path) {
@@ -57,13 +66,10 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 }
 
 base::Result<> sync_folder(const std::filesystem::path& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return system_failure("open", folder);
-  base::Result<> result;
-  if (::fsync(fd) != 0) result = system_failure("sync", folder);
-  ::close(fd);
-  return result;
+  return sync(folder, O_DIRECTORY);
 }
+
+base::Result<> sync_file(const std::filesystem::path& path) { return sync(path, 0); }
 
 base::Result<> write_synced(const std::filesystem::path& path, std::string_view bytes) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOwnerWrites);

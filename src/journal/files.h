@@ -18,6 +18,9 @@ namespace souk::journal {
 [[nodiscard]] base::Result<> write_synced(const std::filesystem::path& path,
                                           std::string_view bytes);
 
+// Makes what was written to the file at `path` survive a power cut.
+[[nodiscard]] base::Result<> sync_file(const std::filesystem::path& path);
+
 // The error of the system call that just failed (errno) on `path`: "cannot <verb> <path>: <why>".
 [[nodiscard]] base::Failure system_failure(std::string_view verb,
                                            const std::filesystem::path& path);

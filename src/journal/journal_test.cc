@@ -88,5 +88,66 @@ TEST_P(JournalContract, AWrongNumberEndsTheProcessBeforeItReachesTheJournal) {
   EXPECT_DEATH(std::ignore = journal_->append({3, 0, "none"}), "batch.count > 0");
 }
 
+// Drops what comes before `first`, all the way.
+void drop(Journal& journal, std::uint64_t first, std::string_view base) {
+  ASSERT_TRUE(journal.save_base(first, base));
+  ASSERT_TRUE(journal.cut(first, base::blake2b(base)));
+  base::Result<bool> more = true;
+  while (more && *more) more = journal.trim();
+  ASSERT_TRUE(more);
+}
+
+TEST_P(JournalContract, BeginsWhereItWasCutAndHandsBackTheStateBeforeThat) {
+  const auto sent = testing::samples(60);
+  for (const auto& s : sent) ASSERT_TRUE(journal_->append(s.batch()));
+  EXPECT_EQ(journal_->first(), 1u);
+  EXPECT_EQ(*journal_->base(), "");
+  for (const std::size_t kept_from : {20, 21, 50}) {
+    const auto first = sent[kept_from].first;
+    const auto base = "the state before " + std::to_string(first);
+    drop(*journal_, first, base);
+    EXPECT_EQ(journal_->first(), first);
+    EXPECT_EQ(*journal_->base(), base);
+    const std::vector kept(sent.begin() + static_cast<long>(kept_from), sent.end());
+    EXPECT_EQ(*testing::all(*journal_, first), kept);
+    EXPECT_EQ(*testing::all(*journal_, sent[55].first + 1),
+              std::vector(sent.begin() + 55, sent.end()));
+  }
+}
+
+TEST_P(JournalContract, AnEventThatWasDroppedIsSaidToBe) {
+  const auto sent = testing::samples(10);
+  for (const auto& s : sent) ASSERT_TRUE(journal_->append(s.batch()));
+  drop(*journal_, sent[5].first, "state");
+  for (const std::uint64_t from : {std::uint64_t{0}, std::uint64_t{1}, sent[5].first - 1}) {
+    const auto found = testing::all(*journal_, from);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, base::Code::not_found);
+    EXPECT_THAT(found.error().message,
+                ::testing::HasSubstr("begins with event " + std::to_string(sent[5].first)));
+    EXPECT_THAT(found.error().hint, ::testing::HasSubstr("--archive"));
+  }
+}
+
+TEST_P(JournalContract, ACutInsideABatchIsRefusedAndChangesNothing) {
+  ASSERT_TRUE(journal_->append({1, 5, "five"}));
+  ASSERT_TRUE(journal_->append({6, 1, "one"}));
+  ASSERT_TRUE(journal_->save_base(3, "state"));
+  const auto result = journal_->cut(3, base::blake2b("state"));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::Code::invalid);
+  EXPECT_EQ(journal_->first(), 1u);
+  EXPECT_EQ(testing::all(*journal_)->size(), 2u);
+}
+
+TEST_P(JournalContract, AJournalOfWhichAllWasDroppedGoesOn) {
+  ASSERT_TRUE(journal_->append({1, 5, "five"}));
+  drop(*journal_, 6, "state");
+  EXPECT_EQ(journal_->next(), 6u);
+  EXPECT_EQ(testing::all(*journal_, 6)->size(), 0u);
+  ASSERT_TRUE(journal_->append({6, 2, "two"}));
+  EXPECT_EQ(testing::all(*journal_, 6)->size(), 1u);
+}
+
 }  // namespace
 }  // namespace souk::journal

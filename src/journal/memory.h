@@ -1,7 +1,7 @@
 #pragma once
 
+#include <deque>
 #include <string>
-#include <vector>
 
 #include "journal/journal.h"
 
@@ -11,8 +11,15 @@ namespace souk::journal {
 class MemoryJournal final : public Journal {
  public:
   [[nodiscard]] std::uint64_t next() const override { return next_; }
+  [[nodiscard]] std::uint64_t first() const override { return first_; }
   [[nodiscard]] base::Result<> append(const Batch& batch) override;
   [[nodiscard]] base::Result<> replay(std::uint64_t from, const Visit& visit) override;
+  [[nodiscard]] base::Result<std::string> base() override { return base_; }
+  [[nodiscard]] base::Result<> save_base(std::uint64_t first, std::string_view bytes) override;
+  [[nodiscard]] base::Result<> archive(const std::string& folder, std::uint64_t until,
+                                       const Visit& also) override;
+  [[nodiscard]] base::Result<> cut(std::uint64_t first, const base::Digest& base) override;
+  [[nodiscard]] base::Result<bool> trim() override { return false; }  // A cut leaves nothing.
 
  private:
   struct OwnedBatch {
@@ -20,8 +27,10 @@ class MemoryJournal final : public Journal {
     std::uint32_t count;
     std::string bytes;
   };
-  std::vector<OwnedBatch> batches_;
-  std::uint64_t next_ = 1;
+  std::deque<OwnedBatch> batches_;
+  std::uint64_t first_ = 1, next_ = 1;
+  std::string base_, saved_;     // The base in force, and the one saved last,
+  std::uint64_t saved_for_ = 0;  // which belongs before this event.
 };
 
 }  // namespace souk::journal

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "journal/archive.h"
+#include "journal/files.h"
 #include "journal/memory.h"
 #include "journal/sqlite.h"
 
@@ -30,16 +32,22 @@ base::Result<Opened> open_memory(const std::string& path, const OpenOptions& opt
   return Opened{.journal = std::make_unique<MemoryJournal>(), .name = "memory:"};
 }
 
+base::Result<OpenedHistory> no_archives(const std::string&, const std::string& folder) {
+  return base::fail(Code::invalid,
+                    fmt::format("a journal in memory has no archives in {}", folder));
+}
+
 struct Backend {
   std::string_view scheme;
   std::string_view usage;
   bool survives;  // The end of the process.
   base::Result<Opened> (*open)(const std::string& rest, const OpenOptions& options);
+  base::Result<OpenedHistory> (*open_archived)(const std::string& rest, const std::string& folder);
 };
 
 constexpr Backend kBackends[] = {
-    {"sqlite", "sqlite:PATH", true, open_sqlite},
-    {"memory", "memory:", false, open_memory},
+    {"sqlite", "sqlite:PATH", true, open_sqlite, ArchivedJournal::open},
+    {"memory", "memory:", false, open_memory, no_archives},
 };
 
 struct Address {
@@ -86,9 +94,28 @@ base::Result<Opened> open(const std::string& where, const OpenOptions& options) 
   return address.backend->open(address.rest, options);
 }
 
+base::Result<OpenedHistory> open_archived(const std::string& where, const std::string& archive) {
+  SOUK_ASSIGN(const auto address, resolve(where));
+  return address.backend->open_archived(address.rest, archive);
+}
+
 base::Result<bool> survives(const std::string& where) {
   SOUK_ASSIGN(const auto address, resolve(where));
   return address.backend->survives;
+}
+
+std::uint64_t bytes_on_disk(const std::string& where) {
+  const auto address = resolve(where);
+  if (!address || !address->backend->survives) return 0;
+  const std::filesystem::path path(address->rest);
+  std::uint64_t out = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), error)) {
+    if (!entry.path().filename().string().starts_with(path.filename().string())) continue;
+    const auto size = entry.file_size(error);
+    if (!error) out += size;
+  }
+  return out;
 }
 
 std::string url_in(const std::string& folder) { return "sqlite:" + folder + "/journal.db"; }

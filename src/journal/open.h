@@ -27,9 +27,18 @@ struct OpenOptions {
 //   damaged    not only its end is unreadable
 [[nodiscard]] base::Result<Opened> open(const std::string& where, const OpenOptions& options = {});
 
+// Opens the journal at `where` read-only, together with the archives in the folder `archive`
+// (archive.h). Errors are those of open(), and damaged where they do not join.
+[[nodiscard]] base::Result<OpenedHistory> open_archived(const std::string& where,
+                                                        const std::string& archive);
+
 // Is what was written there found again by another process? An error where open() would not know
 // the scheme.
 [[nodiscard]] base::Result<bool> survives(const std::string& where);
+
+// What the journal at `where` takes on disk, with its log and its base; 0 where nothing is known.
+// Any thread, also beside a writer.
+[[nodiscard]] std::uint64_t bytes_on_disk(const std::string& where);
 
 // The URL of the journal that a market keeps in its own folder.
 [[nodiscard]] std::string url_in(const std::string& folder);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "base/check.h"
 #include "journal/readonly_vfs.h"
 #include "journal/rules.h"
+#include "journal/sqlite_format.h"
 #include "journal/wal_check.h"
 
 // The file
@@ -21,14 +21,20 @@
 //
 //   batch(first INTEGER PRIMARY KEY, count INTEGER, bytes BLOB, chain BLOB)
 //     One row per append. A row holds the events first .. first+count-1, and the next row begins
-//     where it ends; the first begins at 1. chain is BLAKE2b-256 over
+//     where it ends; the first begins at 1, or where the cut is. chain is BLAKE2b-256 over
 //     (first: u64 little-endian, count: u32 little-endian, bytes), keyed with the chain of the row
-//     before; the first row is keyed with the digest of kRootText. So a row cannot change, move,
+//     before; row 1 is keyed with the digest of "souk journal 1". So a row cannot change, move,
 //     vanish or appear without the row after it telling.
 //   meta(id INTEGER PRIMARY KEY = 1, format INTEGER, next INTEGER, chain BLOB)
 //     The format's number, and where the last row ends with its chain, written in the same
 //     transaction as that row. Without it the last rows could vanish unseen: one bit in the row
 //     count of the last page would do.
+//   cut(id INTEGER PRIMARY KEY = 1, first INTEGER, chain BLOB, base BLOB)
+//     Only in format 2, which a journal has from its first cut on; format 1 is the same without it.
+//     The first event kept, the chain of the row before it, which keys the first kept row, and the
+//     BLAKE2b-256 of the bytes of the state before it. Those are in the file PATH.base-N beside the
+//     journal, N being the number of events in it (snapshot.h has the file's format). Rows before
+//     `first` are on their way out, and nobody looks at them.
 //
 // A new file is made under another name and renamed when it is whole, so that an empty or headless
 // file always means damage and never a journal that was just being made.
@@ -48,8 +54,6 @@ namespace fs = std::filesystem;
 using base::Code;
 using base::Digest;
 
-constexpr std::string_view kRootText = "souk journal 1";
-constexpr std::int64_t kFormat = 1;
 constexpr std::int64_t kApplicationId = 0x536f756b;  // "Souk", for file(1) and for us.
 // A damaged page holds up to about this many of the smallest rows. More bad rows than this are no
 // tail, whatever follows them.
@@ -60,29 +64,6 @@ constexpr std::string_view kRestore =
     "nothing was changed; restore the folder from a backup, or keep the events before the damage "
     "with a read-only export";
 
-std::string_view view(const Digest& d) {
-  return {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()};
-}
-
-Digest to_digest(std::string_view bytes) {
-  Digest d;  // Bytes of another length can never match: all zero stands for them.
-  if (bytes.size() == d.bytes.size()) std::memcpy(d.bytes.data(), bytes.data(), bytes.size());
-  return d;
-}
-
-Digest root() {
-  static const Digest digest = base::blake2b(kRootText);
-  return digest;
-}
-
-Batch batch_of(const Statement& row) {
-  // A count that does not fit was not written by us; 0 is never right either.
-  const auto count = row.integer(1);
-  const bool fits = count > 0 && count <= std::numeric_limits<std::uint32_t>::max();
-  return {static_cast<std::uint64_t>(row.integer(0)), fits ? static_cast<std::uint32_t>(count) : 0,
-          row.bytes(2)};
-}
-
 // Makes the file aside and renames it when it is whole, so that `path` is never seen half made.
 base::Result<> create(const std::string& path, const std::string& vfs) {
   const auto aside = path + ".new";
@@ -91,15 +72,7 @@ base::Result<> create(const std::string& path, const std::string& vfs) {
     SOUK_ASSIGN(auto db, Database::open(aside, Database::Mode::create, vfs));
     SOUK_TRY(db.exec("PRAGMA synchronous=FULL"));
     SOUK_TRY(db.exec("BEGIN"));
-    SOUK_TRY(db.exec(fmt::format("PRAGMA application_id={}", kApplicationId).c_str()));
-    SOUK_TRY(
-        db.exec("CREATE TABLE batch(first INTEGER PRIMARY KEY, count INTEGER NOT NULL, "
-                "bytes BLOB NOT NULL, chain BLOB NOT NULL)"));
-    SOUK_TRY(
-        db.exec("CREATE TABLE meta(id INTEGER PRIMARY KEY, format INTEGER NOT NULL, "
-                "next INTEGER NOT NULL, chain BLOB NOT NULL)"));
-    SOUK_ASSIGN(auto meta, db.prepare("INSERT INTO meta VALUES(1, ?, 1, ?)"));
-    SOUK_TRY(meta.bind(1, kFormat).bind(2, view(root())).run());
+    SOUK_TRY(make_tables(db));
     SOUK_TRY(db.exec("COMMIT"));
   }
   if (::rename(aside.c_str(), path.c_str()) != 0) return system_failure("rename", aside);
@@ -115,6 +88,8 @@ base::Result<> set_up(Database& db, const SqliteOptions& options) {
   SOUK_TRY(db.exec("PRAGMA synchronous=FULL"));
   SOUK_TRY(db.exec("PRAGMA trusted_schema=OFF"));
   SOUK_TRY(db.exec(fmt::format("PRAGMA wal_autocheckpoint={}", options.checkpoint_pages).c_str()));
+  // What was dropped is not wiped from the disk where that would cost a write.
+  SOUK_TRY(db.exec("PRAGMA secure_delete=FAST"));
   // A reader that stays long keeps the log from being reused; when it leaves, give the space back.
   return db.exec(
       fmt::format("PRAGMA journal_size_limit={}", std::int64_t{options.checkpoint_pages} * 4096)
@@ -174,6 +149,18 @@ bool tells_of_damage(const WalReport& log, const std::string& tail_note) {
 
 }  // namespace
 
+base::Result<> make_tables(Database& db) {
+  SOUK_TRY(db.exec(fmt::format("PRAGMA application_id={}", kApplicationId).c_str()));
+  SOUK_TRY(
+      db.exec("CREATE TABLE batch(first INTEGER PRIMARY KEY, count INTEGER NOT NULL, "
+              "bytes BLOB NOT NULL, chain BLOB NOT NULL)"));
+  SOUK_TRY(
+      db.exec("CREATE TABLE meta(id INTEGER PRIMARY KEY, format INTEGER NOT NULL, "
+              "next INTEGER NOT NULL, chain BLOB NOT NULL)"));
+  SOUK_ASSIGN(auto meta, db.prepare("INSERT INTO meta VALUES(1, ?, 1, ?)"));
+  return meta.bind(1, kWholeFormat).bind(2, view(root())).run();
+}
+
 // What the end of the journal looks like.
 struct SqliteJournal::Tail {
   struct TailBatch {
@@ -192,7 +179,11 @@ struct SqliteJournal::Tail {
 };
 
 SqliteJournal::SqliteJournal(std::string path, Database db, FileLock lock)
-    : path_(std::move(path)), lock_(std::move(lock)), db_(std::move(db)), chain_(root()) {}
+    : path_(std::move(path)),
+      lock_(std::move(lock)),
+      db_(std::move(db)),
+      start_{1, root()},
+      chain_(root()) {}
 
 SqliteJournal::~SqliteJournal() {
   if (broken_ || read_only_) db_.checkpoint_on_close(false);
@@ -216,6 +207,7 @@ base::Result<Opened> SqliteJournal::open_writer(const std::string& path,
     return base::fail(Code::unavailable, fmt::format("{} can only be read", path),
                       "give this user the right to write it; if it has that, the file is damaged");
   SOUK_TRY(set_up(journal->db_, options));
+  SOUK_TRY(journal->settle_start());
   SOUK_ASSIGN(auto note, journal->settle_tail());
   SOUK_TRY(journal->prepare_append());
   SOUK_TRY(journal->rehearse());
@@ -240,6 +232,7 @@ base::Result<Opened> SqliteJournal::open_reader(const std::string& path) {
   journal->read_only_ = true;
   journal->beside_writer_ = beside_writer;
   SOUK_TRY(journal->unless_writer_came(journal->check_format()));
+  SOUK_TRY(journal->unless_writer_came(journal->settle_start()));
   SOUK_ASSIGN(auto note, journal->unless_writer_came(journal->settle_tail()));
   const bool damage = tells_of_damage(log, note);
   note = join_notes(log_note(path, log, journal->next_, true), note);
@@ -256,6 +249,10 @@ base::Result<T> SqliteJournal::unless_writer_came(base::Result<T> result) const 
                     "read it again");
 }
 
+// Used in sqlite_cut.cc too.
+template base::Result<std::string> SqliteJournal::unless_writer_came(
+    base::Result<std::string> result) const;
+
 base::Result<> SqliteJournal::check_format() {
   SOUK_TRY(db_.exec("PRAGMA cell_size_check=ON"));  // Before any page is read.
   const auto id = db_.integer("PRAGMA application_id");
@@ -266,11 +263,12 @@ base::Result<> SqliteJournal::check_format() {
         fmt::format("its application id is {}, a journal's is {}", *id, kApplicationId));
   const auto format = db_.integer("SELECT format FROM meta WHERE id=1");
   if (!format) return unreadable(format.error());
-  if (*format != kFormat)
+  if (*format != kWholeFormat && *format != kCutFormat)
     return base::fail(
         Code::invalid,
         fmt::format("{} has journal format {}, which is unknown here", path_, *format),
-        fmt::format("this program reads format {}; use the one that wrote the file", kFormat));
+        fmt::format("this program reads formats {} and {}; use the one that wrote the file",
+                    kWholeFormat, kCutFormat));
   return {};
 }
 
@@ -290,23 +288,25 @@ base::Result<std::string> SqliteJournal::settle_tail() {
     note = fmt::format("{}: {} events from event {} on do not match their digest; {}", path_,
                        std::max(tail->recorded.next, tail->bad.back().batch().end()) - next_, next_,
                        read_only_ ? "a writer would cut them" : "cut");
-  if (!read_only_) SOUK_TRY(cut(tail->good));
+  if (!read_only_) SOUK_TRY(cut_tail(tail->good));
   return note;
 }
 
 base::Result<SqliteJournal::Tail> SqliteJournal::read_tail() {
-  Tail tail{.good = {1, root()}};
-  SOUK_TRY(db_.exec("BEGIN"));  // The two tables as of one moment, even beside a writer.
+  SOUK_TRY(db_.exec("BEGIN"));  // The tables as of one moment, even beside a writer.
+  SOUK_TRY(read_start());
+  Tail tail{.good = start_};
   SOUK_ASSIGN(auto meta, db_.prepare("SELECT next, chain FROM meta WHERE id=1"));
   SOUK_ASSIGN(const bool found, meta.step());
   if (!found) return base::fail(Code::damaged, fmt::format("{}: its meta row is missing", path_));
   tail.recorded = {static_cast<std::uint64_t>(meta.integer(0)), to_digest(meta.bytes(1))};
   SOUK_ASSIGN(auto rows, db_.prepare("SELECT first, count, bytes, chain FROM batch "
-                                     "ORDER BY first DESC"));
+                                     "WHERE first >= ? ORDER BY first DESC"));
+  rows.bind(1, static_cast<std::int64_t>(start_.next));
   // Backwards until a row matches its chain under the row before it.
   while (true) {
     SOUK_ASSIGN(const bool more, rows.step());
-    Cursor before{1, root()};
+    Cursor before = start_;
     Tail::TailBatch row{};
     if (more) {
       const auto batch = batch_of(rows);
@@ -360,7 +360,7 @@ base::Result<> SqliteJournal::judge_tail(const Tail& tail) {
   return {};
 }
 
-base::Result<> SqliteJournal::cut(const Cursor& end) {
+base::Result<> SqliteJournal::cut_tail(const Cursor& end) {
   SOUK_TRY(db_.exec("BEGIN IMMEDIATE"));
   SOUK_ASSIGN(auto remove, db_.prepare("DELETE FROM batch WHERE first >= ?"));
   SOUK_TRY(remove.bind(1, static_cast<std::int64_t>(end.next)).run());
@@ -368,7 +368,8 @@ base::Result<> SqliteJournal::cut(const Cursor& end) {
   SOUK_TRY(meta.bind(1, static_cast<std::int64_t>(end.next)).bind(2, view(end.key)).run());
   // A row whose number was hit may have escaped; then nothing is cut at all.
   SOUK_ASSIGN(const auto left, db_.integer("SELECT first + count FROM batch ORDER BY first DESC"));
-  if (std::max<std::int64_t>(left, 1) != static_cast<std::int64_t>(end.next)) {
+  if (std::max(left, static_cast<std::int64_t>(start_.next)) !=
+      static_cast<std::int64_t>(end.next)) {
     SOUK_TRY(db_.exec("ROLLBACK"));
     return damaged(end.next, "the rows from there on cannot be cut");
   }
@@ -389,7 +390,7 @@ base::Result<> SqliteJournal::rehearse() {
                                       "ORDER BY first DESC LIMIT 1 OFFSET ?"));
   start.bind(1, static_cast<std::int64_t>(next_)).bind(2, std::int64_t{kMostRowsCut});
   SOUK_ASSIGN(const bool many, start.step());
-  SOUK_ASSIGN(auto at, seek(many ? static_cast<std::uint64_t>(start.integer(0)) : 1));
+  SOUK_ASSIGN(auto at, seek(many ? static_cast<std::uint64_t>(start.integer(0)) : start_.next));
   start.reset();
   SOUK_TRY(scan(at, next_, [](const Batch&) { return base::Result<>(); }));
   return db_.exec("ROLLBACK");
@@ -403,12 +404,16 @@ base::Result<> SqliteJournal::prepare_append() {
   return {};
 }
 
-base::Result<> SqliteJournal::append(const Batch& batch) {
+base::Result<> SqliteJournal::check_writable() const {
   CHECK(!read_only_);
-  if (broken_)
-    return base::fail(Code::unavailable,
-                      fmt::format("{}: an earlier append failed, so none may follow", path_),
-                      "end the process and start it again");
+  if (!broken_) return {};
+  return base::fail(Code::unavailable,
+                    fmt::format("{}: an earlier append failed, so none may follow", path_),
+                    "end the process and start it again");
+}
+
+base::Result<> SqliteJournal::append(const Batch& batch) {
+  SOUK_TRY(check_writable());
   SOUK_TRY(check_appendable(batch, next_));
   const auto chain = link(batch, chain_);
   if (auto written = write(batch, chain); !written) {
@@ -431,25 +436,41 @@ base::Result<> SqliteJournal::write(const Batch& batch, const Digest& chain) {
 }
 
 base::Result<> SqliteJournal::replay(std::uint64_t from, const Visit& visit) {
-  if (from >= next_) return {};
-  auto at = seek(from);
-  if (!at) return unless_writer_came<void>(std::unexpected(at.error()));
-  return unless_writer_came(scan(*at, next_, [&](const Batch& batch) -> base::Result<> {
+  return read(from, next_, visit);
+}
+
+// As replay(), up to event `until`, where a row begins.
+base::Result<> SqliteJournal::read(std::uint64_t from, std::uint64_t until, const Visit& visit) {
+  if (from >= until) return {};
+  if (!beside_writer_) return unless_writer_came(read_now(from, until, visit));
+  SOUK_TRY(db_.exec("BEGIN"));  // Rows that the writer drops meanwhile stay here until the end.
+  auto done = read_start();
+  if (done) done = read_now(from, until, visit);
+  std::ignore = db_.exec("ROLLBACK");
+  return done;
+}
+
+base::Result<> SqliteJournal::read_now(std::uint64_t from, std::uint64_t until,
+                                       const Visit& visit) {
+  SOUK_TRY(check_kept(from, first(), path_));
+  SOUK_ASSIGN(auto at, seek(from));
+  return scan(at, until, [&](const Batch& batch) -> base::Result<> {
     return batch.end() > from ? visit(batch) : base::Result<>();
-  }));
+  });
 }
 
 // Just before the batch that holds `from`.
 base::Result<SqliteJournal::Cursor> SqliteJournal::seek(std::uint64_t from) {
-  Cursor at{1, root()};
-  if (from <= 1) return at;
-  SOUK_ASSIGN(auto rows, db_.prepare("SELECT first, count, chain FROM batch WHERE first <= ? "
-                                     "ORDER BY first DESC LIMIT 2"));
-  rows.bind(1, static_cast<std::int64_t>(from));
+  auto at = start_;
+  if (from <= start_.next) return at;
+  SOUK_ASSIGN(auto rows,
+              db_.prepare("SELECT first, count, chain FROM batch "
+                          "WHERE first <= ? AND first >= ? ORDER BY first DESC LIMIT 2"));
+  rows.bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(start_.next));
   for (int i = 0; i < 2; ++i) {
     const auto more = rows.step();
     if (!more) return unreadable(more.error());
-    if (!*more) return Cursor{1, root()};
+    if (!*more) return start_;
     at = {static_cast<std::uint64_t>(rows.integer(0) + rows.integer(1)), to_digest(rows.bytes(2))};
   }
   return at;
@@ -498,7 +519,7 @@ base::Failure SqliteJournal::damaged(std::uint64_t event, std::string_view what)
 base::Failure SqliteJournal::unreadable(const base::Error& why) {
   if (why.code != Code::damaged) return base::Failure(why);
   std::ignore = db_.exec("ROLLBACK");  // The caller may have left a transaction open.
-  Cursor at{1, root()};
+  auto at = start_;
   std::ignore = scan(at, std::numeric_limits<std::int64_t>::max(),
                      [](const Batch&) { return base::Result<>(); });
   return damaged(at.next, why.message);

@@ -36,6 +36,9 @@ struct SqliteOptions {
 // for the batches from event n on.
 // Not detectable from here: the file and its log replaced by an older copy, or the log deleted.
 // A snapshot that is ahead of next() is a sign of it.
+//
+// What was dropped leaves room in the file, which later rows take: the file stops growing, and does
+// not shrink.
 class SqliteJournal final : public Journal {
  public:
   // Opens the journal at `path`, or makes an empty one (a writer only; the folder must exist).
@@ -51,8 +54,18 @@ class SqliteJournal final : public Journal {
   ~SqliteJournal() override;  // Checkpoints, unless an append failed.
 
   [[nodiscard]] std::uint64_t next() const override { return next_; }
+  [[nodiscard]] std::uint64_t first() const override { return start_.next; }
   [[nodiscard]] base::Result<> append(const Batch& batch) override;
   [[nodiscard]] base::Result<> replay(std::uint64_t from, const Visit& visit) override;
+  [[nodiscard]] base::Result<std::string> base() override;
+  [[nodiscard]] base::Result<> save_base(std::uint64_t first, std::string_view bytes) override;
+  [[nodiscard]] base::Result<> archive(const std::string& folder, std::uint64_t until,
+                                       const Visit& also) override;
+  [[nodiscard]] base::Result<> cut(std::uint64_t first, const base::Digest& base) override;
+  [[nodiscard]] base::Result<bool> trim() override;
+
+  // The chain of the row that ends just before `event`; not_found if none does.
+  [[nodiscard]] base::Result<base::Digest> chain_before(std::uint64_t event);
 
  private:
   // Where a pass over the rows stands: the number the next row must have, and the digest of the
@@ -68,14 +81,21 @@ class SqliteJournal final : public Journal {
   static base::Result<Opened> open_reader(const std::string& path);
 
   base::Result<> check_format();
+  base::Result<> read_start();
+  base::Result<> settle_start();
   base::Result<std::string> settle_tail();
   base::Result<Tail> read_tail();
   base::Result<> judge_tail(const Tail& tail);
-  base::Result<> cut(const Cursor& end);
+  base::Result<> cut_tail(const Cursor& end);
   base::Result<> rehearse();
   base::Result<> prepare_append();
+  base::Result<> check_writable() const;
   base::Result<> write(const Batch& batch, const base::Digest& chain);
+  base::Result<> write_start(const Cursor& start, const base::Digest& base);
+  base::Result<> write_archive(const std::string& path, std::uint64_t until, const Visit& also);
 
+  base::Result<> read(std::uint64_t from, std::uint64_t until, const Visit& visit);
+  base::Result<> read_now(std::uint64_t from, std::uint64_t until, const Visit& visit);
   base::Result<Cursor> seek(std::uint64_t from);
   base::Result<> scan(Cursor& at, std::uint64_t until, const Visit& visit);
   base::Digest link(const Batch& batch, const base::Digest& key);
@@ -90,6 +110,8 @@ class SqliteJournal final : public Journal {
   bool read_only_ = false;
   bool beside_writer_ = false;  // Read-only, and a writer had the lock when this one opened.
   bool broken_ = false;         // An append failed: nothing more is written, not even a checkpoint.
+  Cursor start_;                // Before the oldest row kept.
+  base::Digest base_;           // Of the state there; without meaning when nothing was dropped.
   std::uint64_t next_ = 1;
   base::Digest chain_;  // Of the last row.
   Statement begin_, insert_, advance_, commit_;

@@ -114,13 +114,13 @@ TEST_F(Sqlite, AReaderFindsNoJournalWhereThereIsNone) {
 
 TEST_F(Sqlite, AnUnknownFormatIsRefusedByNumber) {
   fill(3);
-  edit("UPDATE meta SET format=2");
+  edit("UPDATE meta SET format=3");
   for (const bool read_only : {true, false}) {
     const auto opened = SqliteJournal::open(path_, {.read_only = read_only});
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, base::Code::invalid);
-    EXPECT_THAT(opened.error().message, AllOf(HasSubstr(path_), HasSubstr("format 2")));
-    EXPECT_THAT(opened.error().hint, HasSubstr("format 1"));
+    EXPECT_THAT(opened.error().message, AllOf(HasSubstr(path_), HasSubstr("format 3")));
+    EXPECT_THAT(opened.error().hint, HasSubstr("formats 1 and 2"));
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "market/limits.h"
 #include "market/state.h"
@@ -121,7 +122,8 @@ struct Applier {
   void operator()(const MachineJudged& e) {
     auto& m = s.machines.at(e.machine);
     m.doubted = e.failure;
-    if (!e.failure.empty()) m.reliability_ppm -= m.reliability_ppm / 5;
+    if (e.lane > Duration()) m.lane = e.lane;
+    if (!e.failure.empty() && !e.untested) lose_reliability(m);
     s.index.offers_changed(s, e.machine);
   }
 
@@ -157,14 +159,32 @@ struct Applier {
     s.offers.erase(e.offer);
   }
 
+  // After `j` changed: `before` is what it took of its token's limit until now.
+  void count_for_token(const Job& j, const TokenShare& before) {
+    if (!j.token) return;
+    auto* token = s.tokens.find(j.token);
+    if (token == nullptr) return;  // Revoked: nobody can spend with it.
+    const auto now = share_of(j);
+    token->used += now.used - before.used;
+    token->spent += now.spent - before.spent;
+  }
+
+  void spend(Job& j, Credits amount) {
+    const auto share = share_of(j);
+    j.spent += amount;
+    count_for_token(j, share);
+  }
+
   void operator()(const JobSubmitted& e) {
     const auto& j = s.jobs.add(e.job.id, e.job);
+    count_for_token(j, {});
     s.ledger.apply({.kind = ledger::Kind::reserve,
                     .from = j.owner,
                     .hold = hold_of(j.id),
                     .amount = j.terms.budget});
     line(j.owner, {.kind = LineKind::reserve, .amount = -j.terms.budget, .job = j.id});
     ++s.index.counts[j.owner.value].live_jobs;
+    s.index.job_added(j);
     s.index.job_changed(s, j);
   }
 
@@ -181,7 +201,11 @@ struct Applier {
       line(j.owner, {.kind = LineKind::refund, .amount = -more, .job = j.id});
     }
     s.index.job_leaves(j);
+    const auto share = share_of(j);
+    if (more > Credits() && j.token && e.token == j.token) j.token_budget += more;
+    j.token_budget = std::min(j.token_budget, e.terms.budget);
     j.terms = e.terms;
+    count_for_token(j, share);
     s.index.job_changed(s, j);
   }
 
@@ -207,9 +231,11 @@ struct Applier {
     const auto left = s.ledger.hold(hold_of(j.id))->left;
     s.ledger.apply({.kind = ledger::Kind::close, .hold = hold_of(j.id)});
     if (left > Credits()) line(j.owner, {.kind = LineKind::refund, .amount = left, .job = j.id});
+    const auto share = share_of(j);
     j.state = e.state;
     j.reason = e.reason;
     j.ended = at;
+    count_for_token(j, share);
     if (e.state == JobState::succeeded && j.started > Time())
       s.prices[j.slot_class.value - 1].ran(at - j.started);
     --s.index.counts[j.owner.value].live_jobs;
@@ -218,6 +244,7 @@ struct Applier {
 
   void operator()(const JobForgotten& e) {
     s.index.job_due.erase(e.job);
+    s.index.job_removed(s.jobs.at(e.job));
     s.jobs.erase(e.job);
   }
 
@@ -241,6 +268,10 @@ struct Applier {
     job.held += l.slots;
     job.epoch = l.epoch;
     job.state = JobState::running;
+    if (is_probe(job)) {
+      job.aimed = {};
+      job.probed.push_back(l.lender);
+    }
     s.index.job_changed(s, job);
     s.index.lease_opened(s, l);
     // Trading with oneself says nothing about what others would pay.
@@ -259,6 +290,10 @@ struct Applier {
   void operator()(const LeaseSettled& e) {
     auto& l = s.leases.at(e.lease);
     if (e.amount > Credits()) {
+      // What was agreed and not paid for is no price.
+      if (l.borrower != l.lender)
+        s.prices[l.slot_class.value - 1].paid(at, {l.borrower, l.lender}, l.term.pays,
+                                              l.term_paid == Credits() ? l.slots : 0);
       s.ledger.apply({.kind = ledger::Kind::post,
                       .to = l.lender,
                       .hold = hold_of(l.job),
@@ -281,7 +316,7 @@ struct Applier {
       l.next.reset();
       l.term_paid = l.term_earned = Credits();
     }
-    s.jobs.at(l.job).spent += e.amount;
+    spend(s.jobs.at(l.job), e.amount);
     s.index.lease_changed(s, l);
   }
 
@@ -314,12 +349,21 @@ struct Applier {
     auto& job = s.jobs.at(l.job);
     std::erase(job.leases, l.id);
     job.held -= l.slots;
-    if (l.outcome == LeaseOutcome::completed) job.done += l.slots;
-    if (!job.work.empty()) note_end(job, l, e.result);
+    const bool undecided = is_replicated(job) && !e.decides;
+    if (l.outcome == LeaseOutcome::completed && !undecided) job.done += l.slots;
+    if (l.outcome == LeaseOutcome::completed && undecided)
+      part_of(job, l.part)
+          .answers.push_back(
+              {l.id, l.lender, l.machine, e.result, e.owed, e.fee, std::min(at, l.term.until)});
+    else if (!job.work.empty())
+      note_end(job, l, e);
     if (job.leases.empty() && job.state == JobState::running) job.state = JobState::queued;
     avoid(job, l);
     s.index.job_changed(s, job);
-    judge(s.machines.at(l.machine), l.outcome, ran);
+    if (e.wrong)
+      lose_reliability(s.machines.at(l.machine));
+    else if (!e.excused)
+      judge(s.machines.at(l.machine), l.outcome, ran);
     s.index.offers_changed(s, l.machine);
   }
 
@@ -329,12 +373,26 @@ struct Applier {
     return *job.parts.insert(it, JobPart{.index = index});
   }
 
-  static void note_end(Job& job, const Lease& l, const std::string& result) {
+  // Of two who agree and one who does not, that one has lost.
+  void blame_odd_ones(Job& job, const std::vector<PartAnswer>& answers, const std::string& result) {
+    for (const auto& answer : answers) {
+      if (answer.result == result) continue;
+      if (auto* machine = s.machines.find(answer.machine)) {
+        lose_reliability(*machine);
+        s.index.offers_changed(s, machine->id);
+      }
+      if (const auto* lease = s.leases.find(answer.lease)) keep_away(job, lease->machine);
+    }
+  }
+
+  void note_end(Job& job, const Lease& l, const LeaseClosed& e) {
+    const auto& result = e.result;
     if (l.outcome == LeaseOutcome::completed) {
       auto& part = part_of(job, l.part);
+      blame_odd_ones(job, std::exchange(part.answers, {}), result);
       part.done = true;
       part.result = result;
-    } else if (came_to_nothing(l.outcome) &&
+    } else if (came_to_nothing(l.outcome) && !e.keeps_try &&
                !(paid_by_work(job) && l.outcome != LeaseOutcome::failed)) {
       auto& part = part_of(job, l.part);
       ++part.tries;
@@ -357,6 +415,12 @@ struct Applier {
     auto& job = s.jobs.at(e.job);
     job.planned = e.workers;
     job.planned_why = e.why;
+    s.index.job_changed(s, job);
+  }
+
+  void operator()(const JobAimed& e) {
+    auto& job = s.jobs.at(e.job);
+    job.aimed = e.machine;
     s.index.job_changed(s, job);
   }
 
@@ -385,21 +449,28 @@ struct Applier {
   // The job keeps away from a machine that failed it, twice as long each time.
   void avoid(Job& job, const Lease& l) {
     std::erase_if(job.avoided, [&](const Avoided& a) { return a.until <= at - base::hours(24); });
-    if (!came_to_nothing(l.outcome)) return;
-    auto it = std::ranges::find(job.avoided, l.machine, &Avoided::machine);
+    if (came_to_nothing(l.outcome)) keep_away(job, l.machine);
+  }
+
+  void keep_away(Job& job, MachineId machine) {
+    auto it = std::ranges::find(job.avoided, machine, &Avoided::machine);
     if (it == job.avoided.end()) {
       if (job.avoided.size() == kAvoidedPerJob) job.avoided.erase(job.avoided.begin());
-      it = job.avoided.insert(job.avoided.end(), Avoided{.machine = l.machine});
+      it = job.avoided.insert(job.avoided.end(), Avoided{.machine = machine});
     }
     it->until = at + base::minutes(5) * (std::int64_t{1} << std::min(it->times++, 8));
   }
 
+  static void lose_reliability(Machine& m) { m.reliability_ppm -= m.reliability_ppm / 5; }
+
   static void judge(Machine& m, LeaseOutcome outcome, bool ran) {
     if (outcome == LeaseOutcome::lost || outcome == LeaseOutcome::unstarted) {
-      m.reliability_ppm -= m.reliability_ppm / 5;
+      lose_reliability(m);
       m.online = false;
+      ++m.leases;
     } else if (ran && outcome != LeaseOutcome::released) {
       m.reliability_ppm += (1'000'000 - m.reliability_ppm) / 5;
+      ++m.leases;
     }
   }
 
@@ -413,20 +484,70 @@ struct Applier {
     if (s.feedback.size() > kFeedback) s.feedback.erase(s.feedback.after({}));
   }
 
+  // An open one is replaced: only the last counts.
+  void operator()(const CreditsRequested& e) {
+    auto& r = s.requests[e.account];
+    const bool same_day = r.times > 0 && at - r.day < base::days(1);
+    r = {.amount = e.amount,
+         .why = e.why,
+         .at = at,
+         .day = same_day ? r.day : at,
+         .times = same_day ? r.times + 1 : 1};
+  }
+
+  void operator()(const RequestAnswered& e) {
+    auto& r = s.requests.at(e.account);
+    r.answered = at;
+    r.granted = e.granted;
+    r.word = e.word;
+  }
+
   void operator()(const Audited& e) {
     s.audit.push_back(e.entry);
     if (s.audit.size() > kAuditEntries) s.audit.pop_front();
   }
 
   void operator()(const Answered& e) {
-    while (!s.answers.empty() &&
-           (s.answers.size() >= kAnswers || s.answers.front().at + kAnswersFor <= at)) {
+    auto answer = e.answer;
+    if (answer.key_hash == 0) answer.key_hash = key_hash_of(answer.account, answer.key);
+    if (!answer.numbered) {
+      s.keys.push_back(
+          {answer.account, answer.key_hash, answer.fingerprint, pack_id(answer.made), answer.at});
+      s.index.key_added(s, s.keys.back());
+    }
+    while (!s.answers.empty() && (s.answers.front().at + kAnswersFor <= at ||
+                                  s.index.answer_bytes >= std::int64_t{kAnswerBytes})) {
       s.index.answer_dropped(s.answers.front());
       s.answers.pop_front();
     }
-    s.answers.push_back(e.answer);
+    if (answer.body.empty()) return;
+    s.answers.push_back(std::move(answer));
+    s.index.answer_added(s.answers.back());
+    empty_oldest_answers(s.answers.back().account);
+  }
+
+  // Who has too many is told of the oldest only what was done.
+  void empty_oldest_answers(AccountId account) {
+    auto& counts = s.index.counts[account.value];
+    const auto dropped = s.index.answers_dropped;
+    auto& first = counts.first_answer;
+    for (first = std::max(first, dropped);
+         counts.answer_bytes > std::int64_t{kAnswerBytesPerAccount}; ++first) {
+      auto& old = s.answers[first - dropped];
+      if (old.account != account || old.body.empty()) continue;
+      s.index.answer_emptied(old);
+      old.body = std::string();
+    }
   }
 };
+
+// Whatever happens lets keys grow old, also when nobody may use new ones.
+void drop_old_keys(State& s, Time at) {
+  while (!s.keys.empty() && s.keys.front().at + kKeysFor <= at) {
+    s.index.key_dropped(s.keys.front());
+    s.keys.pop_front();
+  }
+}
 
 template <class... E>
 constexpr std::string_view name_of(const std::variant<E...>& event) {
@@ -448,6 +569,7 @@ void apply(State& state, Time at, const Event& event) {
   CHECK(at >= state.now);
   state.now = at;
   ++state.events;
+  drop_old_keys(state, at);
   std::visit(Applier{state, at}, event);
 }
 

@@ -14,11 +14,11 @@ base::Result<> check_classes(Pay pay, std::span<const SlotClass* const> classes)
   };
   const auto others = classes.size() - 1;
   if (others > 0 && pay != Pay::work)
-    return bad(
-        fmt::format("{} slot classes for a job that is paid by {}", classes.size(), to_string(pay)),
-        "name one class: only a job that is paid by accepted work can move", "also_classes");
+    return bad(fmt::format("a job that is paid by {1} cannot name {0} slot classes", classes.size(),
+                           to_string(pay)),
+               "name one class: only a job that is paid by accepted work can move", "also_classes");
   if (others > kOtherClassesPerJob)
-    return bad(fmt::format("{} other classes", others),
+    return bad(fmt::format("the job names {} other classes", others),
                fmt::format("{} at most", kOtherClassesPerJob), "also_classes");
   std::set<ClassId> seen;
   for (const auto* k : classes) {

@@ -18,6 +18,7 @@ struct Actor {
   Scope scope = Scope::user;
   MachineId machine;    // With scope machine: the only machine it may act for.
   bool system = false;  // The market itself: its timers, its first account.
+  TokenId token = {};   // With scope spend: the token, whose jobs and limit are its own.
 };
 
 inline constexpr Actor kSystem{.system = true};
@@ -48,6 +49,7 @@ struct IssueToken {
   base::Digest digest;
   std::string label;
   Time expires = base::kNever;
+  std::optional<Credits> limit = {};  // With scope spend.
 };
 struct RevokeToken {
   TokenId token;
@@ -103,6 +105,8 @@ struct SubmitJob {
   std::string planned_why = {};
   std::vector<ClassId> also = {};  // Classes it may move to.
   Pay pay = Pay::time;
+  std::int32_t replicate = 1;
+  std::string expect = {};  // The result of each part is known: a probe. For operators.
 };
 struct ChangeJob {
   JobId job;
@@ -138,7 +142,9 @@ struct FinishLease {
   std::int32_t epoch = 0;
   LeaseOutcome outcome = LeaseOutcome::completed;
   std::string detail;
-  std::string result;  // The name of a blob.
+  std::string result;    // The name of a blob.
+  bool excused = false;  // Unstarted because of the job: its machine is not to blame.
+  bool doubts = false;   // If the result of a probe is wrong: no lease until a challenge is passed.
 };
 struct CheckpointLease {  // Whoever continues this part begins here.
   LeaseId lease;
@@ -147,6 +153,7 @@ struct CheckpointLease {  // Whoever continues this part begins here.
 };
 struct ExpireLease {  // Silent for too long (liveness.h).
   LeaseId lease;
+  bool untaken = false;  // Its machine has never taken it up: the job loses no try.
 };
 // The machine holds data that the job needs: of equal machines, the job takes this one.
 struct Near {
@@ -163,7 +170,8 @@ struct AcceptWork {
   Duration worked;
   std::int64_t number = 0;
 };
-// What a job as a whole has come to; if it is complete, the job succeeds and its leases end.
+// What a job has come to; if that is complete, its leases end and it succeeds; without a result it
+// failed.
 struct ReportResult {
   JobId job;
   std::string result;
@@ -181,6 +189,10 @@ struct MoveJob {
   ClassId slot_class;
   std::int32_t workers = 0;  // That it is to have there; 0: as many as it may.
   std::string why;
+};
+struct AimProbe {  // The next part of a probe runs on this machine; none: nowhere.
+  JobId job;
+  MachineId machine;
 };
 struct LearnProfile {  // Replaces what was known under this key.
   std::string key;
@@ -218,15 +230,28 @@ struct Clear {  // One round of one class.
   // everywhere; a machine that a job has no pace on counts as the mean of those it has.
   std::vector<Pace> paces;     // In order of (job, machine).
   std::vector<JobWork> works;  // In order of job.
+  // Machines that have not been heard lately, in order: they get no lease.
+  std::vector<MachineId> unheard = {};
 };
 struct JudgeMachine {  // It passed a challenge, or failed it because of `failure`.
   MachineId machine;
   std::string failure;
+  bool untested = false;  // Not asked yet, which is why it lends nothing.
+  Duration lane = {};     // What a core took for a lane of the challenge it passed.
 };
 struct Tick {};  // Whatever is due by now: ends of terms, deadlines, retention.
 struct GiveFeedback {
   FeedbackCategory category = FeedbackCategory::question;
   std::string text;
+};
+struct RequestCredits {  // Of the operator, for the actor's own account.
+  Credits amount;
+  std::string why;
+};
+struct AnswerRequest {
+  AccountId account;
+  Credits amount;  // To be granted; 0: it is declined.
+  std::string word;
 };
 
 using Command =
@@ -235,7 +260,7 @@ using Command =
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
                  Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork, ReportResult,
-                 LearnProfile, ResizeJob, MoveJob>;
+                 LearnProfile, ResizeJob, MoveJob, AimProbe, RequestCredits, AnswerRequest>;
 
 struct Request {
   Time now;

@@ -26,7 +26,19 @@ void for_each_unmet(const Demands& d, const Machine& m, Found&& found) {
   if (refused(c.providers_allowed, c.providers_refused, m.spec.provider) &&
       !found(Obstacle::provider))
     return;
-  if (contains(d.avoided, m.id)) found(Obstacle::avoided);
+  if (contains(d.avoided, m.id) || (d.only && d.only != m.id)) found(Obstacle::avoided);
+}
+
+// Whoever has answered all that is left: it takes another owner.
+void refuse_who_answered(const Job& job, std::vector<AccountId>& refused) {
+  const auto open = [](const JobPart& part) { return !part.done; };
+  const auto known = std::ranges::count_if(job.parts, open);
+  if (known == 0 || known + job.done < job.terms.workers.max) return;  // There are untouched ones.
+  for (const auto& answer : std::ranges::find_if(job.parts, open)->answers)
+    if (std::ranges::all_of(job.parts, [&](const JobPart& part) {
+          return part.done || part.answered_by(answer.lender);
+        }))
+      refused.push_back(answer.lender);
 }
 
 }  // namespace
@@ -38,10 +50,11 @@ bool has_package(const std::vector<std::string>& installed, std::string_view wan
 }
 
 Demands demands_of(const Job& job, Time now) {
-  Demands d{job.terms.constraints, {}};
+  Demands d{.constraints = job.terms.constraints, .avoided = {}, .only = job.aimed};
   for (const auto& a : job.avoided)
     if (a.until > now) d.avoided.push_back(a.machine);
   std::ranges::sort(d.avoided);
+  if (is_replicated(job)) refuse_who_answered(job, d.constraints.lenders_refused);
   return d;
 }
 

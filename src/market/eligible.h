@@ -19,6 +19,7 @@ using base::Obstacle;
 struct Demands {
   Constraints constraints;
   std::vector<MachineId> avoided;  // For now, sorted.
+  MachineId only = {};             // This machine and no other: where a probe is aimed.
 
   auto operator<=>(const Demands&) const = default;
   [[nodiscard]] bool none() const { return *this == Demands{}; }

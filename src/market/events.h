@@ -98,7 +98,8 @@ struct JobSubmitted {
 struct JobChanged {
   JobId job;
   JobTerms terms;
-  SOUK_FIELDS(JobChanged, job, terms)
+  TokenId token;  // With which it was changed, if that can spend only so much.
+  SOUK_FIELDS(JobChanged, job, terms, token)
 };
 struct JobWarned {  // Its escrow runs low.
   JobId job;
@@ -177,7 +178,15 @@ struct LeaseClosed {
   LeaseOutcome outcome = LeaseOutcome::none;
   std::string detail;
   std::string result;
-  SOUK_FIELDS(LeaseClosed, lease, outcome, detail, result)
+  bool keeps_try = false;  // The job loses no try by it.
+  bool excused = false;    // The job is to blame: the machine keeps its reliability.
+  // Completed, of a job whose results are compared: it agrees with another, which decides the part;
+  // or its pay waits for one that does.
+  bool decides = false;
+  Credits owed, fee;
+  bool wrong = false;  // Completed, of a probe, and not with its result: the machine is to blame.
+  SOUK_FIELDS(LeaseClosed, lease, outcome, detail, result, keeps_try, excused, decides, owed, fee,
+              wrong)
 };
 struct LeaseForgotten {
   LeaseId lease;
@@ -205,7 +214,9 @@ struct LeaseCheckpointed {
 struct MachineJudged {  // By a challenge; passed when `failure` is empty.
   MachineId machine;
   std::string failure;
-  SOUK_FIELDS(MachineJudged, machine, failure)
+  bool untested = false;  // It has not been asked yet: no blame, but no leases either.
+  Duration lane;          // What a core took for a lane; 0: that was not measured.
+  SOUK_FIELDS(MachineJudged, machine, failure, untested, lane)
 };
 
 struct LeaseWorked {  // This much of its time led to accepted work.
@@ -242,15 +253,34 @@ struct JobMoved {
   SOUK_FIELDS(JobMoved, job, slot_class, workers, why)
 };
 
-using Event =
-    std::variant<SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen,
-                 TokenIssued, TokenRevoked, CreditsGranted, MachineAdded, MachineChanged,
-                 MachineOnline, MachineRemoved, OfferPosted, OfferChanged, OfferPaused,
-                 OfferDraining, OfferRemoved, JobSubmitted, JobChanged, JobWarned, JobPaused,
-                 JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted, LeaseStarted,
-                 LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
-                 FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked,
-                 JobResult, ProfileLearnt, JobResized, JobMoved>;
+struct JobAimed {  // Of a probe: where its next part is to run.
+  JobId job;
+  MachineId machine;  // None: nowhere.
+  SOUK_FIELDS(JobAimed, job, machine)
+};
+
+struct CreditsRequested {
+  AccountId account;
+  Credits amount;
+  std::string why;
+  SOUK_FIELDS(CreditsRequested, account, amount, why)
+};
+
+struct RequestAnswered {  // Credits that it grants come with an event of their own.
+  AccountId account;
+  Credits granted;  // 0: declined.
+  std::string word;
+  SOUK_FIELDS(RequestAnswered, account, granted, word)
+};
+
+using Event = std::variant<
+    SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen, TokenIssued,
+    TokenRevoked, CreditsGranted, MachineAdded, MachineChanged, MachineOnline, MachineRemoved,
+    OfferPosted, OfferChanged, OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
+    JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted,
+    LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
+    FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked, JobResult,
+    ProfileLearnt, JobResized, JobMoved, JobAimed, CreditsRequested, RequestAnswered>;
 
 using Events = std::vector<Event>;
 

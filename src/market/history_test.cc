@@ -1,4 +1,5 @@
 #include "market/testing/history.h"
+#include "market/testing/checked_run.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

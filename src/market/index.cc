@@ -35,7 +35,7 @@ Time due(const Settings& settings, const Lease& l) {
 void count_wanted(ClassIndex& c, const WantedSlots& w, int sign) {
   if (w.slots == 0) return;
   c.wanted += sign * w.slots;
-  const auto at = c.wanted_at.try_emplace(w.limit).first;
+  const auto at = c.wanted_at.try_emplace({w.limit, w.owner}).first;
   if ((at->second += sign * w.slots) == 0) c.wanted_at.erase(at);
 }
 
@@ -43,6 +43,7 @@ void count_wanted(ClassIndex& c, const WantedSlots& w, int sign) {
 
 std::int32_t wanted_workers(const Job& j) {
   if (j.state != JobState::queued && j.state != JobState::running) return 0;
+  if (is_probe(j)) return j.aimed && j.held + j.done < j.terms.workers.max ? 1 : 0;
   return std::max(0, aimed_workers(j) - j.held - j.done);
 }
 
@@ -59,6 +60,14 @@ void Index::account_added(const Account& a) {
   account_by_name[a.name] = a.id;
   place(counts, a.id);
   place(machines_of, a.id);
+  place(jobs_of, a.id);
+}
+
+void Index::job_added(const Job& j) { jobs_of[j.owner.value].push_back(j.id); }
+
+void Index::job_removed(const Job& j) {
+  auto& jobs = jobs_of[j.owner.value];
+  jobs.erase(std::ranges::lower_bound(jobs, j.id));
 }
 
 void Index::class_set(const SlotClass& c) {
@@ -71,7 +80,8 @@ void Index::token_changed(const Token& t, int by) {
   } else {
     token_by_digest.erase(t.digest);
   }
-  counts[t.account.value].tokens += by;
+  auto& count = counts[t.account.value];
+  (t.session ? count.sessions : count.tokens) += by;
 }
 
 void Index::machine_added(const Machine& m) {
@@ -140,7 +150,7 @@ void Index::job_leaves(const Job& j) {
 void Index::job_changed(const State& s, const Job& j) {
   auto& c = classes[j.slot_class.value - 1];
   auto& known = wanted[j.id];
-  if (const WantedSlots now{wanted_workers(j), j.terms.limit}; now != known) {
+  if (const WantedSlots now{wanted_workers(j), j.terms.limit, j.owner}; now != known) {
     count_wanted(c, known, -1);
     count_wanted(c, now, +1);
     known = now;
@@ -175,10 +185,51 @@ void Index::lease_closed(const State& s, const Lease& l) {
   lease_changed(s, l);
 }
 
+std::int64_t size_of(const Answer& a) {
+  return static_cast<std::int64_t>(sizeof(Answer) + a.key.size() + a.body.size());
+}
+
+void Index::answer_added(const Answer& a) {
+  answer_bytes += size_of(a);
+  if (a.body.empty()) return;
+  place(counts, a.account).answer_bytes += size_of(a);
+  if (by_key.built) by_key.answers[a.key_hash] = &a;
+}
+
 void Index::answer_dropped(const Answer& a) {
-  if (answers_known == 0) return;
-  answers.erase({a.account, a.key});
-  --answers_known;
+  if (!a.body.empty()) answer_emptied(a);
+  answer_bytes -= size_of(a) - static_cast<std::int64_t>(a.body.size());
+  ++answers_dropped;
+}
+
+void Index::answer_emptied(const Answer& a) {
+  counts[a.account.value].answer_bytes -= size_of(a);
+  answer_bytes -= static_cast<std::int64_t>(a.body.size());
+  if (!by_key.built) return;
+  const auto it = by_key.answers.find(a.key_hash);
+  if (it != by_key.answers.end() && it->second == &a) by_key.answers.erase(it);
+}
+
+void Index::key_added(const State& s, const UsedKey& k) {
+  ++place(counts, k.account).keys;
+  if (by_key.built) by_key.keys[k.key_hash] = by_key.keys_dropped + s.keys.size() - 1;
+}
+
+void Index::key_dropped(const UsedKey& k) {
+  --counts[k.account.value].keys;
+  if (!by_key.built) return;
+  const auto it = by_key.keys.find(k.key_hash);
+  if (it != by_key.keys.end() && it->second == by_key.keys_dropped) by_key.keys.erase(it);
+  ++by_key.keys_dropped;
+}
+
+const KeyIndex& Index::keys_of(const State& s) const {
+  if (by_key.built) return by_key;
+  by_key.built = true;
+  for (std::size_t i = 0; i < s.keys.size(); ++i) by_key.keys[s.keys[i].key_hash] = i;
+  for (const auto& a : s.answers)
+    if (!a.body.empty()) by_key.answers[a.key_hash] = &a;
+  return by_key;
 }
 
 void Index::rebuild(const State& s) {
@@ -189,6 +240,7 @@ void Index::rebuild(const State& s) {
   s.machines.for_each([&](const Machine& m) { machine_added(m); });
   s.offers.for_each([&](const Offer& o) { offer_added(s, o); });
   s.jobs.for_each([&](const Job& j) {
+    job_added(j);
     job_changed(s, j);
     if (!is_final(j.state)) ++counts[j.owner.value].live_jobs;
   });
@@ -199,6 +251,8 @@ void Index::rebuild(const State& s) {
       lease_opened(s, l);
     }
   });
+  for (const auto& a : s.answers) answer_added(a);
+  for (const auto& k : s.keys) key_added(s, k);
 }
 
 }  // namespace souk::market

@@ -71,28 +71,25 @@ struct ClassIndex {
   std::set<std::pair<std::int32_t, JobId>> wanting;  // Jobs that bid: (-priority, id).
   std::int64_t leased = 0;                           // Slots under lease.
   std::int64_t wanted = 0;                           // Slots `wanting` asks for.
-  std::map<Credits, std::int64_t> wanted_at;         // The same by limit price.
+  std::map<std::pair<Credits, AccountId>, std::int64_t> wanted_at;  // By limit price and owner.
 };
 
 // What a job counts for in ClassIndex::wanted and wanted_at.
 struct WantedSlots {
   std::int32_t slots = 0;
   Credits limit;
+  AccountId owner;
 
   bool operator==(const WantedSlots&) const = default;
 };
 
-// What a remembered answer is found by. Looks into the Answer it names, which stays where it is.
-struct AnswerKey {
-  AccountId account;
-  std::string_view key;
-
-  bool operator==(const AnswerKey&) const = default;
-  struct Hash {
-    std::size_t operator()(const AnswerKey& k) const {
-      return base::table_hash(k.key) + k.account.value;
-    }
-  };
+// Keys and answers by key_hash_of(). Nothing is known until somebody looks one up, so a replay,
+// which never does, does not pay for it. Never iterated.
+struct KeyIndex {
+  bool built = false;
+  std::uint64_t keys_dropped = 0;                            // From the front of State::keys.
+  std::unordered_map<std::uint64_t, std::uint64_t> keys;     // To the place, dropped ones counted.
+  std::unordered_map<std::uint64_t, const Answer*> answers;  // Which stay where they are.
 };
 
 // How many things an account has, for the limits in limits.h.
@@ -100,6 +97,11 @@ struct Counts {
   std::int32_t machines = 0;
   std::int32_t live_jobs = 0;
   std::int32_t tokens = 0;
+  std::int32_t sessions = 0;
+  std::int64_t keys = 0;          // Used within kKeysFor.
+  std::int64_t answer_bytes = 0;  // Of its answers whose text is kept.
+  // None of its answers before this one (those dropped counted) has a text.
+  std::uint64_t first_answer = 0;
 };
 
 // Everything that can be recomputed from the rest of the state and exists for speed only. Not part
@@ -107,16 +109,16 @@ struct Counts {
 struct Index {
   std::map<std::string, AccountId, std::less<>> account_by_name;
   std::map<base::Digest, TokenId> token_by_digest;
-  // The first `answers_known` of State::answers. The rest is added when somebody looks one up, so a
-  // replay, which never does, does not pay for it. Never iterated.
-  mutable std::unordered_map<AnswerKey, const Answer*, AnswerKey::Hash> answers;
-  mutable std::size_t answers_known = 0;
+  mutable KeyIndex by_key;
+  std::int64_t answer_bytes = 0;                    // Of all answers that are kept.
+  std::uint64_t answers_dropped = 0;                // From the front of State::answers.
   std::vector<ClassIndex> classes;                  // By class id - 1.
   std::vector<Counts> counts;                       // By account id.
   std::vector<std::uint32_t> row_of_offer;          // By offer id: its row in its class.
   std::vector<std::vector<OfferId>> offers_of;      // By machine id.
   std::vector<std::vector<LeaseId>> leases_of;      // Open ones, by machine id.
   std::vector<std::vector<MachineId>> machines_of;  // By account id.
+  std::vector<std::vector<JobId>> jobs_of;          // All that are kept, by account id, ascending.
   std::unordered_map<JobId, WantedSlots> wanted;    // Looked up, never iterated.
   DueSet<LeaseId> lease_due;
   DueSet<JobId> job_due;
@@ -132,13 +134,20 @@ struct Index {
   void offer_leased(const Offer& o);  // Only its free slots changed: looks at nothing else.
   void offer_removed(const Offer& o);
   void offers_changed(const State& s, MachineId m);  // Of one machine.
+  void job_added(const Job& j);
+  void job_removed(const Job& j);
   void job_changed(const State& s, const Job& j);
   void job_leaves(const Job& j);  // Before its class or priority changes; then job_changed().
   void lease_opened(const State& s, const Lease& l);
   void lease_changed(const State& s, const Lease& l);
   void lease_closed(const State& s, const Lease& l);
 
+  void answer_added(const Answer& a);
+  void answer_emptied(const Answer& a);  // Before its text goes.
   void answer_dropped(const Answer& a);  // The oldest.
+  void key_added(const State& s, const UsedKey& k);
+  void key_dropped(const UsedKey& k);  // The oldest.
+  const KeyIndex& keys_of(const State& s) const;
 
   void rebuild(const State& s);
 
@@ -148,6 +157,9 @@ struct Index {
 
 // How many more workers the job asks the market for: none unless it is queued or running.
 std::int32_t wanted_workers(const Job& j);
+
+// What an answer takes in memory.
+std::int64_t size_of(const Answer& a);
 
 // The opening of this offer around `now`, or the next one.
 const std::optional<Interval>& opening_of(const SupplyRow& row, const Offer& offer, Time now);

@@ -71,6 +71,26 @@ void check_jobs(const State& s, Problems& out) {
   });
 }
 
+void check_tokens(const State& s, Problems& out) {
+  std::map<TokenId, TokenShare> counted;
+  s.jobs.for_each([&](const Job& j) {
+    if (!j.token) return;
+    counted[j.token].used += share_of(j).used;
+    counted[j.token].spent += share_of(j).spent;
+  });
+  s.tokens.for_each([&](const Token& t) {
+    if ((t.scope == Scope::spend) != t.limit.has_value() || (!t.limit && t.used != Credits()))
+      return out.push_back(fmt::format("token {} has a limit it should not", to_string(t.id)));
+    if (!t.limit) return;
+    // What jobs spent that are forgotten since is the same of both.
+    const auto& known = counted[t.id];
+    if (t.used > *t.limit || t.spent < known.spent || t.spent > t.used ||
+        t.used - t.spent != known.used - known.spent)
+      out.push_back(fmt::format("token {} has used {} of {}, its jobs {}", to_string(t.id),
+                                to_string(t.used), to_string(*t.limit), to_string(known.used)));
+  });
+}
+
 void check_leases(const State& s, Problems& out) {
   std::map<OfferId, std::int32_t> leased;
   s.leases.for_each([&](const Lease& l) {
@@ -102,6 +122,7 @@ std::vector<std::string> broken_invariants(const State& s) {
   Problems out;
   check_ledger(s, out);
   check_jobs(s, out);
+  check_tokens(s, out);
   check_leases(s, out);
   return out;
 }

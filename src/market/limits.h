@@ -18,9 +18,14 @@ inline constexpr std::size_t kProfileMax = 32 * 1024;
 inline constexpr std::size_t kProfiles = 2'000;    // Kept in all.
 inline constexpr std::int32_t kPartsMax = 10'000;  // Of a job with work.
 inline constexpr std::size_t kNameOfBlobMax = 128;
+inline constexpr std::int32_t kProbePartsMax = 1'000;  // Each is one use of a probe.
 inline constexpr std::int32_t kRetriesMax = 1'000;
-inline constexpr std::size_t kListMax = 64;     // Packages, regions, lenders...
-inline constexpr std::size_t kWindowsMax = 32;  // Weekly windows of an offer.
+inline constexpr std::size_t kListMax = 64;          // Packages, regions, lenders...
+inline constexpr std::size_t kWordMax = 100;         // The name of a package, region or provider.
+inline constexpr std::size_t kDescriptionMax = 200;  // Of a machine's CPU, GPU or system.
+inline constexpr std::size_t kPackagesMax = 1'000;   // Of a machine,
+inline constexpr std::size_t kPackageBytesMax = 32 * 1024;  // and all their names.
+inline constexpr std::size_t kWindowsMax = 32;              // Weekly windows of an offer.
 inline constexpr std::size_t kMachinesPerAccount = 1'000;
 inline constexpr std::size_t kOffersPerMachine = 64;
 inline constexpr std::size_t kLiveJobsPerAccount = 1'000;
@@ -34,11 +39,17 @@ inline constexpr std::int32_t kSlotsMax = 100'000;  // Of one offer, or workers 
 inline constexpr base::Credits kMostPrice{1'000'000'000'000};
 inline constexpr base::Duration kLongestLease = base::days(3650);
 inline constexpr std::size_t kFeedback = 10'000;     // Kept in all.
+inline constexpr std::int32_t kRequestsPerDay = 5;   // For credits, of one account.
 inline constexpr std::size_t kStatementLines = 500;  // Kept per account.
 inline constexpr std::size_t kAuditEntries = 10'000;
-inline constexpr std::size_t kAnswers = 100'000;                // Kept in all,
-inline constexpr base::Duration kAnswersFor = base::hours(24);  // and for this long.
-inline constexpr std::size_t kConstraintSets = 64;  // Distinct ones that one round looks at.
+// That an idempotency key was used is known for this long, however many there are.
+inline constexpr base::Duration kKeysFor = base::hours(24);
+// The answers themselves are kept for a shorter time, and while they are not too many.
+inline constexpr base::Duration kAnswersFor = base::hours(1);
+inline constexpr std::size_t kAnswerBytesPerAccount = 1 << 20;
+inline constexpr std::size_t kAnswerBytes = 64 << 20;  // In all.
+inline constexpr std::size_t kConstraintSets = 64;     // Distinct ones that one round clears,
+inline constexpr std::size_t kSetsSearched = 256;      // and for which it looks for a match.
 inline constexpr std::size_t kDuePerTick = 4'096;
 
 }  // namespace souk::market

@@ -1,6 +1,8 @@
 #include "market/prices.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "base/check.h"
 
@@ -43,7 +45,148 @@ Credits quantile(const std::map<Credits, std::int64_t>& prices, std::int64_t vol
   CHECK(false);
 }
 
+void add_price(std::map<Credits, std::int64_t>& prices, Credits price, std::int64_t slots) {
+  auto it = prices.lower_bound(price);
+  // Full: count it at the nearest known price above, or the highest.
+  if (prices.size() >= kPricesPerHour && (it == prices.end() || it->first != price))
+    price = it == prices.end() ? prices.rbegin()->first : it->first;
+  prices[price] += slots;
+}
+
+// The middle one, or half way between the two in the middle.
+Credits median(std::vector<Credits> prices) {
+  CHECK(!prices.empty());
+  const auto middle = prices.begin() + static_cast<std::ptrdiff_t>(prices.size() / 2);
+  std::ranges::nth_element(prices, middle);
+  if (prices.size() % 2 == 1) return *middle;
+  const auto below = *std::ranges::max_element(prices.begin(), middle);
+  return Credits(below.micro + (middle->micro - below.micro) / 2);
+}
+
+// Accounts in groups that trade with each other, and what each of them paid or got.
+class Owners {
+ public:
+  explicit Owners(const std::vector<PairPrice>& pairs) {
+    for (const auto& p : pairs) {
+      accounts_.push_back(p.pair.borrower);
+      accounts_.push_back(p.pair.lender);
+    }
+    std::ranges::sort(accounts_);
+    const auto twice = std::ranges::unique(accounts_);
+    accounts_.erase(twice.begin(), twice.end());
+    group_.resize(accounts_.size());
+    std::iota(group_.begin(), group_.end(), std::size_t{0});
+    prices_.resize(accounts_.size());
+    for (const auto& p : pairs) {
+      const auto a = place(p.pair.borrower), b = place(p.pair.lender);
+      prices_[a].push_back(p.price);
+      prices_[b].push_back(p.price);
+      // The lower place leads, so that of two groups of a size the older accounts' comes first.
+      const auto [low, high] = std::minmax(leader(a), leader(b));
+      group_[high] = low;
+    }
+  }
+
+  // The group with the most owners.
+  [[nodiscard]] std::vector<AccountId> largest() {
+    std::vector<std::size_t> sizes(accounts_.size());
+    for (std::size_t i = 0; i < accounts_.size(); ++i) ++sizes[leader(i)];
+    const auto most = std::ranges::max_element(sizes) - sizes.begin();
+    std::vector<AccountId> out;
+    for (std::size_t i = 0; i < accounts_.size(); ++i)
+      if (std::cmp_equal(leader(i), most)) out.push_back(accounts_[i]);
+    return out;
+  }
+  [[nodiscard]] Credits median_of(AccountId account) const {
+    return median(prices_[place(account)]);
+  }
+
+ private:
+  [[nodiscard]] std::size_t place(AccountId account) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(accounts_, account) -
+                                    accounts_.begin());
+  }
+  std::size_t leader(std::size_t i) {
+    while (group_[i] != i) i = group_[i] = group_[group_[i]];
+    return i;
+  }
+
+  std::vector<AccountId> accounts_;  // In order.
+  std::vector<std::size_t> group_;   // A place in the same group; of its leader its own.
+  std::vector<std::vector<Credits>> prices_;
+};
+
 }  // namespace
+
+Credits step_towards(Credits from, Credits price) {
+  const auto step =
+      static_cast<std::int64_t>(static_cast<__int128>(from.micro) * kMostChangePpm / kOne);
+  return std::clamp(price, Credits(from.micro - step), Credits(from.micro + step));
+}
+
+bool PriceHistory::GoingRate::counts(const OwnerPair& pair) const {
+  return price && std::ranges::binary_search(owners, pair.borrower);
+}
+
+const PriceHistory::GoingRate& PriceHistory::going_rate() const {
+  if (known_rate_) return *known_rate_;
+  auto& out = known_rate_.emplace();
+  if (pairs_.size() + 1 < kLeastOwners) return out;  // A group of n has n - 1 pairs at least.
+  Owners owners(pairs_);
+  out.owners = owners.largest();
+  if (out.owners.size() < kLeastOwners) return out;
+  std::vector<Credits> medians;
+  for (const auto account : out.owners) medians.push_back(owners.median_of(account));
+  out.price = median(std::move(medians));
+  return out;
+}
+
+std::optional<Credits> PriceHistory::rate() const { return going_rate().price; }
+
+// Where there is no room for another pair, the oldest goes; first of those that do not count.
+void PriceHistory::make_room(const OwnerPair& pair) {
+  const auto drop_oldest = [&](auto wanted) {
+    auto oldest = pairs_.end();
+    for (auto it = pairs_.begin(); it != pairs_.end(); ++it)
+      if (wanted(*it) && (oldest == pairs_.end() || it->at < oldest->at)) oldest = it;
+    if (oldest == pairs_.end()) return false;
+    pairs_.erase(oldest);
+    known_rate_.reset();
+    return true;
+  };
+  const auto cap = [&](auto mine) {
+    if (static_cast<std::size_t>(std::ranges::count_if(pairs_, mine)) >= kPairsPerOwner)
+      drop_oldest(mine);
+  };
+  cap([&](const PairPrice& p) { return p.pair.borrower == pair.borrower; });
+  cap([&](const PairPrice& p) { return p.pair.lender == pair.lender; });
+  if (pairs_.size() < kPairsKept) return;
+  const auto rate = going_rate();
+  if (!drop_oldest([&](const PairPrice& p) { return !rate.counts(p.pair); }))
+    drop_oldest([](const PairPrice&) { return true; });
+}
+
+void PriceHistory::note_pair(Time at, const OwnerPair& pair, Credits price) {
+  const auto old = std::erase_if(pairs_, [&](const auto& p) { return p.at + kPairsFor <= at; });
+  if (old > 0) known_rate_.reset();
+  const auto find = [&] { return std::ranges::lower_bound(pairs_, pair, {}, &PairPrice::pair); };
+  if (const auto it = find(); it != pairs_.end() && it->pair == pair) {
+    if (it->price != price) known_rate_.reset();
+    it->price = price;
+    it->at = at;
+    return;
+  }
+  make_room(pair);
+  pairs_.insert(find(), {pair, price, at});
+  known_rate_.reset();
+}
+
+void PriceHistory::paid(Time at, const OwnerPair& pair, Credits price, std::int64_t slots) {
+  note_pair(at, pair, price);
+  if (slots == 0) return;
+  const auto& rate = going_rate();
+  if (rate.counts(pair)) bucket(at).count(step_towards(*rate.price, price), slots);
+}
 
 HourBucket& PriceHistory::bucket(Time at) {
   const auto hour = hour_of(at);
@@ -54,20 +197,18 @@ HourBucket& PriceHistory::bucket(Time at) {
 const HourSums& HourBucket::sums() const {
   if (known_sums) return *known_sums;
   known_sums.emplace();
-  for (const auto& [price, n] : traded) {
+  for (const auto& [price, n] : counted) {
     known_sums->value += static_cast<__int128>(price.micro) * n;
     known_sums->slots += n;
   }
   return *known_sums;
 }
 
-void HourBucket::add(Credits price, std::int64_t slots) {
+void HourBucket::add(Credits price, std::int64_t slots) { add_price(traded, price, slots); }
+
+void HourBucket::count(Credits price, std::int64_t slots) {
   known_sums.reset();
-  auto it = traded.lower_bound(price);
-  // Full: count it at the nearest known price above, or the highest.
-  if (traded.size() >= kPricesPerHour && (it == traded.end() || it->first != price))
-    price = it == traded.end() ? traded.rbegin()->first : it->first;
-  traded[price] += slots;
+  add_price(counted, price, slots);
 }
 
 void PriceHistory::traded(Time at, Credits price, std::int64_t slots) {
@@ -97,8 +238,11 @@ PriceSummary PriceHistory::summary(Time from, Time until) const {
   Mean mean;
   for (const auto& b : hours_) {
     if (b.hour < hour_of(from) || b.hour > hour_of(until - Duration(1))) continue;
-    for (const auto& [price, slots] : b.traded) prices[price] += slots;
-    mean.add(b);
+    for (const auto& [price, slots] : b.traded) {
+      prices[price] += slots;
+      mean.sum += static_cast<__int128>(price.micro) * slots;
+      mean.slots += slots;
+    }
   }
   PriceSummary out;
   out.volume = mean.slots;
@@ -139,6 +283,18 @@ std::optional<Duration> PriceHistory::median_run_time() const {
   return sorted[sorted.size() / 2];
 }
 
+void Queue::add(AccountId owner, std::int64_t slots) {
+  by_owner_[owner] += slots;
+  all_ += slots;
+}
+
+std::int64_t Queue::counted(std::int64_t capacity) const {
+  std::int64_t most = 0;
+  for (const auto& [owner, slots] : by_owner_) most = std::max(most, slots);
+  const auto others = all_ - most;
+  return others + std::min(most, std::max(others, capacity / 10));
+}
+
 Credits anchor_price(const PriceHistory& history, Credits class_price, Time slot) {
   return history.anchor(hour_of_day(hour_of(slot))).value_or(class_price);
 }
@@ -157,7 +313,9 @@ Credits suggested_price(const PriceHistory& history, Credits class_price, const 
   if (capacity > 0) x = (pressure.leased * kOne + pressure.queued * r) / capacity;
   if (hour_of(slot) != hour_of(now)) x = history.utilisation_ppm(hour).value_or(x);
 
-  const auto factor = std::clamp<std::int64_t>(kOne + x - kUsual, 500'000, 2 * kOne);
+  const auto change = std::clamp<std::int64_t>(x - kUsual, -kOne / 2, kOne);
+  const auto seen = std::min(capacity + pressure.queued, kThickMarket);
+  const auto factor = kOne + change * seen / kThickMarket;
   return Credits(static_cast<std::int64_t>(static_cast<__int128>(anchor.micro) * factor / kOne));
 }
 

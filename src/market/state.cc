@@ -1,6 +1,7 @@
 #include "market/state.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace souk::market {
 
@@ -21,12 +22,37 @@ const Token* State::find_token(const base::Digest& digest, Time at) const {
   return token->expires > at ? token : nullptr;
 }
 
-const Answer* State::find_answer(AccountId account, const std::string& key) const {
-  auto& known = index.answers;
-  for (auto& n = index.answers_known; n < answers.size(); ++n)
-    known[{answers[n].account, answers[n].key}] = &answers[n];
-  const auto it = known.find({account, key});
-  return it == known.end() ? nullptr : it->second;
+const UsedKey* State::find_key(AccountId account, std::string_view key) const {
+  const auto& known = index.keys_of(*this);
+  const auto it = known.keys.find(key_hash_of(account, key));
+  if (it == known.keys.end()) return nullptr;
+  const auto& found = keys[it->second - known.keys_dropped];
+  return found.account == account ? &found : nullptr;
+}
+
+const Answer* State::find_answer(AccountId account, std::string_view key) const {
+  const auto& known = index.keys_of(*this);
+  const auto it = known.answers.find(key_hash_of(account, key));
+  return it == known.answers.end() || it->second->account != account ? nullptr : it->second;
+}
+
+std::uint64_t key_hash_of(AccountId account, std::string_view key) {
+  auto text = to_string(account) + "/";
+  text += key;
+  return base::short_hash(text);
+}
+
+std::uint64_t pack_id(std::string_view id) {
+  if (id.size() < 2 || id[0] < 'a' || id[0] > 'z') return 0;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(id.data() + 1, id.data() + id.size(), number);
+  if (error != std::errc() || end != id.data() + id.size() || number >> 56 != 0) return 0;
+  return number << 8 | static_cast<unsigned char>(id[0]);
+}
+
+std::string unpack_id(std::uint64_t packed) {
+  if (packed == 0) return "";
+  return static_cast<char>(packed & 0xff) + std::to_string(packed >> 8);
 }
 
 Credits State::free_budget(const Job& j) const {
@@ -34,6 +60,8 @@ Credits State::free_budget(const Job& j) const {
   if (hold == nullptr) return {};
   auto left = hold->left;
   for (const auto id : j.leases) left -= committed(leases.at(id));
+  for (const auto& part : j.parts)
+    for (const auto& answer : part.answers) left -= answer.owed;
   return left;
 }
 
@@ -42,13 +70,15 @@ Credits State::suggested(ClassId c, Time at, Time slot) const {
   const auto anchor = anchor_price(prices[c.value - 1], slot_class(c).price, slot);
   Pressure pressure{.leased = index_of_class.leased};
   const auto& wanted = index_of_class.wanted_at;
-  for (auto it = wanted.lower_bound(anchor); it != wanted.end(); ++it)
-    pressure.queued += it->second;
+  Queue queue;
+  for (auto it = wanted.lower_bound({anchor, {}}); it != wanted.end(); ++it)
+    queue.add(it->first.second, it->second);
   for (const auto& row : index_of_class.supply) {
     if (!row.usable || row.free <= 0 || row.reserve > anchor || row.paused_until > at) continue;
     const auto& open = opening_of(row, offers.at(row.offer), at);
     if (open && open->contains(at)) pressure.free += row.free;
   }
+  pressure.queued = queue.counted(pressure.leased + pressure.free);
   return suggested_price(prices[c.value - 1], slot_class(c).price, pressure, at, slot);
 }
 
@@ -58,6 +88,32 @@ Credits committed(const Lease& l) {
   auto sum = base::cost(l.term.pays, l.slots, l.term.until - begin) - l.term_paid;
   if (l.next) sum += base::cost(l.next->pays, l.slots, l.next->until - l.next->from);
   return sum;
+}
+
+namespace {
+
+// As Decider::settle would bill it.
+Credits accrued(const Lease& l, bool by_work, Time now) {
+  if (l.state == LeaseState::granted || l.state == LeaseState::closed) return {};
+  const auto time = std::min(now, l.term.until) - std::max(l.term.from, l.started);
+  const auto billed = by_work ? std::min(l.worked, term_length(l)) : std::max(time, Duration());
+  auto out = std::max(Credits(), base::cost(l.term.pays, l.slots, billed) - l.term_paid);
+  if (!l.next) return out;
+  const auto more =
+      by_work ? l.worked - term_length(l) : std::min(now, l.next->until) - l.next->from;
+  const auto most = l.next->until - l.next->from;
+  out += base::cost(l.next->pays, l.slots, std::clamp(more, Duration(), most));
+  return out;
+}
+
+}  // namespace
+
+Credits accrued(const State& s, const Job& j, Time now) {
+  Credits out;
+  for (const auto id : j.leases) out += accrued(s.leases.at(id), paid_by_work(j), now);
+  for (const auto& part : j.parts)
+    for (const auto& answer : part.answers) out += answer.owed;
+  return out;
 }
 
 Credits least_budget(Credits limit, std::int32_t workers, const Settings& settings) {
@@ -93,7 +149,8 @@ Events founding_events() {
                             .memory_mib = row.memory_gib * 1024,
                             .gpus = row.gpus,
                             .gpu_memory_mib = row.gpu_memory_gib * 1024,
-                            .price = Credits(row.milli_credits * 1000)}});
+                            .price = Credits(row.milli_credits * 1000),
+                            .mechanism = std::string(kDefaultMechanism)}});
   }
   return out;
 }

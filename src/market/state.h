@@ -34,14 +34,16 @@ struct State {
   std::vector<PriceHistory> prices;                   // By class id - 1.
   std::vector<std::deque<StatementLine>> statements;  // By account id - 1, oldest first.
   std::deque<AuditEntry> audit;                       // Oldest first.
-  std::deque<Answer> answers;                         // Oldest first.
+  std::deque<Answer> answers;                         // The latest, oldest first.
   std::vector<Tallies> tallies;                       // By class id - 1.
   std::vector<std::vector<Standing>> standings;       // By class id - 1.
   std::map<std::string, Profile> profiles;            // The kProfiles learnt last.
+  std::deque<UsedKey> keys;                           // Of the last kKeysFor, oldest first.
+  std::map<AccountId, CreditRequest> requests;        // For credits, the last of each account.
 
   SOUK_FIELDS(State, now, events, settings, classes, accounts, tokens, machines, offers, jobs,
               leases, feedback, ledger, prices, statements, audit, answers, tallies, standings,
-              profiles)
+              profiles, keys, requests)
 
   Index index;  // Derived; see index.h.
 
@@ -56,7 +58,9 @@ struct State {
   [[nodiscard]] const Account* find_account(std::string_view name) const;
   // The live token with this digest, or nothing when it is unknown or expired.
   [[nodiscard]] const Token* find_token(const base::Digest& digest, Time at) const;
-  [[nodiscard]] const Answer* find_answer(AccountId account, const std::string& key) const;
+  // What is known of a request under this key: that it was made within kKeysFor, and its answer.
+  [[nodiscard]] const UsedKey* find_key(AccountId account, std::string_view key) const;
+  [[nodiscard]] const Answer* find_answer(AccountId account, std::string_view key) const;
   // What is left in the job's escrow and not promised to its open leases.
   [[nodiscard]] Credits free_budget(const Job& j) const;
   // The suggested price of a class for the hour that contains `slot`.
@@ -68,6 +72,10 @@ inline base::HoldId hold_of(JobId job) { return base::HoldId(job.value); }
 
 // The most the lease can still cost its borrower: its terms to their ends, less what was paid.
 [[nodiscard]] Credits committed(const Lease& l);
+
+// What a job's workers have earned by `now` and were not paid yet, if they are heard of again: it
+// is settled now and then, not every second. Of a replicated job: what undecided answers would get.
+[[nodiscard]] Credits accrued(const State& s, const Job& j, Time now);
 
 // What `workers` workers may cost for the shortest term at this limit price: the least budget with
 // which they are worth starting.

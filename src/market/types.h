@@ -63,8 +63,14 @@ struct Token {
   std::string label;
   Time created;
   Time expires = base::kNever;
+  bool session = false;  // Made by logging in, and counted apart from those that people make.
+  // With scope spend: the most that `used` may come to; the sums of TokenShare over its jobs.
+  std::optional<Credits> limit;
+  Credits used;
+  Credits spent;
 
-  SOUK_FIELDS(Token, id, account, scope, machine, digest, label, created, expires)
+  SOUK_FIELDS(Token, id, account, scope, machine, digest, label, created, expires, session, limit,
+              used, spent)
 };
 
 // What a mechanism with a memory (Karma) knows of an account.
@@ -87,6 +93,9 @@ struct Trial {
 // The name under which a market runs a program of the operator's as a mechanism: parameter
 // `program` names it, `fallback` what clears when it misbehaves.
 inline constexpr std::string_view kExternal = "external";
+
+// What the classes of a new market begin with (docs/decisions/0032).
+inline constexpr std::string_view kDefaultMechanism = "vickrey";
 
 // A commodity: what one slot of this class guarantees at least.
 struct SlotClass {
@@ -144,9 +153,12 @@ struct Machine {
   std::int32_t reliability_ppm = 900'000;
   bool online = true;  // False after it broke a lease by silence, until it is heard again.
   Time created;
-  std::string doubted;  // Why: it failed a challenge, and lends nothing until it passes one.
+  std::string doubted;      // Why: it failed a challenge, and lends nothing until it passes one.
+  std::int64_t leases = 0;  // Kept or broken: what the reliability is made from.
+  Duration lane;            // What a core took for a lane of its last challenge; 0: not known.
 
-  SOUK_FIELDS(Machine, id, owner, name, spec, reliability_ppm, online, created, doubted)
+  SOUK_FIELDS(Machine, id, owner, name, spec, reliability_ppm, online, created, doubted, leases,
+              lane)
 };
 
 // The part of an offer its lender can edit.
@@ -232,6 +244,19 @@ struct Retry {
   SOUK_FIELDS(Retry, lost, failed, max)
 };
 
+// What a lease gave for a part that more than one owner must agree on, until they do.
+struct PartAnswer {
+  LeaseId lease;
+  AccountId lender;
+  MachineId machine;
+  std::string result;
+  Credits owed;  // For its time, if it is confirmed; stays in the job's escrow until then.
+  Credits fee;   // Of that, the platform's.
+  Time until;    // The time that was paid ends here.
+
+  SOUK_FIELDS(PartAnswer, lease, lender, machine, result, owed, fee, until)
+};
+
 // What is known of one numbered part of a job's work, once there is anything to know.
 struct JobPart {
   std::int32_t index = 0;
@@ -239,8 +264,12 @@ struct JobPart {
   std::int32_t tries = 0;  // That came to nothing.
   std::string checkpoint;  // Names of blobs, empty: none.
   std::string result;
+  std::vector<PartAnswer> answers;  // Of a job with `replicate`, while it is undecided.
 
-  SOUK_FIELDS(JobPart, index, done, tries, checkpoint, result)
+  [[nodiscard]] bool answered_by(AccountId lender) const {
+    return std::ranges::find(answers, lender, &PartAnswer::lender) != answers.end();
+  }
+  SOUK_FIELDS(JobPart, index, done, tries, checkpoint, result, answers)
 };
 
 // What a job's workers are paid for: the time that they run, or the part of it that led to accepted
@@ -289,6 +318,13 @@ struct Job {
   std::vector<Move> moves;    // The latest, oldest first.
   Pay pay = Pay::time;
   std::int64_t paid_through = 0;  // Wages up to this number are paid (AcceptWork).
+  std::int32_t replicate = 1;     // So many owners must give the same result for each part.
+  // Of a probe: the result that each part must have. It runs where it is aimed, once for an owner.
+  std::string expect;
+  MachineId aimed;                // Where its next part is to run; none: nowhere yet.
+  std::vector<AccountId> probed;  // Owners that had a part of it.
+  TokenId token;                  // With which it was submitted, if that can spend only so much.
+  Credits token_budget;           // What of the budget was asked for with that token.
 
   [[nodiscard]] const JobPart* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &JobPart::index);
@@ -296,8 +332,20 @@ struct Job {
   }
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
               held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
-              forecast, planned, planned_why, also, moves, pay, paid_through)
+              forecast, planned, planned_why, also, moves, pay, paid_through, replicate, expect,
+              aimed, probed, token, token_budget)
 };
+
+// What a job takes of the limit of its token, and what of that it has spent: its budget while it
+// lives, since that is in escrow, then what it cost; never more than was asked for with the token.
+struct TokenShare {
+  Credits used;
+  Credits spent;
+};
+[[nodiscard]] inline TokenShare share_of(const Job& j) {
+  return {.used = std::min(is_final(j.state) ? j.spent : j.terms.budget, j.token_budget),
+          .spent = std::min(j.spent, j.token_budget)};
+}
 
 // How many workers the job is to have now: its maximum, or what was planned within its bounds.
 [[nodiscard]] inline std::int32_t aimed_workers(const Job& j) {
@@ -307,6 +355,12 @@ struct Job {
 
 // The workers of such a job may come and go: losing one costs the job nothing.
 [[nodiscard]] inline bool paid_by_work(const Job& j) { return j.pay == Pay::work; }
+
+// Each part of such a job is done by more than one owner, and paid when they agree.
+[[nodiscard]] inline bool is_replicated(const Job& j) { return j.replicate > 1; }
+
+// An operator's job whose result is known: it shows whether a lender does the work.
+[[nodiscard]] inline bool is_probe(const Job& j) { return !j.expect.empty(); }
 
 // A price for a length of time. Buyer pays, seller gets, per slot-hour.
 struct Term {
@@ -375,6 +429,21 @@ struct Feedback {
   SOUK_FIELDS(Feedback, id, account, category, text, at)
 };
 
+// The last time an account asked the operator for credits. Open until it is answered.
+struct CreditRequest {
+  Credits amount;
+  std::string why;
+  Time at;
+  Time answered;     // Zero: it is open.
+  Credits granted;   // Zero, once answered: declined.
+  std::string word;  // What the operator says to it.
+  Time day;          // When the first of the last `times` requests was made: a day has few.
+  std::int32_t times = 0;
+
+  [[nodiscard]] bool open() const { return answered == Time(); }
+  SOUK_FIELDS(CreditRequest, amount, why, at, answered, granted, word, day, times)
+};
+
 // What the operator can set for the whole market.
 struct Settings {
   std::int32_t fee_ppm = 0;
@@ -389,10 +458,12 @@ struct Settings {
   Duration low_escrow = base::minutes(10);  // Warn when this much runway is left.
   Duration history = base::days(7);         // Price history kept.
   Duration retention = base::days(30);      // Ended jobs and leases kept.
+  Duration pickup = base::seconds(20);  // A lease that its machine has not taken by then goes on.
+  std::int32_t probes_ppm = 5'000;      // Of batch leases, so many are followed by a probe.
 
   bool operator==(const Settings&) const = default;
   SOUK_FIELDS(Settings, fee_ppm, signup_bonus, signup_open, term, shortest_term, drain,
-              settle_every, silence, setup, low_escrow, history, retention)
+              settle_every, silence, setup, low_escrow, history, retention, pickup, probes_ppm)
 };
 
 // One movement of one account's credits, with its reason. Payments of one lease are one line.
@@ -420,13 +491,35 @@ struct AuditEntry {
 // The first answer to a request with an idempotency key; a repeat gets it again.
 struct Answer {
   AccountId account;
-  std::string key;
+  std::string key;                // As it was sent; since there is `key_hash`, empty.
   std::uint64_t fingerprint = 0;  // Of method, path and body.
   std::int32_t status = 0;
-  std::string body;
+  std::string body;  // Empty where it is not kept.
+  Time at;
+  std::uint64_t key_hash = 0;  // key_hash_of(account, key).
+  std::string made;            // The id of what the request made, or empty.
+  // A repeat has no effect in itself, because reports are numbered: its key need not be kept.
+  bool numbered = false;
+
+  SOUK_FIELDS(Answer, account, key, fingerprint, status, body, at, key_hash, made, numbered)
+};
+
+// That a key was used, in few bytes: kept for kKeysFor whatever happens to the answer.
+struct UsedKey {
+  AccountId account;
+  std::uint64_t key_hash = 0;
+  std::uint64_t fingerprint = 0;
+  std::uint64_t made = 0;  // An id (pack_id), or 0.
   Time at;
 
-  SOUK_FIELDS(Answer, account, key, fingerprint, status, body, at)
+  SOUK_FIELDS(UsedKey, account, key_hash, fingerprint, made, at)
 };
+
+// What an idempotency key is known by. Keys of two accounts never meet.
+[[nodiscard]] std::uint64_t key_hash_of(AccountId account, std::string_view key);
+
+// "j17" as a number, 0 for what is no id, and back.
+[[nodiscard]] std::uint64_t pack_id(std::string_view id);
+[[nodiscard]] std::string unpack_id(std::uint64_t packed);
 
 }  // namespace souk::market

@@ -6,12 +6,15 @@
 #include <map>
 
 #include "base/text.h"
+#include "market/decide/decider.h"
+#include "mechanism/mechanism.h"
 
 namespace souk::market {
 namespace {
 
 struct Candidate {
   const Offer* offer;
+  Credits ask;
   std::vector<Obstacle> obstacles;
   std::int64_t slots;  // Free ones, or all when `full` is what is wrong.
   Time ready;          // When window, full or paused end; kNever if unknown.
@@ -25,11 +28,21 @@ Time leases_end(const State& s, const Offer& offer) {
   return end;
 }
 
-Candidate examine(const State& s, const Job& job, const Demands& demands, const Offer& o,
-                  Time now) {
-  Candidate c{&o, {}, o.terms.slots - o.leased, now};
+// Who asks, and when.
+struct Question {
+  const State& s;
+  const Job& job;
+  Time now;
+  Demands demands;
+  std::span<const MachineId> unheard;
+  Credits at_market;  // What offers without a reserve ask for.
+};
+
+Candidate examine(const Question& q, const Offer& o) {
+  const auto& [s, job, now, demands, unheard, at_market] = q;
+  Candidate c{&o, o.terms.reserve.value_or(at_market), {}, o.terms.slots - o.leased, now};
   const auto& machine = s.machines.at(o.machine);
-  if (o.terms.reserve.value_or(Credits()) > job.terms.limit) c.obstacles.push_back(Obstacle::price);
+  if (c.ask > job.terms.limit) c.obstacles.push_back(Obstacle::price);
   if (const auto open = opening(o.terms.availability, now); !open || !open->contains(now)) {
     c.obstacles.push_back(Obstacle::window);
     c.ready = open ? open->from : base::kNever;
@@ -44,7 +57,8 @@ Candidate examine(const State& s, const Job& job, const Demands& demands, const 
     c.ready = std::max(c.ready, o.paused_until);
   }
   if (o.draining) c.obstacles.push_back(Obstacle::draining);
-  if (!machine.online) c.obstacles.push_back(Obstacle::offline);
+  if (!machine.online || std::ranges::binary_search(unheard, machine.id))
+    c.obstacles.push_back(Obstacle::offline);
   if (!s.accounts.at(o.owner).frozen.empty()) c.obstacles.push_back(Obstacle::frozen);
   for (const auto obstacle : unmet(demands, machine)) c.obstacles.push_back(obstacle);
   for (const auto& a : job.avoided)
@@ -58,11 +72,7 @@ bool covers(const SlotClass& big, const SlotClass& small) {
 }
 
 // All that is needed to look for relaxations.
-struct Search {
-  const State& s;
-  const Job& job;
-  Time now;
-  Demands demands;
+struct Search : Question {
   std::vector<Candidate> candidates;
   Why& out;
 
@@ -79,7 +89,7 @@ struct Search {
     std::map<Credits, std::int64_t> by_price;
     for (const auto& c : candidates)
       if (std::ranges::all_of(c.obstacles, [](Obstacle o) { return o == Obstacle::price; }))
-        by_price[std::max(c.offer->terms.reserve.value_or(Credits()), job.terms.limit)] += c.slots;
+        by_price[std::max(c.ask, job.terms.limit)] += c.slots;
     std::int64_t slots = 0;
     for (const auto& [reserve, n] : by_price) {
       if ((slots += n) < out.needed) continue;
@@ -87,7 +97,7 @@ struct Search {
       out.relaxations.push_back({RelaxKind::price,
                                  fmt::format("raise the limit price to {}", to_string(reserve)),
                                  slots, Credits((reserve - job.terms.limit).micro * out.needed),
-                                 fmt::format("--limit {}", to_string(reserve))});
+                                 fmt::format("--price {}", to_string(reserve))});
       return;
     }
   }
@@ -148,11 +158,13 @@ struct Search {
     const auto usual = s.suggested(job.slot_class, now, now);
     for (const auto& other : s.classes) {
       if (other.id == mine.id || other.retired || !covers(other, mine)) continue;
+      Question there = *this;
+      there.at_market = market_ask(s, other, now);
       std::map<Credits, std::int64_t> by_price;
       for (const auto& row : s.index.classes[other.id.value - 1].supply) {
         if (!row.offer) continue;
-        const auto c = examine(s, job, demands, s.offers.at(row.offer), now);
-        if (c.obstacles.empty()) by_price[row.reserve] += c.slots;
+        const auto c = examine(there, s.offers.at(row.offer));
+        if (c.obstacles.empty()) by_price[c.ask] += c.slots;
       }
       std::int64_t slots = 0;
       for (const auto& [reserve, n] : by_price) {
@@ -177,29 +189,106 @@ struct Search {
   }
 };
 
-std::string summarise(const Why& w, const Job& job) {
-  if (is_final(job.state))
-    return fmt::format("it has ended: {} ({})", to_string(job.state), job.reason);
+// The demand that no offer meets, in words; empty where each demand is met by some.
+std::string unmet_by_all(const Search& search) {
+  if (search.candidates.empty()) return "";
+  const auto& c = search.job.terms.constraints;
+  const std::pair<Obstacle, std::string> demands[] = {
+      {Obstacle::packages, "packages " + base::join(c.packages, ", ")},
+      {Obstacle::region, "regions " + base::join(c.regions, ", ")},
+      {Obstacle::rtt, fmt::format("a round trip of {} ms", c.max_rtt_ms)},
+      {Obstacle::reliability, fmt::format("a reliability of {}", c.min_reliability_ppm / 1e6)},
+      {Obstacle::lender, "certain lenders"},
+      {Obstacle::provider, "certain providers"}};
+  for (const auto& [obstacle, words] : demands)
+    if (std::ranges::all_of(search.candidates, [&](const Candidate& offer) {
+          return std::ranges::find(offer.obstacles, obstacle) != offer.obstacles.end();
+        }))
+      return words;
+  return "";
+}
+
+// Jobs that bid in one book with this one, itself included; at most `most` are counted.
+std::int64_t bids_beside(const Search& search, std::int64_t most) {
+  constexpr int looked_at = 10'000;  // The rest would not change much.
+  std::int64_t bids = 0;
+  int looked = 0;
+  const auto& s = search.s;
+  for (const auto& [priority, id] : s.index.classes[search.job.slot_class.value - 1].wanting) {
+    if (bids >= most || looked++ == looked_at) break;
+    bids += demands_of(s.jobs.at(id), search.now) == search.demands;
+  }
+  return bids;
+}
+
+// What the mechanism in force lacks to trade at all, or nothing.
+std::string mechanism_lacks(const Search& search) {
+  const auto& slot_class = search.s.slot_class(search.job.slot_class);
+  const auto name = slot_class.mechanism_at(search.now);
+  const auto info = mechanism::find(name);
+  if (!info) return "";  // A program.
+  const auto& least = (*info)->least;
+  if (least.met(1, 1)) return "";
+  const auto bids = bids_beside(search, least.together);
+  const auto asks = std::ranges::count_if(search.candidates,
+                                          [](const Candidate& c) { return c.obstacles.empty(); });
+  if (least.met(bids, asks)) return "";
+  const auto count = [](std::int64_t n, std::string_view noun) {
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  };
+  const auto needs = least.bids + least.asks < least.together
+                         ? count(least.together, "bid") + " and asks together"
+                         : count(least.bids, "bid") + " and " + count(least.asks, "ask");
+  auto out =
+      fmt::format("mechanism {} trades nothing with fewer than {}, and there {} {} and {}", name,
+                  needs, bids == 1 ? "is" : "are", count(bids, "bid"), count(asks, "ask"));
+  if (!slot_class.trial) return out;
+  const auto slice = slot_class.trial->slice.us;
+  const Time next((search.now.us / slice + 1) * slice);
+  return out + fmt::format("; {} has its turn at {}", slot_class.mechanism_at(next),
+                           base::to_string(next));
+}
+
+// "it has succeeded", with the reason where that says more than the state does.
+std::string ended_text(const Job& job) {
+  const auto state = std::string(to_string(job.state));
+  auto out = (job.state == JobState::cancelled ? "it was " : "it has ") + state;
+  if (!job.reason.empty() && job.reason != state) out += ": " + job.reason;
+  return out;
+}
+
+std::string summarise(const Why& w, const Search& search) {
+  const auto& job = search.job;
+  if (is_final(job.state)) return ended_text(job);
   if (job.state == JobState::paused) return "it is paused: " + job.reason;
+  if (is_probe(job) && !job.aimed) return "it is a probe: no machine has been drawn for it yet";
   if (wanted_workers(job) == 0) return "it has all the workers it wants";
   const auto needs = fmt::format("it needs {} slot{}", w.needed, w.needed == 1 ? "" : "s");
-  if (w.matching >= w.needed)
+  if (w.matching >= w.needed) {
+    const auto lacks = mechanism_lacks(search);
+    if (!lacks.empty()) return needs + fmt::format(" and {} match, but {}", w.matching, lacks);
     return needs +
            fmt::format(" and {} match: the next round decides, or others bid more", w.matching);
+  }
+  if (const auto demand = unmet_by_all(search); !demand.empty())
+    return needs + " and none match: no offer meets its demand for " + demand;
   return needs +
          fmt::format(" and {} match", w.matching == 0 ? "none" : std::to_string(w.matching));
 }
 
 }  // namespace
 
-Why why(const State& s, const Job& job, Time now) {
+Why why(const State& s, const Job& job, Time now, std::span<const MachineId> unheard) {
   Why out;
   out.needed = least_workers(job);
-  Search search{s, job, now, demands_of(job, now), {}, out};
+  Search search{{s, job, now, demands_of(job, now), unheard,
+                 market_ask(s, s.slot_class(job.slot_class), now)},
+                {},
+                out};
   std::map<std::vector<Obstacle>, Excluded> groups;
   for (const auto& row : s.index.classes[job.slot_class.value - 1].supply) {
     if (!row.offer) continue;
-    auto c = examine(s, job, search.demands, s.offers.at(row.offer), now);
+    auto c = examine(search, s.offers.at(row.offer));
     if (c.obstacles.empty()) {
       out.matching += c.slots;
     } else {
@@ -213,7 +302,7 @@ Why why(const State& s, const Job& job, Time now) {
   for (auto& [key, group] : groups) out.groups.push_back(std::move(group));
   std::ranges::sort(out.groups, std::greater(),
                     [](const Excluded& g) { return std::pair(g.slots, g.example); });
-  out.summary = summarise(out, job);
+  out.summary = summarise(out, search);
   if (is_final(job.state) || (job.state != JobState::paused && wanted_workers(job) == 0))
     return out;
   search.budget();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct Relaxation {
   std::string change;      // "raise the limit price to 0.6"
   std::int64_t slots = 0;  // That would match then.
   Credits extra;           // More per hour than now, for the workers it needs.
-  std::string flag;        // What to type: "--limit 0.6"
+  std::string flag;        // What to type: "--price 0.6"
 };
 
 struct Why {
@@ -37,6 +38,8 @@ struct Why {
 };
 
 // Why this job does not run, or does not have all the workers it wants, and what would help.
-[[nodiscard]] Why why(const State& s, const Job& job, Time now);
+// `unheard`, in order: machines that get no lease until their agents are heard again.
+[[nodiscard]] Why why(const State& s, const Job& job, Time now,
+                      std::span<const MachineId> unheard = {});
 
 }  // namespace souk::market

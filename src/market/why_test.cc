@@ -39,7 +39,7 @@ TEST(Why, EachObstacleIsNamed) {
     EXPECT_EQ(answer.groups[0].offers, 1) << what;
     EXPECT_EQ(answer.groups[0].example, offer) << what;
     EXPECT_EQ(answer.matching, 0) << what;
-    EXPECT_EQ(answer.summary, "it needs 1 slot and none match") << what;
+    EXPECT_TRUE(answer.summary.starts_with("it needs 1 slot and none match")) << what;
     w.run(user(w.bob), CancelJob{job, ""});
   };
   auto t = fits;
@@ -98,7 +98,7 @@ TEST(Why, EachRelaxationAloneWouldLetTheJobStart) {
        "--lenders any"},
       {RelaxKind::provider, [](JobTerms& t) { t.constraints.providers_refused = {"community"}; },
        "--providers any"},
-      {RelaxKind::price, [](JobTerms& t) { t.limit = 0.4_cr; }, "--limit 0.6"},
+      {RelaxKind::price, [](JobTerms& t) { t.limit = 0.4_cr; }, "--price 0.6"},
       {RelaxKind::workers, [](JobTerms& t) { t.workers = {4, 6}; }, "--workers 3..6"},
   };
   for (const auto& row : rows) {
@@ -185,8 +185,47 @@ TEST(Why, AJobThatNeedsNothingIsToldSo) {
   w.clear();
   EXPECT_EQ(w.ask(job).summary, "it has all the workers it wants");
   w.run(user(w.bob), CancelJob{job, "changed my mind"});
-  EXPECT_EQ(w.ask(job).summary, "it has ended: cancelled (changed my mind)");
+  EXPECT_EQ(w.ask(job).summary, "it was cancelled: changed my mind");
   EXPECT_TRUE(w.ask(job).relaxations.empty());
+}
+
+TEST(Why, ADemandThatNoOfferMeetsIsNamed) {
+  Market w;
+  w.offer(w.with({.region = "us"}));
+  w.offer(w.with({.region = "us"}), {.reserve = 5_cr});
+  auto terms = wants(1, 1, 1_cr, 5_cr);
+  terms.constraints.regions = {"atlantis"};
+  EXPECT_EQ(w.ask(w.job(w.bob, terms)).summary,
+            "it needs 1 slot and none match: no offer meets its demand for regions atlantis");
+}
+
+TEST(Why, AMachineThatIsNotHeardFromIsOffline) {
+  Market w;
+  const auto m = w.with({});
+  w.offer(m);
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  const auto answer = why(w.s, w.at(job), w.now, std::vector{m});
+  EXPECT_EQ(answer.matching, 0);
+  EXPECT_EQ(answer.groups.at(0).obstacles, std::vector{Obstacle::offline});
+}
+
+TEST(Why, AMechanismThatNeedsMoreOrdersThanThereAreSaysSo) {
+  Market w;
+  auto c = w.s.slot_class(w.slot_class());
+  c.trial = Trial{"mcafee", {}, base::hours(1)};
+  w.run(kBoss, SetClass{c});
+  w.now = w.now + base::hours(1);
+  w.offer(w.with({}));
+  w.offer(w.with({}));
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0U);
+  EXPECT_EQ(w.ask(job).summary,
+            "it needs 1 slot and 2 match, but mechanism mcafee trades nothing with fewer than 2 "
+            "bids and 2 asks, and there is 1 bid and 2 asks; k-double has its turn at "
+            "2026-01-05T02:00:00Z");
+  w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  EXPECT_EQ(w.ask(job).summary,
+            "it needs 1 slot and 2 match: the next round decides, or others bid more");
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ struct Bid {
   Credits limit;  // The most it pays per slot-hour.
   std::int32_t units = 1;
   std::int32_t gang = 1;
-  std::uint64_t owner = 0;  // Whose it is, for mechanisms that share among people.
+  // Whose it is, for mechanisms that share among people or charge them. 0: unknown.
+  std::uint64_t owner = 0;
 };
 
 // A lender's free slots of one class.
@@ -114,7 +115,7 @@ struct Lottery {
 };
 
 struct Outcome {
-  std::vector<Trade> trades;     // In order of bid, then ask.
+  std::vector<Trade> trades;     // In order of bid, then ask, then what is paid.
   std::optional<Credits> price;  // The uniform price, if there is one and something traded.
   std::vector<Award> awards;     // Of a combinatorial book, in order of bid.
   std::vector<Fee> fees;         // In order of (side, index).
@@ -134,17 +135,32 @@ class Mechanism {
   [[nodiscard]] virtual base::Result<> accepts(const Book& book) const;
   // Whether it looks at Book::rates and Book::works: a market then fills them in.
   [[nodiscard]] virtual bool wants_rates() const { return false; }
+  // What an ask without a reserve ("market") stands for, given the class's suggested price.
+  [[nodiscard]] virtual Credits market_ask(Credits /*reference*/) const { return {}; }
   // Whether a market can run on it: its outcomes are then fit_to_settle().
   [[nodiscard]] virtual base::Result<> fit_for_live() const { return {}; }
 };
 
 using Params = base::Arguments::Texts;
 
+// How many orders a book must have at least before anything can be traded: a mechanism in which
+// some order sets the price for others does nothing in smaller books.
+struct LeastOrders {
+  std::int32_t bids = 1;
+  std::int32_t asks = 1;
+  std::int32_t together = 2;
+
+  [[nodiscard]] constexpr bool met(std::int64_t bids_there, std::int64_t asks_there) const {
+    return bids_there >= bids && asks_there >= asks && bids_there + asks_there >= together;
+  }
+};
+
 // One row of the table of mechanisms.
 struct MechanismInfo {
   std::string_view name;
   std::string_view summary;  // One plain sentence.
   Properties properties;
+  LeastOrders least = {};
   std::string_view note = {};  // What the properties cannot say, in sentences.
   base::ParameterList parameters = {};
   base::Result<std::unique_ptr<Mechanism>> (*make)(const base::Arguments& given);

@@ -36,6 +36,12 @@ SOUK_ENUM(Efficiency, none, pareto, within_factor, within_price, in_large_market
 // names on one side only, or anybody, as far as one round goes.
 SOUK_ENUM(SybilProofness, none, for_buyers, on_one_side, within_round)
 
+// Whether an owner who wants more slots, in more units or further bids, can thereby pay more for
+// those that it would have had anyway.
+//   can_raise_price     its own orders can set its price
+//   never_raises_price  its j-th cheapest slot never costs more, gangs of its own aside
+SOUK_ENUM(OwnDemand, can_raise_price, never_raises_price)
+
 // What is made as equal as possible.
 //   none                nothing is
 //   shares              the slots that owners get, as far as they want them
@@ -62,6 +68,7 @@ struct Properties {
   bool sets_prices = true;  // Else slots change hands at the reserve, and prices decide nothing.
   bool gangs = true;        // Takes bids that want several slots or none.
   bool live = true;         // A market can run on it, with Parameter::suggested where there is one.
+  OwnDemand own_demand = OwnDemand::can_raise_price;
 };
 
 }  // namespace souk::mechanism

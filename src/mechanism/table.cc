@@ -14,6 +14,7 @@
 #include "mechanism/auction/tpd.h"
 #include "mechanism/auction/trade_reduction.h"
 #include "mechanism/auction/vcg.h"
+#include "mechanism/auction/vickrey.h"
 #include "mechanism/bundles/greedy.h"
 #include "mechanism/bundles/vcg_combinatorial.h"
 #include "mechanism/mechanism.h"
@@ -29,6 +30,7 @@ using base::Parameter;
 using base::ParameterType;
 using enum Truthfulness;
 using enum BudgetBalance;
+using enum OwnDemand;
 
 constexpr double kMostPrice = static_cast<double>(base::kMostCredits.micro) / 1e6;
 
@@ -91,9 +93,24 @@ constexpr std::array kTable{
         .name = "posted",
         .summary =
             "Everyone who accepts the suggested price trades at it, first come, first served.",
-        .properties = {.truthfulness = in_price, .sybil_proofness = SybilProofness::within_round},
+        .properties = {.truthfulness = in_price,
+                       .sybil_proofness = SybilProofness::within_round,
+                       .own_demand = never_raises_price},
         .parameters = {price("price", kSuggestedPrice, "The price to post.")},
         .make = make_posted},
+    MechanismInfo{
+        .name = "vickrey",
+        .summary =
+            "The highest bids meet the lowest asks; each borrower pays what the asks it uses "
+            "and the bids of others that go without come to, never more for wanting more.",
+        .properties = {.truthfulness = for_buyers,
+                       .efficiency = Efficiency::if_truthful,
+                       .sybil_proofness = SybilProofness::for_buyers,
+                       .own_demand = never_raises_price},
+        .parameters = {fraction("floor", "1",
+                                "What an offer at market asks for, as a share of the suggested "
+                                "price.")},
+        .make = make_vickrey},
     MechanismInfo{
         .name = "k-double",
         .summary = "The highest bids meet the lowest asks, all at one price between the marginal "
@@ -110,6 +127,7 @@ constexpr std::array kTable{
         .properties = {.truthfulness = in_price,
                        .budget_balance = weak,
                        .efficiency = Efficiency::but_one_deal},
+        .least = {2, 2, 4},
         .make = make_plain<McAfee>},
     MechanismInfo{
         .name = "trade-reduction",
@@ -117,12 +135,14 @@ constexpr std::array kTable{
         .properties = {.truthfulness = in_price,
                        .budget_balance = weak,
                        .efficiency = Efficiency::but_one_deal},
+        .least = {2, 2, 4},
         .make = make_plain<TradeReduction>},
     MechanismInfo{
         .name = "sbba",
         .summary = "One price, set by the marginal buyer or the next seller; a lottery decides who "
                    "of the longer side does not trade.",
         .properties = {.truthfulness = in_price, .efficiency = Efficiency::but_one_deal},
+        .least = {1, 1, 3},
         .parameters = {choice("first", "buyers", "sellers",
                               "Whose marginal order sets the price; sellers is the mirror image.")},
         .make = make_sbba},
@@ -133,6 +153,7 @@ constexpr std::array kTable{
         .properties = {.truthfulness = in_price_and_units,
                        .budget_balance = weak,
                        .efficiency = Efficiency::in_large_markets},
+        .least = {2, 2, 4},
         .note = "With long=lottery the budget balance is strong.",
         .parameters = {{.name = "long",
                         .type = ParameterType::choice,
@@ -157,6 +178,7 @@ constexpr std::array kTable{
                       "The marginal bid and ask do not trade any of their units; the longer side "
                       "shares its excess equally.",
                   .properties = {.truthfulness = in_price, .budget_balance = weak},
+                  .least = {2, 2, 4},
                   .make = make_plain<Huang>},
     MechanismInfo{
         .name = "vcg",
@@ -174,6 +196,7 @@ constexpr std::array kTable{
                       "One clock for gangs and single units: the price of buyers rises and that of "
                       "sellers falls until both sides match.",
                   .properties = {.truthfulness = in_price, .efficiency = Efficiency::but_one_deal},
+                  .least = {1, 1, 3},
                   .make = make_plain<Ascending>},
     MechanismInfo{.name = "cda",
                   .summary =
@@ -220,7 +243,8 @@ constexpr std::array kTable{
                       "reserves.",
                   .properties = {.truthfulness = for_buyers,
                                  .sybil_proofness = SybilProofness::for_buyers,
-                                 .sets_prices = false},
+                                 .sets_prices = false,
+                                 .own_demand = never_raises_price},
                   .make = make_plain<Fifo>},
     MechanismInfo{.name = "las",
                   .summary =

@@ -95,6 +95,33 @@ TEST(Claims, WhatARowSaysOfBooksAndMarketsIsWhatTheMechanismDoes) {
   }
 }
 
+// Whether any of many books with so many orders comes to a trade.
+bool ever_trades(const Mechanism& mechanism, std::size_t bids, std::size_t asks) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    base::Random random(seed);
+    Book book{.reference = Credits(60)};
+    for (std::uint64_t i = 0; i < bids; ++i)
+      book.bids.push_back({i + 1, Credits(random.between(50, 120)),
+                           static_cast<std::int32_t>(random.between(1, 3)), 1, i + 1});
+    for (std::uint64_t i = 0; i < asks; ++i)
+      book.asks.push_back(
+          {i + 1, Credits(random.between(0, 70)), static_cast<std::int32_t>(random.between(1, 3))});
+    if (!mechanism.clear(book, random).trades.empty()) return true;
+  }
+  return false;
+}
+
+TEST(Claims, ABookTradesFromTheNumberOfOrdersOnThatTheRowSays) {
+  for (const auto& info : all()) {
+    if (info.properties.goods != Goods::slots || !info.properties.live) continue;
+    const auto mechanism = made_live(info);
+    for (int bids = 1; bids <= 3; ++bids)
+      for (int asks = 1; asks <= 3; ++asks)
+        EXPECT_EQ(ever_trades(*mechanism, bids, asks), info.least.met(bids, asks))
+            << info.name << " with " << bids << " bids and " << asks << " asks";
+  }
+}
+
 TEST(Claims, MoneyGoesWhereTheRowSays) {
   for (const auto& info : all()) {
     if (info.properties.goods != Goods::slots) continue;
@@ -147,6 +174,27 @@ TEST(Claims, FalseNamesGainNothingWhereTheRowSaysSo) {
                            ? testing::first_twin(*mechanism, {.count = 100, .shape = kFew.shape})
                            : testing::first_names(*mechanism, kFew, kLies);
     EXPECT_EQ(found, "") << info.name;
+  }
+}
+
+// With gangs of others, many ties, and prices that differ.
+TEST(Claims, OwnDemandNeverRaisesOnesPriceWhereTheRowSaysSo) {
+  for (const auto& info : all()) {
+    if (info.properties.goods != Goods::slots) continue;
+    const auto mechanism = *make(info.name);
+    std::string found;
+    for (const auto highest : {6, 200})
+      for (const auto gangs : {false, true}) {
+        if (!found.empty() || (gangs && !info.properties.gangs)) continue;
+        found = testing::first_raise(*mechanism, {.count = 3000,
+                                                  .shape = {.most_bids = 7,
+                                                            .most_asks = 7,
+                                                            .most_units = 4,
+                                                            .gangs = gangs,
+                                                            .highest_micro = highest}});
+      }
+    EXPECT_EQ(found.empty(), info.properties.own_demand == OwnDemand::never_raises_price)
+        << info.name << ": " << found;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 #include "mechanism/mechanism.h"
 
@@ -109,7 +110,9 @@ Result<> verify(const Book& book, const Outcome& outcome) {
   for (std::size_t i = 0; i < outcome.trades.size(); ++i) {
     const auto& t = outcome.trades[i];
     SOUK_TRY(verify_trade(book, t, i));
-    if (before && std::pair(before->bid, before->ask) >= std::pair(t.bid, t.ask))
+    // A bid may pay several prices for units of one ask, in trades of their own.
+    if (before &&
+        std::tuple(before->bid, before->ask, before->pays) >= std::tuple(t.bid, t.ask, t.pays))
       return broken("trade {} (bid {}, ask {}) is out of order or repeated", i, t.bid, t.ask);
     before = &t;
     bought[t.bid] += t.units;

@@ -41,22 +41,28 @@ struct Unbegun {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<Shard> shard, int fd, Peer peer, std::string address,
-                       Admission::Verdict verdict)
+Connection::Connection(std::shared_ptr<Shard> shard, int fd, Peer peer, Admission::Place place)
     : shard_(std::move(shard)),
       socket_(shard_->loop, fd),
       transport_(fd, shard_->tls),
       peer_(std::move(peer)),
-      address_(std::move(address)),
-      verdict_(verdict) {}
+      place_(std::move(place)) {}
 
 Connection::~Connection() { CHECK(phase_ == Phase::closed); }
 
 void Connection::start() {
   slot_ = shard_->connections.size();
   shard_->connections.push_back(shared_from_this());
-  set_deadline(shard_->options.idle_timeout);
-  if (verdict_ == Admission::Verdict::refuse) reject(503, "too many connections");
+  set_deadline(std::min(shard_->options.idle_timeout, shard_->options.stranger_timeout));
+  if (place_->verdict() == Admission::Verdict::refuse) {
+    reject(503, "too many connections");
+  } else {
+    place_->when_evicted([weak = weak_from_this(), shard = shard_] {
+      shard->loop.post([weak] {
+        if (const auto self = weak.lock()) self->make_room();
+      });
+    });
+  }
   pump();
 }
 
@@ -89,6 +95,13 @@ void Connection::wind_down() {
   }
 }
 
+// The peer was sent away while we waited for it. A request in work gets its answer first.
+void Connection::make_room() {
+  keep_alive_ = false;
+  evicted_ = true;
+  if (phase_ != Phase::handling && phase_ != Phase::screening) close();
+}
+
 void Connection::close() {
   if (phase_ == Phase::closed) return;
   const auto self = shared_from_this();
@@ -102,7 +115,9 @@ void Connection::close() {
   all[slot_] = std::move(all.back());
   all[slot_]->slot_ = slot_;
   all.pop_back();
-  shard_->admission->leave(address_, verdict_);
+  held_.reset();
+  answer_held_.reset();
+  place_.reset();
   if (const auto stream = std::exchange(stream_, nullptr)) stream->ended();
 }
 
@@ -123,6 +138,7 @@ bool Connection::step() {
       return write_stream();
     case Phase::draining:
       return drain();
+    case Phase::screening:
     case Phase::handling:
     case Phase::closed:
       return false;
@@ -157,27 +173,78 @@ void Connection::parse(std::string_view data) {
   if (!parser_) {
     parser_ = std::make_unique<RequestParser>(
         ParserLimits{shard_->options.max_header_bytes, shard_->options.max_body_bytes});
-    set_deadline(shard_->options.read_timeout);
+    request_began_ = Clock::now();
+    set_deadline(std::min(shard_->options.header_timeout, shard_->options.read_timeout));
   }
-  parsed_ += parser_->feed(data.substr(parsed_));
-  if (parsed_ == unparsed_.size()) {
-    unparsed_.clear();
-    parsed_ = 0;
+  while (true) {
+    parsed_ += parser_->feed(data.substr(parsed_));
+    const bool all = parsed_ == data.size();
+    if (all && data.data() == unparsed_.data()) {
+      unparsed_.clear();
+      parsed_ = 0;
+    }
+    if (parser_->failure() != 0)
+      return reject(parser_->failure(), std::string(parser_->failure_message()));
+    if (parser_->done()) return dispatch();
+    if (!parser_->wants_body()) return;
+    screen();
+    // Decided at once, and some of the body is here already.
+    if (phase_ != Phase::reading || !parser_ || all) return;
   }
-  if (parser_->failure() != 0)
-    reject(parser_->failure(), std::string(parser_->failure_message()));
-  else if (parser_->done())
-    dispatch();
-  else if (parser_->wants_continue())
-    out_.push("HTTP/1.1 100 Continue\r\n\r\n", {});
+}
+
+// The head is there, and a body will follow.
+void Connection::screen() {
+  phase_ = Phase::screening;
+  deadline_ = request_began_ + std::chrono::microseconds(shard_->options.read_timeout.us);
+  BodyDecision decision([self = shared_from_this()](std::size_t limit, std::shared_ptr<void> held,
+                                                    std::optional<Response> answer) mutable {
+    self->on_loop(
+        [self = self.get(), limit, held = std::move(held), answer = std::move(answer)]() mutable {
+          self->read_body(limit, std::move(held), std::move(answer));
+        });
+  });
+  deciding_ = true;
+  const struct Decided {
+    bool& flag;
+    ~Decided() { flag = false; }
+  } decided{deciding_};
+  if (!shard_->options.screen) return decision.read(shard_->options.max_body_bytes);
+  try {
+    shard_->options.screen(parser_->head(peer_), parser_->body_bytes(), std::move(decision));
+  } catch (...) {
+    // The decision, destroyed on the way here, has answered 503.
+  }
+}
+
+void Connection::read_body(std::size_t limit, std::shared_ptr<void> held,
+                           std::optional<Response> answer) {
+  if (phase_ != Phase::screening) return;  // Closed meanwhile.
+  phase_ = Phase::reading;
+  if (!answer && limit == 0) return reject(503, "the server is too busy");
+  if (!answer) {
+    held_ = std::move(held);
+    parser_->read_body(std::min(limit, shard_->options.max_body_bytes));
+    if (parser_->failure() == 0) {
+      if (parser_->wants_continue()) out_.push("HTTP/1.1 100 Continue\r\n\r\n", {});
+      if (!deciding_ && parsed_ < unparsed_.size()) parse(unparsed_);
+      return;
+    }
+    return reject(parser_->failure(), std::string(parser_->failure_message()));
+  }
+  phase_ = Phase::handling;
+  parser_.reset();
+  keep_alive_ = head_only_ = false;
+  respond(*std::move(answer));
 }
 
 void Connection::dispatch() {
-  keep_alive_ = parser_->keep_alive() && !shard_->stopping;
+  keep_alive_ = parser_->keep_alive() && !shard_->stopping && !evicted_;
   http_1_1_ = parser_->http_1_1();
   Request request = parser_->take();
   parser_.reset();
   request.peer = peer_;
+  request.held = std::move(held_);
   head_only_ = request.method == "HEAD";
   phase_ = Phase::handling;
   no_deadline();
@@ -197,7 +264,8 @@ void Connection::next_request() {
   } else {
     unparsed_ = {};
     parsed_ = 0;
-    set_deadline(shard_->options.idle_timeout);
+    set_deadline(known_ ? shard_->options.idle_timeout
+                        : std::min(shard_->options.idle_timeout, shard_->options.stranger_timeout));
   }
 }
 
@@ -272,6 +340,7 @@ bool Connection::flush() {
 
 bool Connection::write_response() {
   if (!flush()) return false;
+  answer_held_.reset();
   next_request();
   return true;
 }
@@ -325,6 +394,13 @@ void Connection::answer(Response response) {
   on_loop([this, response = std::move(response)]() mutable { respond(std::move(response)); });
 }
 
+void Connection::vouch() {
+  if (known_.exchange(true)) return;
+  on_loop([this] {
+    if (place_) place_->is_known();
+  });
+}
+
 void Connection::dropped() {
   on_loop([this] {
     if (phase_ == Phase::handling) respond(error(500, "the server failed to answer"));
@@ -348,6 +424,7 @@ void Connection::respond(Response response) {
     framing = fmt::format("Content-Length: {}\r\n", response.body.size());
   if (shard_->stopping) keep_alive_ = false;
   std::string top = head(response, framing);
+  answer_held_ = std::move(response.held);
   const bool send_body = !head_only_ && !has_no_body(response.status);
   out_.push(std::move(top), send_body ? std::move(response.body) : std::string());
   phase_ = Phase::writing;
@@ -372,6 +449,7 @@ void Connection::begin_stream(Response response, std::shared_ptr<StreamState> st
 void Connection::reject(int status, std::string_view message) {
   phase_ = Phase::handling;
   parser_.reset();
+  held_.reset();
   keep_alive_ = head_only_ = false;
   Response response = error(status, message);
   if (status == 503 && response.header("Retry-After").empty())

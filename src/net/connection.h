@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,9 +52,7 @@ class Connection final : public Waiter,
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `address` is the key `verdict` was given for.
-  Connection(std::shared_ptr<Shard> shard, int fd, Peer peer, std::string address,
-             Admission::Verdict verdict);
+  Connection(std::shared_ptr<Shard> shard, int fd, Peer peer, Admission::Place place);
   ~Connection() override;
 
   // All but the Exchange functions: on the shard's thread only.
@@ -61,14 +60,17 @@ class Connection final : public Waiter,
   void ready(Direction direction) override;
   void sweep(Clock::time_point now);  // Acts on a deadline that has passed.
   void wind_down();                   // The server stops: finish what was begun, begin nothing.
+  void make_room();                   // Somebody else has the place, unless a request is in work.
   void close();
 
   void answer(Response response) override;
   Stream stream(Response head) override;
   void dropped() override;
+  void vouch() override;
 
  private:
-  enum class Phase { reading, handling, writing, streaming, draining, closed };
+  // screening: the head of a request has arrived, and whether its body is read is being decided.
+  enum class Phase { reading, screening, handling, writing, streaming, draining, closed };
 
   void pump();
   bool step();  // False when only an event can bring progress.
@@ -82,6 +84,8 @@ class Connection final : public Waiter,
   void wait(Direction direction);
 
   void parse(std::string_view data);
+  void screen();
+  void read_body(std::size_t limit, std::shared_ptr<void> held, std::optional<Response> answer);
   void dispatch();
   void respond(Response response);
   void begin_stream(Response head, std::shared_ptr<StreamState> state);
@@ -100,8 +104,8 @@ class Connection final : public Waiter,
   Socket socket_;
   Transport transport_;
   const Peer peer_;
-  const std::string address_;
-  const Admission::Verdict verdict_;
+  std::optional<Admission::Place> place_;  // Until it is closed.
+  std::atomic<bool> known_ = false;        // Somebody proved who they are.
 
   Phase phase_ = Phase::reading;
   Clock::time_point deadline_ = Clock::time_point::max();
@@ -112,13 +116,18 @@ class Connection final : public Waiter,
   bool waiting_write_ = false;
 
   std::unique_ptr<RequestParser> parser_;  // While a request is being read.
-  std::string unparsed_;                   // Received, not yet understood ...
-  std::size_t parsed_ = 0;                 // ... from here on.
+  Clock::time_point request_began_ = {};
+  std::shared_ptr<void> held_;  // With the body that is being read.
+  std::string unparsed_;        // Received, not yet understood ...
+  std::size_t parsed_ = 0;      // ... from here on.
+  bool deciding_ = false;       // Inside a call of the screen.
+  bool evicted_ = false;
   bool keep_alive_ = true;
   bool http_1_1_ = true;
   bool head_only_ = false;
 
   Outbox out_;
+  std::shared_ptr<void> answer_held_;  // While the answer is in out_.
   std::shared_ptr<StreamState> stream_;
 };
 

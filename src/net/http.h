@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 std::string_view find_header(const Headers& headers, std::string_view name);
 
 struct Peer {
-  std::string address;    // "127.0.0.1", "2001:db8::1"; never a name.
+  std::string address;    // "127.0.0.1", "2001:db8::1"; never a name. See address_key().
   bool loopback = false;  // The connection came from this computer.
 };
 
@@ -30,6 +31,7 @@ struct Request {
   Headers headers;
   std::string body;
   Peer peer;
+  std::shared_ptr<void> held = {};  // What whoever admitted the body wants held while it is here.
 
   // Valid while this request lives and its headers do not change.
   std::string_view header(std::string_view name) const { return find_header(headers, name); }
@@ -42,6 +44,7 @@ struct Response {
   std::string content_type = "application/json";  // Not sent when empty, nor with 204 and 304.
   Headers headers = {};  // Besides Content-Type, Content-Length, Connection, Transfer-Encoding.
   std::string body = {};
+  std::shared_ptr<void> held = {};  // Goes when the answer has left, or cannot any more.
 
   std::string_view header(std::string_view name) const { return find_header(headers, name); }
 };

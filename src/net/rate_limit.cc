@@ -11,28 +11,48 @@ RateLimiter::RateLimiter(RateLimit limit, std::size_t max_keys)
   CHECK(limit.burst > 0 && limit.per_token.us > 0 && max_keys > 0);
 }
 
+// A bucket that is emptier than empty was filled before the clock was set back: start it afresh.
+base::Time RateLimiter::full_at(Buckets::iterator found, base::Time now) const {
+  const base::Time emptiest = now + limit_.per_token * limit_.burst;
+  const bool known = found != full_at_.end() && found->second <= emptiest;
+  return known ? std::max(found->second, now) : now;
+}
+
+void RateLimiter::set(Buckets::iterator found, std::string_view key, base::Time when) {
+  if (found != full_at_.end()) {
+    by_fullness_.erase({found->second, found->first});
+    found->second = when;
+  } else {
+    evict_down_to(max_keys_ - 1);
+    found = full_at_.emplace(std::string(key), when).first;
+  }
+  by_fullness_.emplace(when, found->first);
+}
+
 RateLimiter::Verdict RateLimiter::take(std::string_view key, base::Time now, std::int64_t tokens) {
   CHECK(tokens > 0 && tokens <= limit_.burst);
   const base::Time emptiest = now + limit_.per_token * limit_.burst;
   const std::lock_guard lock(mutex_);
   const auto found = full_at_.find(key);
-  // The upper bound only matters when the clock was set back: nobody owes more than a burst.
-  // A bucket that is emptier than empty was filled before the clock was set back: start it afresh.
-  const bool known = found != full_at_.end() && found->second <= emptiest;
-  const base::Time full_at = known ? std::max(found->second, now) : now;
-  const base::Time after = full_at + limit_.per_token * tokens;
+  const base::Time after = full_at(found, now) + limit_.per_token * tokens;
   if (after > emptiest) return {.allowed = false, .retry_after = after - emptiest};
-
-  if (found != full_at_.end()) {
-    by_fullness_.erase({found->second, found->first});
-    found->second = after;
-    by_fullness_.emplace(after, found->first);
-  } else {
-    evict_down_to(max_keys_ - 1);
-    const auto added = full_at_.emplace(std::string(key), after).first;
-    by_fullness_.emplace(after, added->first);
-  }
+  set(found, key, after);
   return {.allowed = true};
+}
+
+void RateLimiter::charge(std::string_view key, base::Time now, std::int64_t tokens) {
+  if (tokens <= 0) return;
+  const base::Time emptiest = now + limit_.per_token * limit_.burst;
+  const std::lock_guard lock(mutex_);
+  const auto found = full_at_.find(key);
+  const auto cost = limit_.per_token * std::min(tokens, limit_.burst);
+  set(found, key, std::min(full_at(found, now) + cost, emptiest));
+}
+
+void RateLimiter::give_back(std::string_view key, std::int64_t tokens) {
+  const std::lock_guard lock(mutex_);
+  const auto found = full_at_.find(key);
+  if (found != full_at_.end()) set(found, key, found->second - limit_.per_token * tokens);
 }
 
 void RateLimiter::evict_down_to(std::size_t keys) {

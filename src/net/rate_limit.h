@@ -33,6 +33,11 @@ class RateLimiter {
   // Takes `tokens` (1 to burst) from the bucket of `key`, or takes nothing and refuses.
   Verdict take(std::string_view key, base::Time now, std::int64_t tokens = 1);
 
+  // Takes `tokens`, or as many as there are: for what turns out to cost more than it seemed.
+  void charge(std::string_view key, base::Time now, std::int64_t tokens);
+  // Puts back what take() took: it was not what the limit is for.
+  void give_back(std::string_view key, std::int64_t tokens = 1);
+
   std::size_t keys() const;
 
  private:
@@ -40,13 +45,16 @@ class RateLimiter {
     using is_transparent = void;
     std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
   };
+  using Buckets = std::unordered_map<std::string, base::Time, Hash, std::equal_to<>>;
+  base::Time full_at(Buckets::iterator found, base::Time now) const;
+  void set(Buckets::iterator found, std::string_view key, base::Time when);
   void evict_down_to(std::size_t keys);
 
   const RateLimit limit_;
   const std::size_t max_keys_;
   mutable std::mutex mutex_;
   // A bucket is the time at which it will be full again; a full bucket is no bucket at all.
-  std::unordered_map<std::string, base::Time, Hash, std::equal_to<>> full_at_;
+  Buckets full_at_;
   std::set<std::pair<base::Time, std::string_view>> by_fullness_;  // Views of the keys above.
 };
 

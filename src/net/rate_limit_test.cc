@@ -64,5 +64,32 @@ TEST(RateLimiter, AClockSetBackLocksNobodyOut) {
   EXPECT_TRUE(limiter.take("a", kStart).allowed);
 }
 
+TEST(RateLimiter, WhatCostsMoreIsChargedAndNeverOwedForLongerThanABurst) {
+  RateLimiter limiter({.burst = 10, .per_token = base::seconds(1)}, 100);
+  const base::Time now(1'000'000'000);
+  EXPECT_TRUE(limiter.take("a", now).allowed);
+  limiter.charge("a", now, 8);
+  EXPECT_TRUE(limiter.take("a", now).allowed);
+  EXPECT_FALSE(limiter.take("a", now).allowed);
+  limiter.charge("a", now, 1'000'000);
+  EXPECT_FALSE(limiter.take("a", now).allowed);
+  EXPECT_TRUE(limiter.take("a", now + base::seconds(1)).allowed);
+  limiter.charge("b", now, 0);
+  limiter.charge("b", now, 10);
+  EXPECT_FALSE(limiter.take("b", now).allowed);
+  EXPECT_TRUE(limiter.take("c", now).allowed);
+}
+
+TEST(RateLimiter, WhatIsGivenBackCanBeTakenAgain) {
+  RateLimiter limiter({.burst = 1, .per_token = base::seconds(60)}, 100);
+  const base::Time now(1'000'000'000);
+  limiter.give_back("a");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(limiter.take("a", now).allowed);
+    EXPECT_FALSE(limiter.take("a", now).allowed);
+    limiter.give_back("a");
+  }
+}
+
 }  // namespace
 }  // namespace souk::net

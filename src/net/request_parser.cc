@@ -17,6 +17,9 @@ using beast::error_code;
 namespace {
 
 constexpr std::uint64_t kLarge = 64 * 1024;  // From here on a body is read in place.
+// The least that is left of a chunked body before its end: "0\r\n\r\n". Beast, which asserts that
+// it sees the last chunk in at least as many bytes, is not called with fewer.
+constexpr std::size_t kLastChunk = 5;
 
 std::string to_std(beast::string_view s) { return {s.data(), s.size()}; }
 
@@ -32,13 +35,14 @@ std::string_view origin_form(std::string_view target) {
 class Parser final : public http::basic_parser<true> {
  public:
   explicit Parser(ParserLimits limits) : limits_(limits) {
-    eager(true);
+    eager(false);  // Stops between head and body.
     header_limit(static_cast<std::uint32_t>(limits.header_bytes));
     body_limit(limits.body_bytes);
   }
 
   Request request;
   int version = 11;
+  int hosts = 0;
   bool expects_continue = false;
   bool large = false;      // The body has its final length from the start,
   std::size_t filled = 0;  // and so much of it is there.
@@ -72,6 +76,7 @@ class Parser final : public http::basic_parser<true> {
     if (is_header_done()) return;  // A trailer: must not pass for a header.
     if (field == http::field::transfer_encoding && !beast::iequals(value, "chunked"))
       error = http::error::bad_transfer_encoding;
+    if (field == http::field::host) ++hosts;
     if (field == http::field::expect && beast::iequals(value, "100-continue"))
       expects_continue = true;
     request.headers.emplace_back(to_std(name), to_std(value));
@@ -111,6 +116,7 @@ class Parser final : public http::basic_parser<true> {
 struct RequestParser::Impl {
   ParserLimits limits;
   Parser parser{limits};
+  bool body_wanted = false;  // Somebody said that it is to be read.
   int failure = 0;
   std::string message = {};
 
@@ -123,12 +129,35 @@ struct RequestParser::Impl {
 RequestParser::RequestParser(ParserLimits limits) : impl_(new Impl{.limits = limits}) {}
 RequestParser::~RequestParser() = default;
 
+namespace {
+
+// A header line that goes on in the next, which RFC 9112 has servers refuse: two readers may take
+// it for different things. `data` begins with a line of the head, or with the empty one that ends
+// it: Beast takes a line once it has seen the byte after it.
+bool is_folded(std::string_view data) {
+  if (data.starts_with("\r\n")) return false;
+  const auto head = data.substr(0, data.find("\r\n\r\n"));
+  return head.contains("\r\n ") || head.contains("\r\n\t");
+}
+
+}  // namespace
+
 std::size_t RequestParser::feed(std::string_view data) {
   Impl& in = *impl_;
+  if (!in.parser.is_header_done() && is_folded(data)) {
+    in.fail(400, "not an HTTP/1.1 request: a header goes on in the next line");
+    return 0;
+  }
   std::size_t taken = 0;
   error_code error;
-  while (taken < data.size() && !in.parser.is_done() && !error)
+  while (taken < data.size() && !in.parser.is_done() && !error && !wants_body()) {
+    const bool chunked = in.parser.is_header_done() && in.parser.chunked();
+    if (chunked && data.size() - taken < kLastChunk) break;
     taken += in.parser.put({data.data() + taken, data.size() - taken}, error);
+  }
+  if (!error && in.parser.is_header_done() && in.parser.hosts != 1 &&
+      (in.parser.version == 11 || in.parser.hosts > 1))
+    in.fail(400, "not an HTTP/1.1 request: it must have one Host header");
   if (!error) return taken;
   const std::string header_limit = std::to_string(in.limits.header_bytes);
   if (error == http::error::need_more) {
@@ -143,6 +172,29 @@ std::size_t RequestParser::feed(std::string_view data) {
     in.fail(400, "not an HTTP/1.1 request: " + error.message());
   }
   return taken;
+}
+
+bool RequestParser::wants_body() const {
+  return !impl_->body_wanted && impl_->parser.is_header_done() && !impl_->parser.is_done();
+}
+
+const Request& RequestParser::head(const Peer& peer) {
+  impl_->parser.request.peer = peer;
+  return impl_->parser.request;
+}
+
+std::optional<std::uint64_t> RequestParser::body_bytes() const {
+  const auto length = impl_->parser.content_length();
+  return length ? std::optional(*length) : std::nullopt;
+}
+
+void RequestParser::read_body(std::size_t limit) {
+  impl_->body_wanted = true;
+  impl_->limits.body_bytes = limit;
+  if (const auto length = body_bytes(); length && *length > limit)
+    return impl_->fail(413, "the body is longer than " + std::to_string(limit) + " bytes");
+  impl_->parser.body_limit(limit);
+  impl_->parser.eager(true);
 }
 
 std::span<char> RequestParser::room() {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,8 +26,16 @@ class RequestParser {
   ~RequestParser();
 
   // Takes bytes from the front of `data` and returns how many. Those not taken must be the front
-  // of the next call's data. Takes none beyond the end of the request.
+  // of the next call's data. Takes none beyond the end of the request, nor of a body before
+  // read_body().
   std::size_t feed(std::string_view data);
+
+  // The head is there, a body follows, and nobody has said yet that it is to be read.
+  bool wants_body() const;
+  const Request& head(const Peer& peer);            // Then; with the peer put in.
+  std::optional<std::uint64_t> body_bytes() const;  // As the head says.
+  // Now it is, up to `limit` bytes; else it fails with 413.
+  void read_body(std::size_t limit);
 
   // Where the rest of a large body belongs: bytes that the caller puts there and feeds are not
   // copied. Empty: feed from anywhere.

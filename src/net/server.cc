@@ -27,6 +27,15 @@ bool Stream::write(std::shared_ptr<const std::string> data) const {
 void Stream::close() const {
   if (state_) state_->close();
 }
+void Stream::cut() const {
+  if (state_) state_->cut();
+}
+void Stream::when_sent(std::function<void()> fn) const {
+  if (state_)
+    state_->when_sent(std::move(fn));
+  else
+    fn();
+}
 bool Stream::open() const { return state_ && state_->open(); }
 void Stream::on_close(std::function<void()> fn) const {
   if (state_)
@@ -45,6 +54,23 @@ void Reply::send(Response response) {
 Stream Reply::stream(Response head) {
   CHECK(exchange_ != nullptr);
   return std::exchange(exchange_, nullptr)->stream(std::move(head));
+}
+
+void Reply::vouch() const {
+  CHECK(exchange_ != nullptr);
+  exchange_->vouch();
+}
+
+BodyDecision::~BodyDecision() {
+  if (decide_) decide_(0, {}, std::nullopt);
+}
+void BodyDecision::read(std::size_t limit, std::shared_ptr<void> held) {
+  CHECK(decide_ != nullptr);
+  std::exchange(decide_, nullptr)(limit, std::move(held), std::nullopt);
+}
+void BodyDecision::refuse(Response answer) {
+  CHECK(decide_ != nullptr);
+  std::exchange(decide_, nullptr)(0, {}, std::move(answer));
 }
 
 namespace {
@@ -115,25 +141,19 @@ std::uint16_t port_of(int fd) {
   return ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
 }
 
-struct Caller {
-  Peer peer;
-  std::string key;  // What connections are counted by: an IPv6 user owns a whole /64.
-};
-
-Caller caller_of(const SocketAddress& from) {
+Peer peer_of(const SocketAddress& from) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   in_addr v4 = from.v4.sin_addr;
   if (from.any.sa_family == AF_INET6) {
     const in6_addr& v6 = from.v6.sin6_addr;
     if (!IN6_IS_ADDR_V4MAPPED(&v6)) {
       ::inet_ntop(AF_INET6, &v6, text.data(), text.size());
-      return {{text.data(), static_cast<bool>(IN6_IS_ADDR_LOOPBACK(&v6))},
-              std::string(reinterpret_cast<const char*>(&v6), 8)};
+      return {text.data(), static_cast<bool>(IN6_IS_ADDR_LOOPBACK(&v6))};
     }
     std::memcpy(&v4, v6.s6_addr + 12, 4);
   }
   ::inet_ntop(AF_INET, &v4, text.data(), text.size());
-  return {{text.data(), (ntohl(v4.s_addr) >> 24) == 127}, text.data()};
+  return {text.data(), (ntohl(v4.s_addr) >> 24) == 127};
 }
 
 base::Result<> check(const ServerOptions& options) {
@@ -147,7 +167,9 @@ base::Result<> check(const ServerOptions& options) {
   if (options.max_connections == 0) return bad("max_connections", "at least 1");
   if (options.stream_queue_bytes == 0 || options.stream_queue_count == 0)
     return bad("stream_queue", "at least 1 byte and 1 write");
-  for (const base::Duration d : {options.idle_timeout, options.read_timeout, options.write_timeout})
+  for (const base::Duration d :
+       {options.idle_timeout, options.stranger_timeout, options.header_timeout,
+        options.read_timeout, options.write_timeout})
     if (d.us <= 0) return bad("timeout", "more than zero");
   return {};
 }
@@ -155,7 +177,8 @@ base::Result<> check(const ServerOptions& options) {
 // Deadlines are checked this often: they may be late by an eighth, or a second if that is less.
 base::Duration tick_period(const ServerOptions& options) {
   const auto shortest =
-      std::min({options.idle_timeout, options.read_timeout, options.write_timeout});
+      std::min({options.idle_timeout, options.stranger_timeout, options.header_timeout,
+                options.read_timeout, options.write_timeout});
   return std::clamp(shortest / 8, base::milliseconds(5), base::seconds(1));
 }
 
@@ -185,7 +208,7 @@ class Acceptor final : public Waiter, public std::enable_shared_from_this<Accept
         break;
       }
       accepted.fetch_add(1, std::memory_order_relaxed);
-      deal(std::move(fd), caller_of(from));
+      deal(std::move(fd), peer_of(from));
     }
     if (!exhausted_) listen();
   }
@@ -194,21 +217,22 @@ class Acceptor final : public Waiter, public std::enable_shared_from_this<Accept
   std::atomic<std::uint64_t> refused = 0;
 
  private:
-  void deal(Fd fd, Caller caller) {
+  void deal(Fd fd, Peer peer) {
     const auto& shard = shards_[next_++ % shards_.size()];
-    shard->loop.post([self = shared_from_this(), shard, fd = std::move(fd),
-                      caller = std::move(caller)]() mutable {
+    const bool proxy = contains(shard->options.trusted_proxies, peer.address);
+    auto place = shard->admission->enter({.address = address_key(peer.address),
+                                          .local = peer.loopback && !proxy,
+                                          .limited = !proxy});
+    if (place.verdict() != Admission::Verdict::welcome)
+      refused.fetch_add(1, std::memory_order_relaxed);
+    if (place.verdict() == Admission::Verdict::cut) return;
+    shard->loop.post([shard, fd = std::move(fd), peer = std::move(peer),
+                      place = std::move(place)]() mutable {
       if (shard->stopping) return;
-      const auto verdict = shard->admission->enter(caller.key);
-      if (verdict != Admission::Verdict::welcome)
-        self->refused.fetch_add(1, std::memory_order_relaxed);
-      if (verdict == Admission::Verdict::cut) return;
       const int on = 1;
       ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-      std::make_shared<Connection>(shard, fd.release(), std::move(caller.peer),
-                                   std::move(caller.key), verdict)
-          ->start();
+      std::make_shared<Connection>(shard, fd.release(), std::move(peer), std::move(place))->start();
     });
   }
 
@@ -260,8 +284,10 @@ base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handl
   SOUK_ASSIGN(Fd listening, listen_on(options));
   auto impl = std::make_unique<Impl>();
   impl->port = port_of(listening.get());
-  impl->admission =
-      std::make_shared<Admission>(options.max_connections, options.max_connections_per_address);
+  impl->admission = std::make_shared<Admission>(
+      AdmissionLimits{.total = options.max_connections,
+                      .per_address = options.max_connections_per_address,
+                      .reserved = options.reserved_connections});
   for (int i = 0; i < options.threads; ++i) {
     auto shard = std::make_shared<Shard>();
     shard->options = options;
@@ -290,14 +316,21 @@ bool Server::tls() const { return impl_->shards[0]->tls != nullptr; }
 
 ServerCounters Server::counters() const {
   ServerCounters out{.open = impl_->admission->open(),
+                     .strangers = impl_->admission->strangers(),
+                     .limit = impl_->admission->limits().total,
                      .accepted = impl_->acceptor->accepted,
-                     .refused = impl_->acceptor->refused};
+                     .refused = impl_->acceptor->refused,
+                     .evicted = impl_->admission->evicted()};
   for (const auto& shard : impl_->shards) {
     out.requests += shard->counters.requests;
     out.bytes_in += shard->counters.bytes_in;
     out.bytes_out += shard->counters.bytes_out;
   }
   return out;
+}
+
+std::size_t Server::open_from(std::string_view address) const {
+  return impl_->admission->open_from(address_key(address));
 }
 
 void Server::stop(base::Duration grace) {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "net/address.h"
 #include "net/http.h"
 
 // An HTTP/1.1 server. Requests arrive whole, with their body, on I/O threads; answers may be given
@@ -35,6 +36,11 @@ class Stream {
   bool write(std::shared_ptr<const std::string> data) const;
   // Sends what is queued, then ends the body.
   void close() const;
+  // Ends the connection at once: the peer sees that the body is not whole.
+  void cut() const;
+  // `fn` runs once, when all that was written has left or the stream has ended: on an I/O thread,
+  // or here and now if there is nothing to wait for. It must not block. One at a time.
+  void when_sent(std::function<void()> fn) const;
   bool open() const;
   // `fn` runs once, when the stream has ended for whatever reason: on an I/O thread, or here and
   // now if it has already ended. It must not block. Several may be added.
@@ -51,6 +57,7 @@ class Exchange {
   virtual void answer(Response response) = 0;
   virtual Stream stream(Response head) = 0;
   virtual void dropped() = 0;  // The reply was destroyed unanswered.
+  virtual void vouch() {}      // See Reply::vouch().
 };
 
 // The right, and the duty, to answer one request. Exactly one of send and stream is called, once,
@@ -67,10 +74,38 @@ class Reply {
   // Begins an unbounded body; head.body must be empty. A HEAD request gets the head only, and a
   // stream that is already closed.
   Stream stream(Response head);
+  // The peer has proved who it is. From now on its connection is not closed to make room for
+  // others, and may be idle for longer. Before send() or stream(), from any thread.
+  void vouch() const;
 
  private:
   std::shared_ptr<Exchange> exchange_;
 };
+
+// What becomes of a request whose head has arrived: its body is read, or it is answered without.
+// One of both, once, from any thread; destroyed undecided, it answers 503.
+class BodyDecision {
+ public:
+  // Without a limit the request gets `answer`, or 503 where there is none, and its connection ends.
+  using Decide = std::move_only_function<void(std::size_t limit, std::shared_ptr<void> held,
+                                              std::optional<Response> answer)>;
+  explicit BodyDecision(Decide decide) : decide_(std::move(decide)) {}
+  BodyDecision(BodyDecision&&) noexcept = default;
+  BodyDecision& operator=(BodyDecision&&) = delete;
+  ~BodyDecision();
+
+  // Reads up to `limit` bytes. `held` goes when the request goes.
+  void read(std::size_t limit, std::shared_ptr<void> held = {});
+  void refuse(Response answer);
+
+ private:
+  Decide decide_;
+};
+
+// Called on I/O threads with the head of a request that has a body, before it is read. `bytes`: its
+// length, if the peer says. Must not block.
+using BodyScreen = std::function<void(const Request& head, std::optional<std::uint64_t> bytes,
+                                      BodyDecision decision)>;
 
 // Called on I/O threads, several at once when there are several. Must not block. An exception that
 // escapes drops the reply, so the peer gets 500.
@@ -81,6 +116,9 @@ struct ServerTls {
   std::string key_pem;
 };
 
+// How many connections may be open for a moment beside ServerOptions::max_connections.
+inline constexpr std::size_t kConnectionsBesideLimit = 512;
+
 struct ServerOptions {
   std::string address = "127.0.0.1";  // An IPv4 or IPv6 address; "0.0.0.0" or "::" for all.
   std::uint16_t port = 0;             // 0: any free one, see Server::port().
@@ -90,15 +128,24 @@ struct ServerOptions {
   std::size_t max_header_bytes = 16 * 1024;  // Request line and headers together; else 431.
   std::size_t max_body_bytes = 1024 * 1024;  // Else 413.
   std::size_t max_connections = 20'000;      // Else 503 with Retry-After.
-  // Connections of one IPv4 address or IPv6 /64, else 503 with Retry-After; 0: no limit.
+  // Connections of one IPv4 address or IPv6 /64, else 503 with Retry-After; 0: no limit. Not for
+  // trusted proxies, which bring many people from one address.
   std::size_t max_connections_per_address = 0;
+  AddressRanges trusted_proxies = {};
+  // Of max_connections: only for callers on this computer that are no trusted proxy.
+  std::size_t reserved_connections = 0;
   std::size_t stream_queue_bytes = 1024 * 1024;  // Unsent bytes of one stream.
   std::size_t stream_queue_count = 1024;         // Unsent writes of one stream.
 
   // Zero or less is refused by start().
   base::Duration idle_timeout = base::seconds(75);  // Between requests. Then closed silently.
+  // The same until the peer has proved who it is (Reply::vouch).
+  base::Duration stranger_timeout = base::seconds(10);
+  base::Duration header_timeout = base::seconds(10);  // From a request's first byte to its body.
   base::Duration read_timeout = base::seconds(30);  // From a request's first byte to its last; 408.
   base::Duration write_timeout = base::seconds(30);  // Without the peer taking a single byte.
+
+  BodyScreen screen = {};  // Default: reads every body of up to max_body_bytes.
 
   // Makes the body of the answers that the server itself gives (400, 408, 413, 431, 500, 503), on
   // an I/O thread. The server sets the status and the connection headers. Default: plain text.
@@ -106,10 +153,13 @@ struct ServerOptions {
 };
 
 struct ServerCounters {
-  std::uint64_t open = 0;      // Connections now, streams included.
-  std::uint64_t accepted = 0;  // Since the start, as are those below.
-  std::uint64_t refused = 0;   // Over a connection limit.
-  std::uint64_t requests = 0;  // Given to the handler.
+  std::uint64_t open = 0;       // Connections now, streams included.
+  std::uint64_t strangers = 0;  // Of these: nobody has proved who they are.
+  std::uint64_t limit = 0;      // Of connections.
+  std::uint64_t accepted = 0;   // Since the start, as are those below.
+  std::uint64_t refused = 0;    // Over a connection limit.
+  std::uint64_t evicted = 0;    // Strangers' connections closed to make room.
+  std::uint64_t requests = 0;   // Given to the handler.
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
 };
@@ -126,6 +176,8 @@ class Server {
   std::uint16_t port() const;
   bool tls() const;
   ServerCounters counters() const;
+  // Connections now, of this address and those that are counted with it (address_key()).
+  std::size_t open_from(std::string_view address) const;
 
   // Stops accepting, closes idle connections, ends streams once their queues are sent, waits up to
   // `grace` for requests to be answered, then closes what is left. The handler is not called after

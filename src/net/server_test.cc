@@ -94,7 +94,7 @@ TEST(Server, PipelinedRequestsAreAnsweredInOrder) {
   RawSocket raw(server->port());
   std::string all;
   for (int i = 0; i < 50; ++i)
-    all += "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n" + std::to_string(10 + i);
+    all += "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n" + std::to_string(10 + i);
   raw.send(all);
   for (int i = 0; i < 50; ++i)
     EXPECT_TRUE(raw.read_response().ends_with("POST:" + std::to_string(10 + i))) << i;
@@ -118,7 +118,8 @@ TEST(Server, ARequestCutAnywhereIsUnderstood) {
 TEST(Server, HeadGetsTheHeadersOnly) {
   const auto server = serve(echo);
   RawSocket raw(server->port());
-  raw.send("HEAD / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  raw.send(
+      "HEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   const std::string all = raw.read_to_end();
   EXPECT_TRUE(contains(all, "Content-Length: 5\r\n")) << all;
   EXPECT_FALSE(contains(all, "HEAD:"));
@@ -128,18 +129,18 @@ TEST(Server, HeadGetsTheHeadersOnly) {
 TEST(Server, AnswersWithoutBodySayNothingOfOne) {
   const auto server = serve([](Request, Reply reply) { reply.send({.status = 204}); });
   RawSocket raw(server->port());
-  raw.send("GET / HTTP/1.1\r\n\r\n");
+  raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(raw.read_until("\r\n\r\n"), "HTTP/1.1 204 No Content\r\n\r\n");
 }
 
 TEST(Server, AClientThatAsksBeforeUploadingIsToldToGoOn) {
   const auto server = serve(echo, {.max_body_bytes = 10});
   RawSocket raw(server->port());
-  raw.send("POST / HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+  raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(raw.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   raw.send("abc");
   EXPECT_TRUE(raw.read_response().ends_with("POST:abc"));
-  raw.send("POST / HTTP/1.1\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n");
+  raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_TRUE(raw.read_response().starts_with("HTTP/1.1 413 "));
 }
 
@@ -178,7 +179,7 @@ TEST(Server, RepliesFromOtherThreadsArrive) {
   std::vector<RawSocket> peers;
   for (int i = 0; i < 50; ++i) {
     peers.emplace_back(server->port());
-    peers.back().send("GET / HTTP/1.1\r\n\r\n");
+    peers.back().send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   }
   for (auto& peer : peers) EXPECT_TRUE(peer.read_response().ends_with("GET:"));
 }
@@ -203,7 +204,7 @@ TEST(Server, AnsweringAnotherRequestNeverEntersTheHandlerAgain) {
     inside = false;
   });
   RawSocket patient(server->port());
-  patient.send("GET /wait HTTP/1.1\r\n\r\nGET /next HTTP/1.1\r\n\r\n");
+  patient.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n");
   ASSERT_TRUE(eventually([&] { return server->counters().requests == 1; }));
   EXPECT_TRUE(client_of(*server).send("GET", "/go"));
   EXPECT_TRUE(patient.read_response().ends_with("woken"));
@@ -240,7 +241,7 @@ TEST(Server, StopLetsARequestInFlightFinish) {
   auto server = serve([&](Request, Reply reply) { promise.set_value(std::move(reply)); });
   RawSocket idle(server->port());
   RawSocket busy(server->port());
-  busy.send("GET / HTTP/1.1\r\n\r\n");
+  busy.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   Reply reply = promise.get_future().get();
   std::jthread stopper([&] { server->stop(base::seconds(20)); });
   EXPECT_TRUE(idle.ended());  // So stopping has begun.
@@ -268,9 +269,9 @@ TEST(Server, StopEndsWhenTheGraceDoesAndLateAnswersAreHarmless) {
     RawSocket a(server->port());
     RawSocket b(server->port());
     RawSocket c(server->port());
-    a.send("GET / HTTP/1.1\r\n\r\n");
-    b.send("GET / HTTP/1.1\r\n\r\n");
-    c.send("GET /stream HTTP/1.1\r\n\r\n");
+    a.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    b.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    c.send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
     ASSERT_TRUE(eventually([&] { return server->counters().requests == 3; }));
     server->stop(base::milliseconds(50));
     EXPECT_TRUE(a.ended());

@@ -38,6 +38,29 @@ void StreamState::close() {
   if (wake) wake();
 }
 
+void StreamState::cut() {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || overflowed_) return;
+    closed_ = overflowed_ = true;
+    queue_.clear();
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
+void StreamState::when_sent(std::function<void()> fn) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_ && count_ > 0) {
+      when_sent_ = std::move(fn);
+      return;
+    }
+  }
+  fn();
+}
+
 bool StreamState::open() const {
   const std::lock_guard lock(mutex_);
   return !closed_;
@@ -60,11 +83,18 @@ bool StreamState::overflowed() const {
 }
 
 StreamState::Outgoing StreamState::take() {
-  const std::lock_guard lock(mutex_);
-  woken_ = false;
-  bytes_ = std::exchange(queued_bytes_, 0);
-  count_ = queue_.size();
-  return {.buffers = std::exchange(queue_, {}), .last = closed_, .overflowed = overflowed_};
+  std::function<void()> sent;
+  Outgoing out;
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = false;
+    bytes_ = std::exchange(queued_bytes_, 0);
+    count_ = queue_.size();
+    out = {.buffers = std::exchange(queue_, {}), .last = closed_, .overflowed = overflowed_};
+    if (count_ == 0) sent.swap(when_sent_);
+  }
+  if (sent) sent();
+  return out;
 }
 
 void StreamState::ended() {
@@ -77,6 +107,7 @@ void StreamState::ended() {
     queue_.clear();
     wake.swap(wake_);
     callbacks.swap(on_close_);
+    if (when_sent_) callbacks.push_back(std::exchange(when_sent_, nullptr));
   }
   for (const auto& fn : callbacks) fn();
 }

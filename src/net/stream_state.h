@@ -23,6 +23,8 @@ class StreamState {
   // For writers; see Stream.
   bool write(Buffer data);
   void close();
+  void cut();
+  void when_sent(std::function<void()> fn);
   bool open() const;
   void on_close(std::function<void()> fn);
 
@@ -33,7 +35,8 @@ class StreamState {
     bool last = false;        // Close the body after these ...
     bool overflowed = false;  // ... unless some were lost: then it must not seem complete.
   };
-  // What came since the last take, which the connection has by now sent.
+  // What came since the last take, which the connection has by now sent. With nothing to send it
+  // runs what waits for that.
   Outgoing take();
   // The connection is done with the stream. Runs the on_close functions.
   void ended();
@@ -52,6 +55,7 @@ class StreamState {
   bool ended_ = false;
   bool woken_ = false;  // A wake is on its way.
   std::vector<std::function<void()>> on_close_;
+  std::function<void()> when_sent_;
 };
 
 }  // namespace souk::net

@@ -43,7 +43,7 @@ struct Broadcaster {
   }
   RawSocket subscribe(int receive_buffer = 0) {
     RawSocket raw(server->port(), receive_buffer);
-    raw.send("GET / HTTP/1.1\r\n\r\n");
+    raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     return raw;
   }
 
@@ -140,7 +140,7 @@ TEST(Stream, ClosingSendsWhatIsQueuedAndKeepsTheConnection) {
   EXPECT_FALSE(b.streams[0].write(buffer("late")));
   EXPECT_TRUE(raw.read_until("0\r\n\r\n").ends_with("\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"));
   EXPECT_TRUE(eventually([&] { return b.closed == 1; }));
-  raw.send("GET / HTTP/1.1\r\n\r\n");
+  raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_TRUE(b.has(2));
   EXPECT_EQ(b.server->counters().accepted, 1U);
 }
@@ -148,7 +148,7 @@ TEST(Stream, ClosingSendsWhatIsQueuedAndKeepsTheConnection) {
 TEST(Stream, OldClientsAndHeadRequestsAreUnderstood) {
   Broadcaster b;
   RawSocket head(b.server->port());
-  head.send("HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  head.send("HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_TRUE(head.read_to_end().ends_with("\r\n\r\n"));
   EXPECT_TRUE(eventually([&] { return b.closed == 1; }));
   RawSocket old(b.server->port());
@@ -202,6 +202,46 @@ TEST(Stream, ACancelledClientStopsWaitingForAQuietStream) {
     client.cancel();
   });
   EXPECT_FALSE(client.stream("/", {}, [](std::string_view) { return true; }));
+}
+
+TEST(Stream, TellsWhenAllHasLeftSoThatASlowReaderHoldsOnePieceOnly) {
+  Broadcaster b;
+  RawSocket slow = b.subscribe(4096);
+  ASSERT_TRUE(b.has(1));
+  const Stream stream = b.streams[0];
+  std::atomic<int> sent = 0;
+  stream.when_sent([&] { ++sent; });
+  EXPECT_EQ(sent, 1) << "nothing was written";
+  int written = 0;
+  // Until the system's buffers are full.
+  while (sent == written + 1) {
+    ++written;
+    ASSERT_TRUE(stream.write(buffer(std::string(900'000, 'x'))));
+    stream.when_sent([&] { ++sent; });
+    const bool left = base::testing::eventually([&] { return sent == written + 1; },
+                                                std::chrono::milliseconds(300));
+    if (!left) break;
+    ASSERT_LT(written, 100);
+  }
+  const auto got = slow.read_bytes(static_cast<std::size_t>(written) * 900'000);
+  EXPECT_TRUE(eventually([&] { return sent == written + 1; }));
+  stream.write(buffer("the end"));
+  stream.close();
+  EXPECT_TRUE(slow.read_until("0\r\n\r\n").ends_with("the end\r\n0\r\n\r\n"));
+}
+
+TEST(Stream, ABodyThatIsCutIsSeenNotToBeWhole) {
+  Broadcaster b;
+  RawSocket peer = b.subscribe();
+  ASSERT_TRUE(b.has(1));
+  b.streams[0].write(buffer("half"));
+  EXPECT_TRUE(peer.read_until("half\r\n").ends_with("4\r\nhalf\r\n"));
+  std::atomic<int> sent = 0;
+  b.streams[0].cut();
+  b.streams[0].when_sent([&] { ++sent; });
+  EXPECT_EQ(peer.read_to_end().find("0\r\n\r\n"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return sent == 1; }));
+  EXPECT_FALSE(b.streams[0].open());
 }
 
 }  // namespace

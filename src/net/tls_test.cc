@@ -84,7 +84,7 @@ TEST(Tls, WithoutAPinASelfSignedServerIsRefusedUnlessItsFileIsTrusted) {
 TEST(Tls, PlainHttpSentToATlsPortIsClosedAndOthersGoOn) {
   const TlsServer s;
   testing::RawSocket raw(s.server->port());
-  raw.send("GET / HTTP/1.1\r\n\r\n");
+  raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   raw.read_to_end();
   auto options = s.client_options();
   options.pinned_sha256 = *fingerprint(s.certificate.certificate_pem);

@@ -24,8 +24,6 @@ using base::fail;
 using base::Result;
 
 constexpr std::size_t kCifarImage = 3'072;
-constexpr std::int64_t kMostClasses = 100'000;
-constexpr std::size_t kMostShown = 40;  // Of a cell, in errors.
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   std::uint32_t out = 0;
@@ -53,105 +51,6 @@ Result<std::vector<std::int64_t>> idx_head(std::string_view bytes, std::string_v
   return shape;
 }
 
-struct Table {
-  std::vector<std::string> header;
-  std::vector<std::vector<std::string_view>> rows;
-  std::vector<std::size_t> lines;  // Of the file, from 1: where each row stands.
-
-  // The column's name, or its number where there are no names.
-  [[nodiscard]] std::string column(std::size_t c) const {
-    return header.empty() ? std::to_string(c) : fmt::format("'{}'", header[c]);
-  }
-};
-
-std::optional<double> number(std::string_view text) {
-  text = base::trim(text);
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(out))
-    return std::nullopt;
-  return out;
-}
-
-Result<Table> read_table(std::string_view text) {
-  Table out;
-  std::size_t line = 0;
-  for (const auto row : base::split(text, '\n')) {
-    ++line;
-    if (base::trim(row).empty()) continue;
-    std::vector<std::string_view> cells;
-    for (const auto cell : base::split(row, ',')) cells.push_back(base::trim(cell));
-    const auto width = out.rows.empty() ? out.header.size() : out.rows.front().size();
-    if (width != 0 && cells.size() != width)
-      return fail(Code::invalid,
-                  fmt::format("line {} has {} columns, not {}", line, cells.size(), width));
-    // A header is a first line without a single number.
-    if (out.rows.empty() && out.header.empty() &&
-        std::ranges::none_of(cells, [](auto c) { return number(c).has_value(); }))
-      out.header.assign(cells.begin(), cells.end());
-    else {
-      out.rows.push_back(std::move(cells));
-      out.lines.push_back(line);
-    }
-  }
-  if (out.rows.empty()) return fail(Code::invalid, "the file has no rows");
-  if (out.rows.front().size() < 2)
-    return fail(Code::invalid, "a row needs a feature and a label", "separate them by commas");
-  return out;
-}
-
-Result<std::size_t> label_column(const Table& table, std::string_view label) {
-  const auto width = table.rows.front().size();
-  if (label.empty()) return width - 1;
-  const auto it = std::ranges::find(table.header, label);
-  if (it != table.header.end()) return static_cast<std::size_t>(it - table.header.begin());
-  if (const auto n = number(label);
-      n && *n >= 0 && *n < static_cast<double>(width) && *n == std::floor(*n))
-    return static_cast<std::size_t>(*n);
-  return fail(Code::invalid, fmt::format("there is no column '{}'", label),
-              table.header.empty() ? fmt::format("use 0 to {}", width - 1)
-                                   : fmt::format("columns: {}", fmt::join(table.header, ", ")),
-              "label");
-}
-
-// Whole numbers are labels as they are; else words, numbered in order.
-Result<std::vector<std::int64_t>> labels_of(const Table& table, std::size_t column,
-                                            std::vector<std::string>& names) {
-  std::vector<std::int64_t> out;
-  bool whole = names.empty();
-  for (const auto& row : table.rows) {
-    const auto n = number(row[column]);
-    whole = whole && n && *n >= 0 && *n < kMostClasses && *n == std::floor(*n);
-  }
-  if (whole) {
-    for (const auto& row : table.rows)
-      out.push_back(static_cast<std::int64_t>(*number(row[column])));
-    return out;
-  }
-  if (names.empty()) {
-    std::set<std::string, std::less<>> words;
-    for (const auto& row : table.rows) words.emplace(row[column]);
-    if (std::ssize(words) > kMostClasses)
-      return fail(
-          Code::invalid,
-          fmt::format("column {} has {} different labels", table.column(column), words.size()),
-          fmt::format("{} at most: is it the right column?", kMostClasses), "label");
-    names.assign(words.begin(), words.end());
-  }
-  std::map<std::string_view, std::int64_t> numbers;
-  for (const auto& name : names) numbers.try_emplace(name, std::ssize(numbers));
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    const auto word = table.rows[r][column];
-    const auto it = numbers.find(word);
-    if (it == numbers.end())
-      return fail(Code::invalid,
-                  fmt::format("line {}: label '{}' does not occur in the training data",
-                              table.lines[r], word.substr(0, kMostShown)));
-    out.push_back(it->second);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::size_t Dataset::sample_bytes() const {
@@ -161,10 +60,12 @@ std::size_t Dataset::sample_bytes() const {
 }
 
 std::int64_t Dataset::samples() const {
+  if (!amounts.empty()) return std::ssize(amounts);
   return y.empty() ? std::ssize(x) / static_cast<std::int64_t>(sample_bytes()) : std::ssize(y);
 }
 
 std::int64_t Dataset::classes() const {
+  if (!amounts.empty()) return 0;
   if (y.empty()) return 256;
   return std::max<std::int64_t>(*std::ranges::max_element(y) + 1, std::ssize(names));
 }
@@ -176,6 +77,7 @@ Dataset Dataset::pick(const std::vector<std::int64_t>& which) const {
   for (const auto i : which) {
     out.x.append(x, static_cast<std::size_t>(i) * size, size);
     if (!y.empty()) out.y.push_back(y[static_cast<std::size_t>(i)]);
+    if (!amounts.empty()) out.amounts.push_back(amounts[static_cast<std::size_t>(i)]);
   }
   return out;
 }
@@ -216,31 +118,6 @@ Result<Dataset> parse_cifar10(std::string_view bytes) {
   return out;
 }
 
-Result<Dataset> parse_csv(std::string_view text, std::string_view label,
-                          std::vector<std::string> names) {
-  SOUK_ASSIGN(const auto table, read_table(text));
-  SOUK_ASSIGN(const auto column, label_column(table, label));
-  Dataset out{.dtype = "F32"};
-  SOUK_ASSIGN(out.y, labels_of(table, column, names));
-  out.names = std::move(names);
-  const auto width = table.rows.front().size() - 1;
-  out.shape = {static_cast<std::int64_t>(width)};
-  out.x.reserve(table.rows.size() * width * sizeof(float));
-  for (std::size_t r = 0; r < table.rows.size(); ++r)
-    for (std::size_t c = 0; c <= width; ++c) {
-      if (c == column) continue;
-      const auto n = number(table.rows[r][c]);
-      if (!n || std::abs(*n) > std::numeric_limits<float>::max())
-        return fail(Code::invalid,
-                    fmt::format("line {}, column {}: '{}' is not a number", table.lines[r],
-                                table.column(c), table.rows[r][c].substr(0, kMostShown)),
-                    "a number is at most 3.4e38; leave out rows with empty cells");
-      const auto value = static_cast<float>(*n);
-      out.x.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-  return out;
-}
-
 Scaling scaling_of(const Dataset& data) {
   CHECK(data.dtype == "F32");
   const auto width = data.sample_bytes() / sizeof(float);
@@ -262,13 +139,27 @@ Scaling scaling_of(const Dataset& data) {
   return out;
 }
 
+AmountScaling amount_scaling_of(const Dataset& data) {
+  CHECK(!data.amounts.empty());
+  const auto n = static_cast<double>(data.amounts.size());
+  AmountScaling out;
+  for (const auto amount : data.amounts) out.mean += amount / n;
+  double square = 0;
+  for (const auto amount : data.amounts) square += std::pow(amount - out.mean, 2) / n;
+  // Amounts that never change have nothing to be scaled by.
+  const bool changes = std::ranges::any_of(
+      data.amounts, [&](float amount) { return amount != data.amounts.front(); });
+  out.deviation = changes && square > 0 ? std::sqrt(square) : 1;
+  return out;
+}
+
 Dataset parse_text(std::string text) { return {.x = std::move(text)}; }
 
 std::vector<Dataset> split(const Dataset& data, std::int32_t count, std::uint64_t seed) {
   const auto n = data.samples();
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
-  if (!data.y.empty()) {
+  if (!data.is_text()) {
     base::Random random(seed);
     random.shuffle(order);
   }

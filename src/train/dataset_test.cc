@@ -177,7 +177,6 @@ TEST(Csv, WordsAreNumberedInOrderAndKeepTheirNames) {
 
 TEST(Csv, NumbersThatCannotCountClassesAreNames) {
   EXPECT_THAT(parse_csv("1,-1\n2,1\n", "")->names, ElementsAre("-1", "1"));
-  EXPECT_THAT(parse_csv("1,0.5\n2,1\n", "")->names, ElementsAre("0.5", "1"));
   EXPECT_THAT(parse_csv("1,1e9\n2,1\n", "")->y, ElementsAre(1, 0));
 }
 
@@ -196,11 +195,23 @@ TEST(Csv, TestDataIsNumberedAsTheTrainingData) {
 
 TEST(Csv, AColumnOfMeasurementsIsNotTakenForLabels) {
   std::string text;
-  for (int i = 0; i <= 100'000; ++i) text += "1," + std::to_string(i) + ".5\n";
+  for (int i = 0; i <= 100'000; ++i) text += "1," + std::to_string(1'000'000 + i) + "\n";
   const auto data = parse_csv(text, "");
   ASSERT_FALSE(data);
   EXPECT_EQ(data.error().message, "column 1 has 100001 different labels");
   EXPECT_EQ(data.error().field, "label");
+}
+
+TEST(Csv, AmountsAreNotTakenForClasses) {
+  const auto data = parse_csv("rooms,price\n3,250000\n4,310000.5\n", "price");
+  ASSERT_FALSE(data);
+  EXPECT_EQ(data.error().message,
+            "line 3: label '310000.5' in column 'price' is a number with a fraction");
+  EXPECT_THAT(data.error().hint, HasSubstr("classes"));
+  EXPECT_EQ(data.error().field, "label");
+  EXPECT_FALSE(parse_csv("1,0.5\n2,1\n", ""));
+  EXPECT_TRUE(parse_csv("1,1.0\n2,0.0\n", ""));      // Whole, however they are written.
+  EXPECT_TRUE(parse_csv("1,1.5\n2,unknown\n", ""));  // Words.
 }
 
 TEST(Csv, ACellThatIsNoNumberIsNamed) {

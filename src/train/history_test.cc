@@ -97,7 +97,7 @@ TEST(DirectionOf, IsTheSamePlacesForEveryCodec) {
     double agreed = 0;
     for (std::size_t i = 0; i < d.size(); ++i)
       agreed += static_cast<double>(d[i]) * static_cast<double>(plain[i]);
-    // What top-k leaves out is missing; what it sends is in its place.
+    // What sparse codecs leave out is missing; what they send is in its place.
     EXPECT_GT(agreed, codec->keeps_residual() ? 0.2 : 0.99) << name;
   }
 }

@@ -32,6 +32,7 @@ Result<Session> Session::make(Spec spec) {
   spec.plan.workers = spec.rule.workers;
   spec.plan.arity = needs.arity;
   spec.plan.synchronous = needs.synchronous;
+  SOUK_TRY(check_plan(spec.plan));
   Session out(std::move(rule), std::move(codec), std::move(spec.plan));
   auto names = std::move(spec.validators);
   if (names.empty())

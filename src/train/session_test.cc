@@ -39,7 +39,8 @@ struct Play {
     for (int i = 0; i < 100; ++i) {
       const auto unit = next(worker);
       if (unit.kind == UnitKind::train) return unit;
-      if (unit.kind == UnitKind::evaluate) session.training().evaluated(unit.id, 50, 1, 0.5, now);
+      if (unit.kind == UnitKind::evaluate)
+        session.training().evaluated(unit.id, {50, 1, {{"accuracy", 0.5}}}, now);
       now = now + unit.wait;
     }
     ADD_FAILURE() << "worker " << worker << " gets nothing";
@@ -80,7 +81,7 @@ TEST(Session, CodecsThatSendChangesDoNotGoWithRulesThatNeedWeights) {
     for (const auto codec : codec_names()) {
       auto s = spec(std::string(rule.name));
       s.codec = codec;
-      const bool refused = weights && codec == "top-k";
+      const bool refused = weights && (codec == "top-k" || codec == "sparse2");
       const auto session = Session::make(std::move(s));
       ASSERT_EQ(session.has_value(), !refused) << rule.name << " " << codec;
       if (session) continue;
@@ -335,7 +336,7 @@ TEST(Session, WhatWasSavedGoesOn) {
   // It is given out again, under another name, and judged by what was usual.
   auto unit = again.training().next(2, play.now);
   while (unit.kind == UnitKind::evaluate) {
-    again.training().evaluated(unit.id, 50, 1, 0.5, play.now);
+    again.training().evaluated(unit.id, {50, 1, {{"accuracy", 0.5}}}, play.now);
     unit = again.training().next(2, play.now);
   }
   ASSERT_EQ(unit.kind, UnitKind::train);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -15,20 +16,34 @@ using base::Duration;
 using base::Time;
 
 constexpr std::size_t kRemembered = 32;
-constexpr std::int64_t kUnitsPerWorker = 8;  // Of an epoch, when the split is chosen here.
-// Shorter ones are mostly noise and travel: with 2 steps a unit 72% of MNIST, with 8 steps 90%.
-constexpr std::int64_t kFewestLocalSteps = 8;
-constexpr std::int64_t kMostLocalSteps = 64;
 constexpr auto kUnknownWorker = base::minutes(2);  // Nobody's pace is known yet.
 constexpr auto kShortestDeadline = base::seconds(5);
 constexpr auto kAskAgain = base::milliseconds(100);
+constexpr auto kInTurn = base::seconds(1);
 constexpr auto kToEvaluate = base::minutes(2);
 constexpr double kPatience = 4;  // A deadline is this many times what the worker usually takes.
-constexpr std::size_t kMostChecks = 2;
+// A unit is paid for at most so many times its worker's usual pace, and that of other owners.
+constexpr double kOwnPace = 2, kOthersPace = 3;
+constexpr std::size_t kKnown = 3;         // Units that make a worker's pace known.
 constexpr auto kHeld = base::minutes(1);  // Then an update is believed without a second opinion.
+constexpr std::int64_t kForgiven = 2;     // Units in a row that a worker took and did not do.
 constexpr std::int64_t kMostRefused = 9;  // A minute and a half of waiting.
 
+// The lower of the two in the middle where there are two; 0 without any.
+double middle(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return values[(values.size() - 1) / 2];
+}
+
 }  // namespace
+
+// Any seed may be given: it wraps.
+std::int64_t Training::unit_seed(const Range& range) const {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(plan_.seed) * 1'000'003 +
+                                   static_cast<std::uint64_t>(range.epoch) * 1'009 +
+                                   static_cast<std::uint64_t>(range.shard));
+}
 
 double Training::WorkerRecord::quantile(double q) const {
   if (pace.empty()) return 0;
@@ -37,27 +52,12 @@ double Training::WorkerRecord::quantile(double q) const {
   return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
 }
 
-std::int64_t TrainingPlan::shard_steps(std::size_t shard) const {
-  return std::max<std::int64_t>(1, (shards[shard] + batch - 1) / batch);
-}
-
-std::int64_t TrainingPlan::epoch_steps() const {
-  std::int64_t out = 0;
-  for (std::size_t i = 0; i < shards.size(); ++i) out += shard_steps(i);
-  return out;
-}
-
-std::int64_t TrainingPlan::unit_steps() const {
-  if (local_steps > 0) return local_steps;
-  return std::clamp<std::int64_t>(epoch_steps() / (kUnitsPerWorker * std::max(workers, 1)),
-                                  kFewestLocalSteps, kMostLocalSteps);
-}
-
 Training::Training(TrainingPlan plan, TrainingState state)
     : plan_(std::move(plan)), s_(std::move(state)) {
-  CHECK(!plan_.shards.empty() && plan_.batch > 0 && plan_.epochs > 0);
+  CHECK(check_plan(plan_).has_value());
   total_ = plan_.epoch_steps();
   unit_ = plan_.unit_steps();
+  adopt_old_rows();
   if (s_.life++ == 0) open_epoch(1);
 }
 
@@ -71,7 +71,7 @@ EpochWork* Training::open_epoch(std::int32_t epoch) {
   EpochWork work{.epoch = epoch};
   std::vector<std::int32_t> order(plan_.shards.size());
   std::iota(order.begin(), order.end(), 0);
-  base::Random random(static_cast<std::uint64_t>(plan_.seed + epoch));
+  base::Random random(static_cast<std::uint64_t>(plan_.seed) + static_cast<std::uint64_t>(epoch));
   random.shuffle(order);
   for (const auto shard : order)
     work.open.push_back({epoch, shard, 0, plan_.shard_steps(static_cast<std::size_t>(shard))});
@@ -152,7 +152,7 @@ void Training::take_back(std::int64_t id, Time /*now*/, bool lost) {
   const auto given = it->second;
   given_.erase(it);
   auto& worker = workers_[given.worker];
-  if (worker.unit == id) worker.unit = 0;
+  worker.has.erase(id);
   if (lost) ++worker.lost;
   if (given.unit.kind == UnitKind::evaluate) {
     s_.checks[given.check].left.push_back(given.unit.shard);
@@ -163,7 +163,7 @@ void Training::take_back(std::int64_t id, Time /*now*/, bool lost) {
     s_.wasted_steps += given.unit.steps;
     if (given.held) {  // Without its original a replica is of no use.
       if (const auto copy = given_.find(given.twin); copy != given_.end()) {
-        workers_[copy->second.worker].unit = 0;
+        workers_[copy->second.worker].has.erase(copy->first);
         given_.erase(copy);
       }
       return put_back({given.unit.epoch, given.unit.shard, given.unit.first_step,
@@ -182,39 +182,32 @@ void Training::expire(Time now) {
   for (const auto& [id, g] : given_)
     if (g.unit.deadline <= now) late.push_back(id);
   for (const auto id : late) take_back(id, now, true);
+  close_late_checks(now);
+}
+
+// The longest that a worker may take for a unit, from when it can begin.
+Duration Training::allowance(const WorkerRecord& worker, const Unit& unit) const {
+  if (unit.kind != UnitKind::train) return kToEvaluate;
+  const auto within = time_for(worker, unit.steps, 0.95);
+  return std::max(kShortestDeadline, within * static_cast<int>(kPatience));
 }
 
 Unit Training::give(Unit unit, WorkerRecord& worker, Worker id, Time now) {
   unit.id = (s_.life << 32) | ++counter_;
   Attempt given{.unit = unit, .worker = id, .at = now};
-  if (unit.kind == UnitKind::train) {
-    const auto within = time_for(worker, unit.steps, 0.95);
-    given.unit.deadline = now + std::max(kShortestDeadline, within * static_cast<int>(kPatience));
-    given.expected = now + time_for(worker, unit.steps, 0.5);
-  } else {
-    given.unit.deadline = now + kToEvaluate;
-    given.expected = given.unit.deadline;
+  // It begins with this one when it is done with what it has.
+  auto latest = now, usual = now;
+  for (const auto other : worker.has) {
+    const auto& before = given_.at(other);
+    if (before.unit.deadline != base::kNever) latest = std::max(latest, before.unit.deadline);
+    usual = std::max(usual, before.expected);
   }
-  worker.unit = unit.id;
+  given.unit.deadline = latest + allowance(worker, unit);
+  given.expected = unit.kind == UnitKind::train ? usual + time_for(worker, unit.steps, 0.5)
+                                                : given.unit.deadline;
+  worker.has.insert(unit.id);
   if (!began_) began_ = now;
   return given_[unit.id] = given, given.unit;
-}
-
-std::optional<Unit> Training::evaluation(WorkerRecord& worker, Worker id, Time now) {
-  for (std::size_t i = 0; i < s_.checks.size(); ++i) {
-    auto& check = s_.checks[i];
-    if (check.left.empty()) continue;
-    const auto shard = check.left.back();
-    check.left.pop_back();
-    const auto unit = give({.kind = UnitKind::evaluate,
-                            .epoch = check.epoch,
-                            .shard = shard,
-                            .version = check.version},
-                           worker, id, now);
-    given_[unit.id].check = i;
-    return unit;
-  }
-  return std::nullopt;
 }
 
 std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time now,
@@ -238,6 +231,8 @@ std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time no
     if (pick == work->open.end()) pick = work->open.begin();
   }
   const auto range = *pick;
+  // At first they come one by one, and nothing has been learnt that could tell who is there.
+  const auto at_work = std::max(active(now), s_.useful_steps == 0 ? plan_.workers : 1);
   const auto steps = std::min(steps_for(worker), range.last - range.first);
   if (range.first + steps == range.last)
     work->open.erase(pick);
@@ -248,8 +243,10 @@ std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time no
                .shard = range.shard,
                .first_step = range.first,
                .steps = steps,
+               .parts = plan_.parts(at_work),
+               .at_work = at_work,
                .lr = rate(range.epoch),
-               .seed = plan_.seed * 1'000'003 + range.epoch * 1'009 + range.shard},
+               .seed = unit_seed(range)},
               worker, id, now);
 }
 
@@ -269,9 +266,17 @@ std::optional<Unit> Training::second_try(WorkerRecord& worker, Worker id, Time n
   return std::nullopt;
 }
 
+// Nobody confirms the work of a machine of their own.
+bool Training::independent(const Attempt& given, const WorkerRecord& worker, Worker id) const {
+  const auto own = [&](const Answered& a) {
+    return a.worker == id || (worker.owner != 0 && a.owner == worker.owner);
+  };
+  return !own({given.worker, owner(given.worker)}) && std::ranges::none_of(given.answered, own);
+}
+
 std::optional<Unit> Training::replica(WorkerRecord& worker, Worker id, Time now) {
   for (auto& [first, g] : given_) {
-    if (!g.held || g.twin != 0 || g.worker == id) continue;
+    if (!g.held || g.twin != 0 || !independent(g, worker, id)) continue;
     const auto copy = give(g.unit, worker, id, now);
     given_[first].twin = copy.id;
     given_[copy.id].of = first;
@@ -285,15 +290,17 @@ void Training::hold(std::int64_t id, std::int64_t version, Time now) {
   CHECK(given.unit.kind == UnitKind::train && !given.held && given.of == 0);
   // A twin that works on the same from another version proves nothing.
   if (const auto twin = given_.find(given.twin); given.twin != 0 && twin != given_.end()) {
-    workers_[twin->second.worker].unit = 0;
+    workers_[twin->second.worker].has.erase(twin->first);
     s_.wasted_steps += twin->second.unit.steps;
     given_.erase(twin);
   }
   given.twin = 0;
-  given.held = now;
+  given.took = now - std::max(given.at, workers_[given.worker].reported);
+  given.held = given.answered_at = now;
+  given.answered = {{given.worker, workers_[given.worker].owner}};
   given.unit.version = version;
   given.unit.deadline = base::kNever;
-  workers_[given.worker].unit = 0;
+  reported(given.worker, id, now);
 }
 
 std::int64_t Training::original(std::int64_t id) const {
@@ -301,36 +308,94 @@ std::int64_t Training::original(std::int64_t id) const {
   return it == given_.end() ? 0 : it->second.of;
 }
 
-void Training::replicated(std::int64_t id, bool agreed, Time now) {
+void Training::replicated(std::int64_t id, std::optional<bool> agreed, Time now) {
   const auto given = given_.at(id);
   given_.erase(id);
   auto& worker = workers_[given.worker];
-  worker.unit = 0;
-  worker.seen = now;
-  if (agreed) {
+  reported(given.worker, id, now);
+  if (agreed) credit(given.worker, *agreed);
+  if (const auto held = given_.find(given.of); held != given_.end()) {
+    held->second.twin = 0;
+    held->second.answered_at = now;
+    held->second.answered.push_back({given.worker, worker.owner});
+  }
+}
+
+void Training::credit(Worker id, bool right) {
+  auto& worker = workers_[id];
+  if (right) {
     ++worker.units;
     ++worker.streak;
-    worker.refused = 0;
+    worker.refused = worker.dropped = 0;
   } else {
     worker.streak = 0;
     ++worker.rejected;
   }
-  if (const auto held = given_.find(given.of); held != given_.end()) held->second.twin = 0;
+}
+
+void Training::hand_over(std::int64_t id, Worker to) { given_.at(id).worker = to; }
+
+std::optional<Duration> Training::fair_time(std::int64_t id, std::int64_t steps) const {
+  const auto it = given_.find(id);
+  if (it == given_.end()) return std::nullopt;
+  const auto& unit = it->second.unit;
+  const auto& worker = workers_.at(it->second.worker);
+  const auto usual = steps_for(worker);
+  // What was given out small takes as long as what is usual; what was done in part does not.
+  if (unit.kind == UnitKind::evaluate)
+    steps = std::max(usual, check_steps(unit.shard));
+  else if (steps >= unit.steps)
+    steps = std::max(usual, unit.steps);
+  std::optional<double> pace;
+  if (worker.pace.size() >= kKnown) pace = kOwnPace * worker.quantile(0.5);
+  if (const auto others = pace_of_others(it->second.worker); others > 0)
+    pace = std::min(pace.value_or(kOthersPace * others), kOthersPace * others);
+  if (!pace) return std::nullopt;
+  return base::as_duration(*pace * static_cast<double>(steps));
+}
+
+// The median over other owners, each by the median of its machines; the lower of two.
+double Training::pace_of_others(Worker id) const {
+  const auto own = workers_.at(id).owner;
+  std::map<std::pair<Owner, Worker>, std::vector<double>> by_owner;
+  for (const auto& [other, w] : workers_)
+    if (other != id && (own == 0 || w.owner != own) && !w.pace.empty())
+      by_owner[{w.owner, w.owner == 0 ? other : 0}].push_back(w.quantile(0.5));
+  std::vector<double> paces;
+  for (auto& [_, list] : by_owner) paces.push_back(middle(std::move(list)));
+  return middle(std::move(paces));
+}
+
+std::int64_t Training::check_steps(std::int32_t shard) const {
+  const auto samples = plan_.validation[static_cast<std::size_t>(shard)];
+  return (samples - 1) / plan_.batch + 1;
+}
+
+bool Training::can_be_done_again(std::int64_t id, Time now) const {
+  return std::ranges::any_of(workers_, [&](const auto& w) {
+    return is_active(w.second, now) && independent(given_.at(id), w.second, w.first);
+  });
 }
 
 std::vector<std::int64_t> Training::unchecked(Time now) const {
   std::vector<std::int64_t> out;
   for (const auto& [id, g] : given_)
-    if (g.held && now - *g.held > kHeld) out.push_back(id);
+    if (g.held && now - g.answered_at > kHeld) out.push_back(id);
   return out;
 }
 
-Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds) {
+Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds, Owner owner,
+                    std::int64_t keeps) {
   expire(now);
   auto& worker = workers_[id];
   worker.seen = now;
-  if (worker.unit != 0 && given_.contains(worker.unit)) take_back(worker.unit, now, true);
+  worker.owner = owner;
+  for (const auto unit : std::set(worker.has))
+    if (unit != keeps) drop(unit, now);
+  const bool ahead = !worker.has.empty();  // It has something to do.
   if (s_.finished) return {.kind = UnitKind::finish};
+  // What is made from an older version is of no use to a round.
+  if (plan_.synchronous && ahead) return {.kind = UnitKind::wait, .wait = kInTurn};
   const Unit wait{.kind = UnitKind::wait, .wait = kAskAgain};
   if (!s_.initialised) {
     if (!given_.empty()) return wait;
@@ -345,6 +410,7 @@ Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds) {
     return unit.value_or(wait);
   }
   if (auto unit = range_for(worker, id, now, holds)) return *unit;
+  if (ahead) return wait;  // Whoever is idle is sooner done with what another has.
   if (auto unit = second_try(worker, id, now)) return *unit;
   return wait;
 }
@@ -361,11 +427,12 @@ void Training::set_deadline(std::int64_t id, Time deadline) {
   it->second.unit.deadline = deadline;
 }
 
-void Training::initialised(std::int64_t id, Time /*now*/) {
+void Training::initialised(std::int64_t id, Time now) {
   const auto it = given_.find(id);
   CHECK(it != given_.end() && it->second.unit.kind == UnitKind::init);
-  workers_[it->second.worker].unit = 0;
+  const auto worker = it->second.worker;
   given_.erase(it);
+  reported(worker, id, now);
   s_.initialised = true;
 }
 
@@ -378,20 +445,20 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
   CHECK(steps >= 1 && steps <= unit.steps);
   given_.erase(it);
   if (const auto twin = given_.find(given.twin); given.twin != 0 && twin != given_.end()) {
-    workers_[twin->second.worker].unit = 0;
+    workers_[twin->second.worker].has.erase(twin->first);
     s_.wasted_steps += twin->second.unit.steps;
     given_.erase(twin);
   }
   auto& worker = workers_[given.worker];
-  if (worker.unit == id) worker.unit = 0;  // Of a held unit it has gone on.
+  const auto took = given.held ? given.took : now - std::max(given.at, worker.reported);
   worker.seen = now;
   ++worker.units;
   ++worker.streak;
-  worker.refused = 0;
+  worker.refused = worker.dropped = 0;
   worker.steps += steps;
-  const auto took = given.held.value_or(now) - given.at;
   worker.pace.push_back(took.seconds() / static_cast<double>(steps));
   if (worker.pace.size() > kRemembered) worker.pace.pop_front();
+  reported(given.worker, id, now);
   if (steps < unit.steps)
     put_back({unit.epoch, unit.shard, unit.first_step + steps, unit.first_step + unit.steps});
   auto* work = find_epoch(unit.epoch);
@@ -406,15 +473,29 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
   close_epochs();
 }
 
-void Training::reject(std::int64_t id, Time now, bool blame) {
+// What it could not do goes to others first: one that is always refused would else take the last
+// unit of an epoch again and again, and nobody would get on.
+void Training::hold_off(WorkerRecord& worker, Time now) {
+  worker.refused = std::min<std::int64_t>(worker.refused + 1, kMostRefused);
+  worker.not_before = now + kAskAgain * (std::int64_t{2} << worker.refused);
+}
+
+// A unit that its worker took and did not do. Once or twice in a row that is a lost answer or a
+// restart.
+void Training::drop(std::int64_t id, Time now) {
   auto& worker = workers_[given_.at(id).worker];
+  take_back(id, now, true);
+  if (++worker.dropped > kForgiven) hold_off(worker, now);
+}
+
+void Training::reject(std::int64_t id, Time now, bool blame) {
+  const auto who = given_.at(id).worker;
+  auto& worker = workers_[who];
+  reported(who, id, now);
   if (!blame) return take_back(id, now, false);
   ++worker.rejected;
   worker.streak = 0;
-  // What it could not do goes to others first: one that is always refused would else take the last
-  // unit of an epoch again and again, and nobody would get on.
-  worker.refused = std::min<std::int64_t>(worker.refused + 1, kMostRefused);
-  worker.not_before = now + kAskAgain * (std::int64_t{2} << worker.refused);
+  hold_off(worker, now);
   take_back(id, now, false);
 }
 
@@ -442,29 +523,6 @@ void Training::close_epochs() {
   }
 }
 
-bool Training::begin_check(std::int64_t version, Time now) {
-  bool begun = false;
-  for (auto& check : due_) {
-    // One in the middle of an epoch can be left out; the one at its end cannot.
-    if (!check.last && s_.checks.size() >= kMostChecks) continue;
-    check.version = version;
-    check.at = elapsed(now);
-    check.samples_trained = s_.samples;
-    check.workers = active(now);
-    check.left.resize(plan_.validation.size());
-    std::iota(check.left.begin(), check.left.end(), 0);
-    s_.checks.push_back(check);
-    begun = true;
-  }
-  due_.clear();
-  return begun;
-}
-
-bool Training::check_due() const {
-  return std::ranges::any_of(
-      due_, [&](const Check& check) { return check.last || s_.checks.size() < kMostChecks; });
-}
-
 bool Training::flush() const { return s_.epochs.empty(); }
 
 std::set<std::int64_t> Training::kept() const {
@@ -476,73 +534,16 @@ std::set<std::int64_t> Training::kept() const {
   return out;
 }
 
-void Training::evaluated(std::int64_t id, std::int64_t samples, double loss, double accuracy,
-                         Time now) {
-  const auto it = given_.find(id);
-  CHECK(it != given_.end() && it->second.unit.kind == UnitKind::evaluate);
-  const auto i = it->second.check;
-  auto& worker = workers_[it->second.worker];
-  worker.unit = 0;
-  worker.seen = now;
-  given_.erase(it);
-  auto& check = s_.checks[i];
-  check.samples += samples;
-  check.loss_sum += loss * static_cast<double>(samples);
-  check.right_sum += accuracy * static_cast<double>(samples);
-  const bool under_way = std::ranges::any_of(given_, [&](const auto& g) {
-    return g.second.unit.kind == UnitKind::evaluate && g.second.check == i;
-  });
-  if (check.left.empty() && !under_way) close_check(i);
-}
-
-void Training::close_check(std::size_t i) {
-  const auto check = s_.checks[i];
-  s_.checks.erase(s_.checks.begin() + static_cast<std::ptrdiff_t>(i));
-  for (auto& [_, g] : given_)
-    if (g.unit.kind == UnitKind::evaluate && g.check > i) --g.check;
-  const auto n = static_cast<double>(std::max<std::int64_t>(check.samples, 1));
-  const auto accuracy = check.right_sum / n;
-  // Those of two epochs may end in any order.
-  auto it = std::ranges::lower_bound(s_.rows, check.epoch, {}, &EpochRow::epoch);
-  if (it == s_.rows.end() || it->epoch != check.epoch)
-    it = s_.rows.insert(it, {.epoch = check.epoch, .low = accuracy, .high = accuracy});
-  auto& row = *it;
-  if (row.checks == 0 || check.version > row.version) {
-    row.at = check.at;
-    row.samples = check.samples_trained;
-    row.version = check.version;
-    row.loss = check.train_loss;
-    row.validation_loss = check.loss_sum / n;
-    row.accuracy = accuracy;
-    row.workers = check.workers;
-  }
-  row.sum += accuracy;
-  row.low = std::min(row.low, accuracy);
-  row.high = std::max(row.high, accuracy);
-  ++row.checks;
-  if (plan_.target && accuracy >= *plan_.target)
-    finish("the target was reached", check.version);
-  else if (check.last && check.epoch == plan_.epochs)
-    finish("all epochs are done", check.version);
-}
-
 void Training::finish(std::string reason, std::int64_t version) {
   if (s_.finished) return;
   s_.finished = true;
   s_.reason = std::move(reason);
   s_.final_version = version;
+  for (const auto& check : s_.checks) settle_all(check);
   s_.checks.clear();
   s_.epochs.clear();
   given_.clear();
-  for (auto& [_, w] : workers_) w.unit = 0;
-}
-
-void Training::gone(Worker id, Time now) {
-  const auto it = workers_.find(id);
-  if (it == workers_.end()) return;
-  if (it->second.unit != 0 && given_.contains(it->second.unit))
-    take_back(it->second.unit, now, true);
-  it->second.seen = Time();
+  for (auto& [_, w] : workers_) w.has.clear();
 }
 
 TrainingState Training::durable(Time now) const {
@@ -559,26 +560,6 @@ TrainingState Training::durable(Time now) const {
     std::iota(check.left.begin(), check.left.end(), 0);
   }
   return out;
-}
-
-std::map<Training::Worker, Training::WorkerView> Training::workers() const {
-  std::map<Worker, WorkerView> out;
-  for (const auto& [id, w] : workers_)
-    out[id] = {.units = w.units,
-               .steps = w.steps,
-               .lost = w.lost,
-               .rejected = w.rejected,
-               .streak = w.streak,
-               .busy = w.unit != 0,
-               .seen = w.seen,
-               .seconds_per_step = w.quantile(0.5)};
-  return out;
-}
-
-std::int32_t Training::active(Time now) const {
-  return static_cast<std::int32_t>(std::ranges::count_if(workers_, [&](const auto& w) {
-    return w.second.unit != 0 || now - w.second.seen < base::seconds(5);
-  }));
 }
 
 }  // namespace souk::train

@@ -1,41 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fields.h"
 #include "base/time.h"
 #include "base/vocabulary.h"
+#include "train/metrics.h"
+#include "train/training_plan.h"
 
 namespace souk::train {
-
-// What a job wants, fixed at its start. A shard of n samples is n / batch steps of an epoch,
-// rounded up; a unit is some consecutive steps of one shard and epoch.
-struct TrainingPlan {
-  std::vector<std::int64_t> shards;      // Samples of each.
-  std::vector<std::int64_t> validation;  // Likewise.
-  std::int32_t epochs = 1;
-  std::int32_t batch = 32;
-  std::int32_t local_steps = 0;  // Of a unit on the fastest machine; 0: chosen here.
-  std::int32_t validations = 1;  // Per epoch.
-  std::int32_t workers = 1;      // That may come.
-  double lr = 0.05;
-  double lr_end = 0.05;  // Reached along a cosine.
-  std::optional<double> target;
-  std::int64_t seed = 1;
-  std::size_t arity = 1;  // Of the aggregator (aggregator.h).
-  bool synchronous = false;
-
-  [[nodiscard]] std::int64_t shard_steps(std::size_t shard) const;
-  [[nodiscard]] std::int64_t epoch_steps() const;
-  // Of a unit on the fastest machine, where its shard has so many.
-  [[nodiscard]] std::int64_t unit_steps() const;
-};
 
 using base::UnitKind;
 
@@ -48,11 +30,22 @@ struct Unit {
   std::int32_t shard = 0;
   std::int64_t first_step = 0;
   std::int64_t steps = 0;
+  std::int32_t parts = 1;    // Its worker divides each step into so many (TrainingPlan::parts).
+  std::int32_t at_work = 1;  // So many share the work.
   std::int64_t version = 0;  // Of the parameters to use, exactly; 0 with train: the newest.
   double lr = 0;
   std::int64_t seed = 0;
   base::Time deadline;
   base::Duration wait;
+};
+
+// What somebody says a validation shard came to.
+struct CheckAnswer {
+  std::int64_t unit = 0;
+  std::int64_t worker = 0;
+  std::uint64_t owner = 0;
+  std::int32_t shard = 0;
+  Measured measured;
 };
 
 // A check of one version of the parameters on the validation shards.
@@ -67,8 +60,12 @@ struct Check {
   // Filled in as the shards are done.
   std::int64_t samples = 0;
   double loss_sum = 0;
-  double right_sum = 0;
+  double right_sum = 0;            // Not used: snapshots have it.
   std::vector<std::int32_t> left;  // Shards to do.
+  // Of this life of the hub only: after a crash a check is done again.
+  std::vector<CheckAnswer> answers = {};
+  std::set<std::int64_t> unsettled = {};         // Units of theirs whose pay is not decided.
+  std::optional<base::Time> confirm_until = {};  // It is being done again by other owners.
   SOUK_FIELDS(Check, epoch, last, version, at, samples_trained, workers, train_loss, samples,
               loss_sum, right_sum, left)
 };
@@ -79,13 +76,17 @@ struct EpochRow {
   std::int64_t samples = 0;
   std::int64_t version = 0;
   double loss = 0, validation_loss = 0;
-  double accuracy = 0;                // Of the last check of the epoch,
-  double sum = 0, low = 0, high = 0;  // and over all `checks`.
+  double accuracy = 0;                // Of the last check; 0 where there is none in `metrics`.
+  double sum = 0, low = 0, high = 0;  // Of the training's figure, over the `figures` that had it.
   std::int32_t checks = 0;
   std::int32_t workers = 0;
-  [[nodiscard]] double mean() const { return checks == 0 ? 0 : sum / checks; }
+  Metrics metrics = {};  // Of the last check of the epoch, the accuracy among them.
+  std::int32_t figures = 0;
+  [[nodiscard]] double mean() const { return figures == 0 ? 0 : sum / figures; }
+  // Snapshots from before there were other metrics than the accuracy do not have it.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"figures"};
   SOUK_FIELDS(EpochRow, epoch, at, samples, version, loss, validation_loss, accuracy, sum, low,
-              high, checks, workers)
+              high, checks, workers, metrics, figures)
 };
 
 // Steps of one shard and epoch that nobody has done yet.
@@ -119,8 +120,12 @@ struct TrainingState {
   bool finished = false;
   std::string reason;
   std::int64_t final_version = 0;
+  bool confirmed = false;  // The last check was done by two owners, who came to the same.
+  std::string figure;      // What checks are judged by: Training::figure(). Empty: none was done.
+  // Snapshots from before checks were confirmed, or had figures, do not have them.
+  static constexpr auto optional_fields = std::array<std::string_view, 2>{"confirmed", "figure"};
   SOUK_FIELDS(TrainingState, life, initialised, epochs, checks, rows, samples, useful_steps,
-              wasted_steps, elapsed, finished, reason, final_version)
+              wasted_steps, elapsed, finished, reason, final_version, confirmed, figure)
 };
 
 // One training job: what is left to do and who does what. It gives out units, takes them back when
@@ -134,12 +139,16 @@ struct TrainingState {
 class Training {
  public:
   using Worker = std::int64_t;
+  using Owner = std::uint64_t;  // Of a worker's machine; 0: not known.
 
   explicit Training(TrainingPlan plan, TrainingState state = {});
 
-  // Something for `worker`, who holds these shards. A worker has one unit at a time: asking again
-  // gives up the one before.
-  Unit next(Worker worker, base::Time now, const std::set<std::int32_t>& holds = {});
+  // Something for `worker`, who holds these shards and still works on the unit `keeps` (0: on
+  // none). Any other that it had is given up. So a worker has at most two: one that it computes,
+  // and one that it fetches meanwhile or whose update is on its way. With a synchronous aggregator
+  // it has one at a time.
+  Unit next(Worker worker, base::Time now, const std::set<std::int32_t>& holds = {},
+            Owner owner = 0, std::int64_t keeps = 0);
 
   // The unit as it was given out, while it still counts for this worker.
   [[nodiscard]] const Unit* find(Worker worker, std::int64_t id) const;
@@ -153,21 +162,45 @@ class Training {
               base::Time now);
   // Not accepted; whoever is to blame for it waits a while before the next.
   void reject(std::int64_t id, base::Time now, bool blame = true);
+  // Its worker has not begun it, and will not.
+  void give_back(std::int64_t id, base::Time now);
   // The update of a unit is here, made from `version`, but is believed only if another worker comes
   // to the same: the unit stays open, is given to another from exactly that version, and waits to
   // be accepted or rejected. Its worker goes on.
   void hold(std::int64_t id, std::int64_t version, base::Time now);
   // Of which held unit this is a replica; 0: of none.
   [[nodiscard]] std::int64_t original(std::int64_t id) const;
-  // A replica is over; it agreed with its original, or not.
-  void replicated(std::int64_t id, bool agreed, base::Time now);
+  // A replica is over; it was right, or wrong, or that is not decided yet: then another owner does
+  // it once more.
+  void replicated(std::int64_t id, std::optional<bool> agreed, base::Time now);
+  // A worker's answer to a unit that others did as well turned out right or wrong.
+  void credit(Worker worker, bool right);
+  // The held unit was answered rightly by another: what is accepted is that one's.
+  void hand_over(std::int64_t id, Worker to);
+  // Is somebody there to do a unit again who has not done it yet, nor one of whose machines has?
+  [[nodiscard]] bool can_be_done_again(std::int64_t id, base::Time now) const;
   // Held units that nobody has checked for too long.
   [[nodiscard]] std::vector<std::int64_t> unchecked(base::Time now) const;
-  void evaluated(std::int64_t id, std::int64_t samples, double loss, double accuracy,
-                 base::Time now);
+  // A check that would end the training is done again by other owners where there are some; till
+  // then its units are not settled.
+  void evaluated(std::int64_t id, Measured measured, base::Time now);
+  // A unit of a check: what it said is believed, or others came to something else.
+  struct SettledCheck {
+    std::int64_t unit = 0;
+    bool right = true;
+  };
+  // Since the last call.
+  [[nodiscard]] std::vector<SettledCheck> take_settled() { return std::exchange(settled_, {}); }
   void gone(Worker worker, base::Time now);
   // A synchronous or buffered aggregator has folded what was accepted so far.
   void folded() { buffered_ = 0; }
+
+  // The most time that `steps` of a unit that is given out are worth: some times as long as its
+  // worker, and other owners, usually take for them. Nothing: it is not known yet.
+  [[nodiscard]] std::optional<base::Duration> fair_time(std::int64_t id, std::int64_t steps) const;
+  // Is there a worker of another known owner than this?
+  [[nodiscard]] bool others_there(Owner owner, base::Time now) const;
+  [[nodiscard]] Owner owner(Worker worker) const;
 
   // A check is due: the parameters of this `version` must be kept until kept() no longer names it.
   bool begin_check(std::int64_t version, base::Time now);
@@ -186,6 +219,9 @@ class Training {
   [[nodiscard]] double progress() const;  // 0 to 1.
   [[nodiscard]] base::Duration elapsed(base::Time now) const;
   [[nodiscard]] double recent_loss() const { return recent_loss_; }
+  // What checks are judged by: the target's figure; without a target the accuracy, or the loss
+  // where the first check had no accuracy. Empty: there was none yet.
+  [[nodiscard]] std::string_view figure() const;
 
   struct WorkerView {
     std::int64_t units = 0, steps = 0, lost = 0, rejected = 0, streak = 0;
@@ -198,13 +234,21 @@ class Training {
 
  private:
   struct WorkerRecord {
-    std::int64_t unit = 0;
+    std::set<std::int64_t> has;  // Units that were given to it: one, or two.
     std::int64_t units = 0, steps = 0, lost = 0, rejected = 0, streak = 0;
-    std::int64_t refused = 0;  // In a row.
-    std::deque<double> pace;   // Seconds a step, from being given out to being accepted.
+    std::int64_t refused = 0, dropped = 0;  // In a row.
+    // Seconds a step: until a unit was accepted, since it was given out or, if that is later, since
+    // the one before was reported. So no time counts for two units.
+    std::deque<double> pace;
+    base::Time reported;  // When a unit of its last was.
     base::Time seen;
     base::Time not_before;  // Until then it gets nothing.
+    Owner owner = 0;
     [[nodiscard]] double quantile(double q) const;
+  };
+  struct Answered {
+    Worker worker = 0;
+    Owner owner = 0;
   };
   struct Attempt {
     Unit unit;
@@ -215,12 +259,19 @@ class Training {
     std::size_t check = 0;  // evaluate: which.
     std::int64_t of = 0;    // A replica: of which.
     std::optional<base::Time> held = {};
+    base::Duration took = {};             // Until it was held.
+    std::vector<Answered> answered = {};  // While it is held: who has done it,
+    base::Time answered_at = {};          // and when the last of them did.
   };
 
   void expire(base::Time now);
   void take_back(std::int64_t id, base::Time now, bool lost);
+  void drop(std::int64_t id, base::Time now);
+  static void hold_off(WorkerRecord& worker, base::Time now);
   void put_back(const Range& range);
   Unit give(Unit unit, WorkerRecord& worker, Worker id, base::Time now);
+  [[nodiscard]] base::Duration allowance(const WorkerRecord& worker, const Unit& unit) const;
+  void reported(Worker worker, std::int64_t id, base::Time now);
   std::optional<Unit> evaluation(WorkerRecord& worker, Worker id, base::Time now);
   std::optional<Unit> range_for(WorkerRecord& worker, Worker id, base::Time now,
                                 const std::set<std::int32_t>& holds);
@@ -231,11 +282,29 @@ class Training {
                                         double q) const;
   [[nodiscard]] double usual_pace(double q) const;
   [[nodiscard]] double rate(std::int32_t epoch) const;
+  [[nodiscard]] std::int64_t unit_seed(const Range& range) const;
   [[nodiscard]] std::size_t under_way() const;
   EpochWork* open_epoch(std::int32_t epoch);
   EpochWork* find_epoch(std::int32_t epoch);
   void close_epochs();
-  void close_check(std::size_t i);
+  [[nodiscard]] bool independent(const Attempt& given, const WorkerRecord& worker, Worker id) const;
+  [[nodiscard]] double pace_of_others(Worker id) const;
+  [[nodiscard]] std::int64_t check_steps(std::int32_t shard) const;
+  [[nodiscard]] static bool is_active(const WorkerRecord& worker, base::Time now);
+
+  // Checks: training_checks.cc.
+  [[nodiscard]] std::string figure_of(const std::vector<CheckAnswer>& answers) const;
+  [[nodiscard]] bool less_better(std::string_view figure) const;
+  [[nodiscard]] bool would_end(const Check& check, const Measured& measured) const;
+  [[nodiscard]] bool may_be_confirmed(const Check& check, base::Time now) const;
+  void advance_check(std::size_t i, base::Time now);
+  void close_late_checks(base::Time now);
+  void settle(Check& check, const CheckAnswer& answer, bool right);
+  void settle_all(const Check& check);
+  void close_check(std::size_t i, const std::vector<CheckAnswer>& believed, bool confirmed);
+  Check take_check(std::size_t i);
+  void put_row(const Check& check, Measured measured);
+  void adopt_old_rows();
 
   TrainingPlan plan_;
   TrainingState s_;
@@ -247,7 +316,9 @@ class Training {
   std::size_t buffered_ = 0;
   double recent_loss_ = 0;
   std::optional<base::Time> began_;  // In this life.
-  std::vector<Check> due_;           // Of epochs that were completed, without a version yet.
+  std::vector<SettledCheck> settled_;
+  std::vector<Check> due_;              // Of epochs that were completed, without a version yet.
+  std::set<std::string> metric_names_;  // Of all rows.
 };
 
 }  // namespace souk::train

@@ -60,11 +60,31 @@ struct Hub {
           accept(unit);
           break;
         case UnitKind::evaluate:
-          t.evaluated(unit.id, 50, 1.0, accuracy, now);
+          t.evaluated(unit.id, {50, 1.0, {{"accuracy", accuracy}}}, now);
       }
     }
   }
 };
+
+TEST(Training, ABatchIsSharedByThoseWhoAreThere) {
+  auto plan = small();
+  plan.batch = 64;
+  plan.shards = {6400};
+  plan.workers = 4;
+  Hub hub(plan);
+  hub.begin();
+  // Nobody knows yet who will come: as many as are wanted.
+  const auto first = hub.next(1);
+  EXPECT_EQ(first.at_work, 4);
+  EXPECT_EQ(first.parts, 4);
+  hub.accept(first);
+  const auto alone = hub.next(1);
+  EXPECT_EQ(alone.at_work, 1);
+  EXPECT_EQ(alone.parts, 1);
+  const auto second = hub.next(2);
+  EXPECT_EQ(second.at_work, 2);
+  EXPECT_EQ(second.parts, 2);
+}
 
 TEST(Training, EveryStepOfEveryEpochIsDoneOnce) {
   Hub hub;
@@ -80,7 +100,7 @@ TEST(Training, EveryStepOfEveryEpochIsDoneOnce) {
 
 TEST(Training, ItEndsAtItsTargetWithTheVersionThatReachedIt) {
   auto plan = small(100);
-  plan.target = 0.9;
+  plan.target = Target{"accuracy", 0.9};
   Hub hub(plan);
   hub.work(1, 0.95);
   EXPECT_EQ(hub.t.state().reason, "the target was reached");
@@ -275,8 +295,8 @@ TEST(Training, WhateverWorkersDoEveryStepIsAcceptedOnce) {
     plan.validations = 1 + static_cast<std::int32_t>(random.below(3));
     if (random.chance(3)) plan.synchronous = true, plan.arity = 1 + random.below(3);
     Hub hub(plan);
-    std::map<Training::Worker, Unit> hands;
-    std::map<std::int64_t, std::int64_t> whole;  // Steps of held units.
+    std::map<Training::Worker, std::vector<Unit>> hands;  // Two at most, in order.
+    std::map<std::int64_t, std::int64_t> whole;           // Steps of held units.
     int turns = 0;
     for (; !hub.t.state().finished && turns < 20'000; ++turns) {
       const auto w = random.between(1, 4);
@@ -290,17 +310,23 @@ TEST(Training, WhateverWorkersDoEveryStepIsAcceptedOnce) {
         continue;
       }
       for (const auto id : hub.t.unchecked(hub.now)) hub.accept({.id = id, .steps = whole[id]});
-      const auto held = hands.find(w);
-      const auto* open = held == hands.end() ? nullptr : hub.t.find(w, held->second.id);
-      if (open == nullptr || random.chance(20)) {
-        hands[w] = hub.next(w);
+      auto& has = hands[w];
+      std::erase_if(has, [&](const Unit& u) { return hub.t.find(w, u.id) == nullptr; });
+      if (has.empty() || random.chance(20)) {
+        has = {hub.next(w)};
         continue;
       }
-      const auto unit = *open;
+      if (has.size() == 1 && random.chance(2)) {
+        const bool late = hub.t.find(w, has.front().id)->deadline <= hub.now;
+        has.push_back(hub.t.next(w, hub.now, {}, 0, has.front().id));
+        ASSERT_TRUE(late || hub.t.state().finished || hub.t.find(w, has.front().id) != nullptr);
+        continue;
+      }
+      const auto unit = *hub.t.find(w, has.front().id);
       if (unit.kind == UnitKind::init)
         hub.t.initialised(unit.id, hub.now);
       else if (unit.kind == UnitKind::evaluate)
-        hub.t.evaluated(unit.id, 50, 1, 0.5, hub.now);
+        hub.t.evaluated(unit.id, {50, 1, {{"accuracy", 0.5}}}, hub.now);
       else if (const auto original = hub.t.original(unit.id)) {
         const bool agreed = !random.chance(4);
         hub.t.replicated(unit.id, agreed, hub.now);

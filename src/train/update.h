@@ -35,6 +35,7 @@ class Update {
   double weight = 1;           // Samples behind it.
   std::int64_t staleness = 0;  // Folds between its base and its own; those of its batch count too.
   std::int32_t epoch = 1;      // Of its unit.
+  std::int32_t at_work = 1;    // Workers among whom the work was shared.
   Blocks base = {};            // What the worker began from; empty unless the aggregator needs it.
   // Its Euclidean norm where it is known (stats_of), else negative: saves a pass to aggregators
   // that clip.

@@ -4,7 +4,9 @@
 #include "wire/api/answer.h"
 #include "wire/api/batch.h"
 #include "wire/api/blob.h"
+#include "wire/api/budget.h"
 #include "wire/api/choices.h"
+#include "wire/api/earnings.h"
 #include "wire/api/events.h"
 #include "wire/api/feedback.h"
 #include "wire/api/heartbeat.h"
@@ -48,8 +50,9 @@ namespace souk::wire {
   X(Page<Account>) X(Page<Token>) X(Page<SlotClass>) X(Page<Machine>) X(Page<Job>) X(Page<Lease>)  \
   X(Page<AuditEntry>) X(Page<Feedback>) X(Batch) X(BatchAssignment) X(WorkerStatus)                \
   X(Page<WorkerStatus>) X(Usage) X(JobUsage) X(LeaseCheckpoint) X(LogPiece) X(LogSize) X(Log)      \
-  X(BlobNames) X(Challenge) X(ChallengeAnswer) X(Train) X(UnitAsk) X(Unit) X(UnitDone)             \
-  X(UnitVerdict) X(Training) X(JobPlan) X(Profile) X(JobForecast)
+  X(BlobNames) X(Challenge) X(ChallengeAnswer) X(ChallengeVerdict) X(Train) X(UnitAsk) X(Unit) X(UnitDone)             \
+  X(UnitVerdict) X(Training) X(JobPlan) X(Profile) X(JobForecast) X(CreditRequest)                \
+  X(CreditRequests) X(NewCreditRequest) X(CreditAnswer) X(Earnings)
 // clang-format on
 
 #define SOUK_API_EXTERN(T)                                                                   \

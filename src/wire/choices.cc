@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 8> kEfficiency{
 constexpr std::array<std::string_view, 4> kSybil{
     "not Sybil-proof", "Sybil-proof for buyers without gangs", "Sybil-proof on one side",
     "Sybil-proof within a round"};
+constexpr std::array<std::string_view, 2> kOwnDemand{"", "own demand never raises own price"};
 constexpr std::array<std::string_view, 5> kFairness{
     "", "fair in shares", "fair in what slots do for each job",
     "nearly fair in what slots do for each job", "fair in time to finish"};
@@ -61,6 +62,7 @@ std::string properties_text(const MechanismProperties& p) {
   add(words(kBalance, p.budget_balance));
   add(words(kEfficiency, p.efficiency));
   add(words(kSybil, p.sybil_proofness));
+  add(words(kOwnDemand, p.own_demand));
   add(words(kFairness, p.fairness));
   add(words(kMeasurements, p.measurements));
   if (p.goods == Goods::bundles) add("for bundles of goods");

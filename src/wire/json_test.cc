@@ -256,6 +256,12 @@ TEST(JsonRead, WholeNumbersMayHaveAPointButNotAFraction) {
   EXPECT_FALSE(from_json<std::uint64_t>("18446744073709551616"));
 }
 
+TEST(JsonWrite, ANegativeZeroStaysOne) {
+  EXPECT_EQ(to_json(-0.0), "-0.0");
+  EXPECT_EQ(to_json(*from_json<double>("-0e7")), "-0.0");
+  EXPECT_EQ(to_json(0.0), "0");
+}
+
 // The last two are decided by the last bit; Boost.JSON 1.81's own parser gets many such wrong.
 TEST(JsonRead, RealNumbersAreCorrectlyRounded) {
   EXPECT_EQ(from_json<double>("0.1"), 0.1);

@@ -116,10 +116,12 @@ void write_signed(std::string& out, std::int64_t value) { write_number(out, valu
 void write_unsigned(std::string& out, std::uint64_t value) { write_number(out, value); }
 
 void write_real(std::string& out, double value) {
-  if (std::isfinite(value))
-    write_number(out, value);
-  else
+  if (!std::isfinite(value))
     out += "null";
+  else if (value == 0 && std::signbit(value))
+    out += "-0.0";  // "-0" is read as the integer 0.
+  else
+    write_number(out, value);
 }
 
 void write_credits(std::string& out, base::Credits value) {

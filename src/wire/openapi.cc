@@ -16,6 +16,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::uint64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
+
 json::object ref(std::string_view kind, std::string_view name) {
   return {{"$ref", "#/components/" + std::string(kind) + "/" + std::string(name)}};
 }
@@ -42,11 +44,13 @@ std::optional<json::value> id_of(std::string_view segment) {
 }
 
 json::value path_schema(std::string_view before, std::string_view name) {
-  if (name == "unit") return parsed(schema_of<std::int64_t>());
+  if (name == "unit") return parsed(detail::integer_schema(0, kMostInteger));
+  if (name == "name" && before == "blobs")
+    return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}};
   auto id = name != "id" ? std::nullopt
                          : id_of<base::TokenId, base::MachineId, base::OfferId, base::JobId,
                                  base::LeaseId, LabRunId>(before);
-  return id ? *std::move(id) : json::value{{"type", "string"}};
+  return id ? *std::move(id) : json::value{{"type", "string"}, {"minLength", 1}};
 }
 
 json::array path_parameters(std::string_view path) {
@@ -67,6 +71,8 @@ json::array path_parameters(std::string_view path) {
 }
 
 json::object query_schema(const QueryParameter& q) {
+  if (q.type == "integer")
+    return parsed(detail::integer_schema(q.least, static_cast<std::uint64_t>(q.most))).as_object();
   json::object out{{"type", q.type}};
   if (!q.values.empty()) out["enum"] = json::array(q.values.begin(), q.values.end());
   return out;
@@ -143,9 +149,20 @@ json::object components(const Schemas& schemas) {
           {"in", "header"},
           {"required", true},
           {"description",
-           "Any text that is new for every new request. Sending a request again with the same key "
-           "gives the first answer again and changes nothing twice."},
-          {"schema", {{"type", "string"}}}}}}},
+           "Any text that is new for every new request. For 24 hours, whatever the load, a request "
+           "with a key that the account has used is not applied again. A repeat gets the first "
+           "answer "
+           "(Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 "
+           "KiB "
+           "and the account did not make very many. After that it gets a 409 that says that the "
+           "request was applied and what it made. Another request under the same key gets a 409 "
+           "too. "
+           "A key older than 24 hours is forgotten: do not retry a request for so long."},
+          {"schema",
+           {{"type", "string"},
+            {"minLength", 1},
+            {"maxLength", kMostKeyBytes},
+            {"pattern", "^[!-~]+$"}}}}}}},
       {"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}},
   };
 }

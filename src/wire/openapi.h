@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,12 +15,18 @@
 
 namespace souk::wire {
 
+// Of an Idempotency-Key: printable ASCII without blanks.
+inline constexpr std::size_t kMostKeyBytes = 200;
+
 struct QueryParameter {
   std::string name;
   std::string type = "string";  // A JSON Schema type: string, integer, number or boolean.
   std::string description;
   bool required = false;
   std::vector<std::string_view> values = {};  // It is one of these.
+  // Of an integer.
+  std::int64_t least = 0;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
 // For QueryParameter::values: the names of E.
@@ -30,7 +37,8 @@ std::vector<std::string_view> names_list() {
 
 // One route. Parameters in the path are the {names} in `path`: an {id} is that of the noun before
 // it
-// ("/v1/jobs/{id}"), a {unit} is a number, others are texts.
+// ("/v1/jobs/{id}"), a {unit} is a number, the {name} of one of the "blobs" is a digest, others are
+// texts.
 struct Operation {
   std::string method;  // "GET", "POST"...
   std::string path;    // "/v1/jobs/{id}"

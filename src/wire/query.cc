@@ -254,7 +254,10 @@ class Parser {
       return unexpected("a value");
     SOUK_ASSIGN(auto parsed, literal(*field, value.text));
     ++next_;
-    return Query{.field = std::string(field->name), .op = op, .value = std::move(parsed)};
+    return Query{.field = std::string(field->name),
+                 .op = op,
+                 .value = std::move(parsed),
+                 .searched = field->searched};
   }
 
   Result<const QueryField*> find_field(std::string_view name) const {
@@ -291,6 +294,7 @@ struct Speller {
   std::string operator()(double d) const { return to_json(d); }
   std::string operator()(const std::string& text) const { return spell_text(text); }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+  std::string operator()(const std::vector<std::string>&) const { CHECK(!"a list is no literal"); }
   std::string operator()(auto amount) const { return to_string(amount); }
 };
 
@@ -328,8 +332,27 @@ bool holds(QueryOp op, const T& left, const T& right) {
   return false;
 }
 
+// Is `part` somewhere in `text`, in small or capital letters?
+bool has_part(std::string_view text, std::string_view part) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return std::ranges::search(text, part, same).begin() != text.end() || part.empty();
+}
+
+// Only = and != fit a text, so a search has no other.
+bool search(const Query& q, const QueryValue& left) {
+  const auto& part = std::get<std::string>(q.value);
+  const auto* list = std::get_if<std::vector<std::string>>(&left);
+  const bool found = list == nullptr ? has_part(std::get<std::string>(left), part)
+                                     : std::ranges::any_of(
+                                           *list, [&](const auto& t) { return has_part(t, part); });
+  return found == (q.op == QueryOp::equal);
+}
+
 bool compare(const Query& q, const QueryValue& left) {
   if (std::holds_alternative<std::monostate>(left)) return q.op == QueryOp::unequal;
+  if (q.searched) return search(q, left);
   CHECK(left.index() == q.value.index());
   return std::visit(
       [&]<class T>(const T& l) -> bool { return holds(q.op, l, *std::get_if<T>(&q.value)); }, left);

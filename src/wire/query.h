@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <functional>
 #include <span>
 #include <string>
@@ -20,7 +22,8 @@
 //   not     := "not" not | "(" or ")" | comparison
 //   value   := a word (c4, 0.5, 1h30m, 2027-03-01T22:00:00Z) or a 'quoted' or "quoted" text
 //
-// `and` binds more than `or`, `not` more than `and`; these three words may be in capitals. A query
+// `and` binds more than `or`, `not` more than `and`; these three words may be in capitals. A field
+// that is searched (gpu, packages) equals each part of its text, in any case: gpu=a100. A query
 // is checked against the fields it may use while it is parsed, so a parsed query always evaluates.
 
 namespace souk::wire {
@@ -35,12 +38,14 @@ struct QueryField {
   std::string_view name;
   QueryType type = QueryType::text;
   std::vector<std::string_view> words = {};  // A text that is one of few: any other is an error.
+  bool searched = false;                     // It equals each part of its text, in any case.
 };
 
 // A field's value, of the type its QueryField declares; monostate when this row has none. Credits,
-// times and durations compare exactly, as the integers they are.
+// times and durations compare exactly, as the integers they are. A list of texts, which is always
+// searched, equals what one of them does.
 using QueryValue = std::variant<std::monostate, double, std::string, base::Credits, bool,
-                                base::Time, base::Duration>;
+                                base::Time, base::Duration, std::vector<std::string>>;
 
 SOUK_ENUM(QueryOp, equal, unequal, less, at_most, more, at_least)
 
@@ -50,9 +55,10 @@ struct Query {
   enum class Kind { compare, all, any, negate };
 
   Kind kind = Kind::compare;
-  std::string field = {};  // These three: of a comparison.
+  std::string field = {};  // These four: of a comparison.
   QueryOp op = QueryOp::equal;
   QueryValue value = {};
+  bool searched = false;
   std::vector<Query> children = {};
 
   bool operator==(const Query&) const = default;
@@ -72,12 +78,22 @@ bool matches(const Query& query, const QueryLookup& value_of);
 
 namespace detail {
 
+// Is the field listed as one that is searched?
+//   static constexpr auto searched_fields = std::array<std::string_view, 1>{"gpu"};
+template <class T>
+constexpr bool is_searched(std::string_view name) {
+  if constexpr (requires { T::searched_fields; })
+    return std::ranges::find(T::searched_fields, name) != T::searched_fields.end();
+  return false;
+}
+
 template <class T>
 consteval bool can_query() {
   if constexpr (shape_of<T> == Shape::optional)
-    return can_query<typename T::value_type>();
+    return can_query<typename T::value_type>() && shape_of<typename T::value_type> != Shape::list;
   else
-    return shape_of<T> < Shape::any || shape_of<T> == Shape::enumeration;
+    return shape_of<T> < Shape::any || shape_of<T> == Shape::enumeration ||
+           std::same_as<T, std::vector<std::string>>;
 }
 
 template <class T>
@@ -116,14 +132,18 @@ QueryValue query_value(const T& value) {
 
 }  // namespace detail
 
-// The fields of T that a query can use: all but lists, maps and nested structs.
+// The fields of T that a query can use: all but maps, nested structs, and lists that are not
+// searched.
 template <base::Described T>
 std::vector<QueryField> query_fields() {
   std::vector<QueryField> out;
   const T any{};
   base::for_each_field(any, [&]<class M>(std::string_view name, const M&) {
-    if constexpr (detail::can_query<M>())
-      out.push_back(detail::query_field<M>(base::spelled(name)));
+    if constexpr (detail::can_query<M>()) {
+      auto field = detail::query_field<M>(base::spelled(name));
+      field.searched = detail::is_searched<T>(field.name);
+      if (shape_of<M> != Shape::list || field.searched) out.push_back(std::move(field));
+    }
   });
   return out;
 }

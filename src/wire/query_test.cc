@@ -245,5 +245,34 @@ TEST(Query, NoInputCrashesTheParser) {
   }
 }
 
+struct SearchedRow {
+  std::string gpu = "NVIDIA A100-SXM4-40GB";
+  std::vector<std::string> packages = {"python3-torch", "numpy==1.24.2"};
+  std::vector<std::string> weekly;
+  double vram = 40;
+  static constexpr auto searched_fields = std::array<std::string_view, 2>{"gpu", "packages"};
+  SOUK_FIELDS(SearchedRow, gpu, packages, weekly, vram)
+};
+
+TEST(Query, AFieldThatIsSearchedEqualsEachPartOfItsText) {
+  const auto fields = query_fields<SearchedRow>();
+  const struct {
+    std::string_view text;
+    bool holds;
+  } table[] = {
+      {"gpu=A100", true},        {"gpu=a100 and vram>=40", true}, {"gpu!=A100", false},
+      {"gpu=H100", false},       {"packages=torch", true},        {"packages=NumPy", true},
+      {"packages!=jax", true},   {"packages='1.24.2'", true},     {"packages=jax or vram<41", true},
+      {"packages!=torch", false}};
+  for (const auto& row : table) {
+    const auto query = parse_query(row.text, fields);
+    ASSERT_TRUE(query) << row.text;
+    EXPECT_EQ(matches(*query, SearchedRow{}), row.holds) << row.text;
+    EXPECT_EQ(parse_query(to_string(*query), fields), *query) << row.text;
+  }
+  EXPECT_FALSE(parse_query("weekly=Mon", fields)) << "a list that is not searched is no field";
+  EXPECT_FALSE(parse_query("gpu<A100", fields)) << "parts have no order";
+}
+
 }  // namespace
 }  // namespace souk::wire

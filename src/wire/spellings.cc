@@ -31,6 +31,7 @@ base::Result<Memory> parse_memory(std::string_view text) {
   double amount = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
   auto unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (unit.starts_with(' ')) unit.remove_prefix(1);  // As it is printed.
   if (error != std::errc{} || unit.empty() || !std::isfinite(amount) || amount < 0) return bad();
   const char scale = unit[0];
   unit.remove_prefix(1);
@@ -46,9 +47,9 @@ base::Result<Memory> parse_memory(std::string_view text) {
 }
 
 std::string to_string(Memory memory) {
-  if (memory.mib >= 1024 && memory.mib % 1024 == 0) return fmt::format("{}G", memory.mib / 1024);
-  if (memory.mib >= 10240) return fmt::format("{:.1f}G", static_cast<double>(memory.mib) / 1024);
-  return fmt::format("{}M", memory.mib);
+  if (memory.mib >= 1024 && memory.mib % 1024 == 0) return fmt::format("{} GiB", memory.mib / 1024);
+  if (memory.mib >= 10240) return fmt::format("{:.1f} GiB", static_cast<double>(memory.mib) / 1024);
+  return fmt::format("{} MiB", memory.mib);
 }
 
 base::Result<Workers> parse_workers(std::string_view text) {

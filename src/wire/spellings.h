@@ -21,7 +21,7 @@ namespace souk::wire {
 // "'4X' is not an amount of memory".
 base::Failure is_not(std::string_view text, std::string_view what, std::string hint);
 
-// An amount of memory in MiB, written "4G", "512M", "1.5T", "64GiB". G is 1024 M, always.
+// An amount of memory in MiB, written "4G", "512M", "1.5T", "64 GiB". G is 1024 M, always.
 struct Memory {
   std::int64_t mib = 0;
   bool operator==(const Memory&) const = default;

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 TEST(Memory, GIsAlways1024M) {
   const std::pair<const char*, std::int64_t> rows[] = {
-      {"512M", 512},  {"4G", 4096},    {"4g", 4096}, {"4GB", 4096}, {"4GiB", 4096},
+      {"512M", 512},  {"4G", 4096},    {"4g", 4096}, {"4GB", 4096}, {"4 GiB", 4096},
       {"1.5G", 1536}, {"1T", 1 << 20}, {"0M", 0},    {"1K", 1},  // Rounded up: what is asked for
                                                                  // must fit.
   };
@@ -22,7 +22,7 @@ TEST(Memory, GIsAlways1024M) {
 }
 
 TEST(Memory, AnAmountWithoutAUnitIsRefusedNotGuessed) {
-  for (const auto* text : {"4", "", "G", "-1G", "4X", "4GBs", "1e30T", "nanG", "4 G"}) {
+  for (const auto* text : {"4", "", "G", "-1G", "4X", "4GBs", "1e30T", "nanG", "4  G", "4 "}) {
     const auto memory = parse_memory(text);
     ASSERT_FALSE(memory) << text;
     EXPECT_THAT(memory.error().hint, HasSubstr("4G"));
@@ -30,7 +30,7 @@ TEST(Memory, AnAmountWithoutAUnitIsRefusedNotGuessed) {
 }
 
 TEST(Memory, ReadsBackWhatItPrints) {
-  for (const auto* text : {"512M", "4G", "64G", "1536M"})
+  for (const auto* text : {"512 MiB", "4 GiB", "64 GiB", "1536 MiB"})
     EXPECT_EQ(to_string(*parse_memory(text)), text);
 }
 

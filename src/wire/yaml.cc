@@ -94,14 +94,30 @@ json::value plain(const std::string& text, int line) {
   return json::string(text);
 }
 
-std::size_t count_nodes(const json::value& value) {
-  std::size_t n = 1;
-  if (const auto* list = value.if_array())
-    for (const auto& item : *list) n += count_nodes(item);
-  if (const auto* object = value.if_object())
-    for (const auto& member : *object) n += count_nodes(member.value());
-  return n;
-}
+constexpr std::size_t kMaxLinesBytes = 8 << 20;  // Of the paths in YamlDocument::lines.
+
+// How much a value is: an alias costs as much each time it is used.
+struct Extent {
+  std::size_t nodes = 0;
+  std::size_t bytes = 0;  // Of texts and keys.
+
+  void add(const json::value& value) {
+    ++nodes;
+    if (const auto* text = value.if_string()) bytes += text->size();
+    if (const auto* list = value.if_array())
+      for (const auto& item : *list) add(item);
+    if (const auto* object = value.if_object())
+      for (const auto& member : *object) {
+        bytes += member.key().size();
+        add(member.value());
+      }
+  }
+  static Extent of(const json::value& value) {
+    Extent out;
+    out.add(value);
+    return out;
+  }
+};
 
 // Builds the JSON value from yaml-cpp's events. Not from its Node tree: that one keeps no
 // duplicate keys apart, shares nodes in cycles and expands aliases without a bound.
@@ -127,7 +143,11 @@ class Builder final : public YAML::EventHandler {
     if (found == anchors_.end())
       throw Stop{line_of(mark), "an alias refers to a value that contains it", "write it out"};
     // Counted before it is copied: nested aliases grow exponentially.
-    add_nodes(found->second.nodes, mark);
+    add_nodes(found->second.extent.nodes, mark);
+    expanded_bytes_ += found->second.extent.bytes;
+    if (expanded_bytes_ > kMaxYamlBytes)
+      throw Stop{line_of(mark), fmt::format("aliases stand for more than {} bytes", kMaxYamlBytes),
+                 "use them for less, or less often"};
     if (frames_.size() + found->second.depth > kMaxDepth) too_deep(mark);
     note_line(mark);
     put(json::value(found->second.value), found->second.depth);
@@ -154,7 +174,7 @@ class Builder final : public YAML::EventHandler {
   };
   struct Anchored {
     json::value value;
-    std::size_t nodes;
+    Extent extent;
     std::size_t depth;
   };
 
@@ -202,14 +222,16 @@ class Builder final : public YAML::EventHandler {
       else
         path_ += fmt::format("[{}]", frames_.back().value.get_array().size());
     }
-    document_.lines.try_emplace(path_, line);
+    // Beyond that, errors name the line of what is around the value.
+    lines_bytes_ += path_.size();
+    if (lines_bytes_ <= kMaxLinesBytes) document_.lines.try_emplace(path_, line);
   }
 
   void scalar(json::value value, const YAML::Mark& mark, YAML::anchor_t anchor) {
     refuse_as_key(mark);
     add_nodes(1, mark);
     note_line(mark);
-    if (anchor) anchors_[anchor] = {value, 1, 0};
+    if (anchor) anchors_[anchor] = {value, Extent::of(value), 0};
     put(std::move(value), 0);
   }
   void open(json::value empty, const YAML::Mark& mark, const std::string& tag,
@@ -224,7 +246,7 @@ class Builder final : public YAML::EventHandler {
   void close() {
     auto done = std::move(frames_.back());
     frames_.pop_back();
-    if (done.anchor) anchors_[done.anchor] = {done.value, count_nodes(done.value), done.depth};
+    if (done.anchor) anchors_[done.anchor] = {done.value, Extent::of(done.value), done.depth};
     put(std::move(done.value), done.depth);
   }
   // Hands a finished value to what contains it.
@@ -248,6 +270,8 @@ class Builder final : public YAML::EventHandler {
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, Anchored> anchors_;
   std::size_t nodes_ = 0;
+  std::size_t expanded_bytes_ = 0;  // By aliases.
+  std::size_t lines_bytes_ = 0;
 };
 
 // Swallows a second document, which is there only to be complained about.

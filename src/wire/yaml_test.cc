@@ -185,6 +185,30 @@ TEST(Yaml, ABombOfAliasesIsRefusedBeforeItExpands) {
   EXPECT_TRUE(value_of("a: *nobody\n").starts_with("f:1: not valid YAML"));
 }
 
+// A value is one, however long its text is: half a megabyte, a hundred thousand times. Keys count
+// as texts do; one key is at most 1024 bytes long.
+TEST(Yaml, ABombOfOneLongTextIsRefusedBeforeItExpands) {
+  std::string text = "a: &a " + std::string(500'000, 'x') + "\nb: [";
+  for (int i = 0; i < 90'000; ++i) text += "*a,";
+  EXPECT_EQ(value_of(text + "]\n"),
+            "f:2: aliases stand for more than 1048576 bytes (use them for less, or less often)");
+  std::string keys = "a: &a {";
+  for (int i = 0; i < 600; ++i) keys += std::string(1'000, 'k') + std::to_string(i) + ": 1, ";
+  EXPECT_EQ(value_of(keys + "}\nb: [*a, *a]\n").substr(0, 14), "f:2: aliases s");
+}
+
+TEST(Yaml, ManyValuesUnderALongPathTakeLittleMemory) {
+  std::string text, indent;
+  for (int i = 0; i < 30; ++i, indent += ' ') text += indent + std::string(64, 'k') + ":\n";
+  for (int i = 0; i < 20'000; ++i) text += indent + "- 1\n";
+  const auto document = parse_yaml(text, "f");
+  ASSERT_TRUE(document) << document.error().message;
+  std::size_t bytes = 0;
+  for (const auto& [path, line] : document->lines) bytes += path.size();
+  EXPECT_LE(bytes, 8U << 20);
+  EXPECT_EQ(document->lines.begin()->second, 1);
+}
+
 TEST(Yaml, SizeAndDepthAreBounded) {
   const auto nest = [](std::size_t n) { return std::string(n, '[') + std::string(n, ']'); };
   EXPECT_EQ(value_of(nest(kMaxDepth)), nest(kMaxDepth));

@@ -22,6 +22,7 @@ int run_bare(const std::vector<std::string>& arguments) {
   unit.shard = flags.required("--shard");
   unit.batch = flags.integer("--batch", 64, 1);
   unit.lr = flags.number("--lr", config.lr);
+  unit.keep = "bare";
 
   Learner learner(config);
   learner.initialise(seed);
@@ -31,7 +32,7 @@ int run_bare(const std::vector<std::string>& arguments) {
     unit.seed = seed + static_cast<std::uint64_t>(epoch);
     const Trained trained = learner.train(unit, never);
     nlohmann::json line = {{"epoch", epoch}, {"loss", trained.loss}, {"seconds", trained.seconds}};
-    if (!test.empty()) line["accuracy"] = learner.evaluate(test, 256, never).accuracy;
+    if (!test.empty()) line.update(nlohmann::json(learner.evaluate(test, 256, never).metrics));
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);
   }

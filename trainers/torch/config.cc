@@ -9,6 +9,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr double kMostAmount = 1e30;  // Its square still fits.
+
 Shape parse_input(const Json& json) {
   Shape shape;
   if (json.is_array())
@@ -35,6 +37,18 @@ std::vector<std::string> parse_labels(const Json& json) {
   return json.get<std::vector<std::string>>();
 }
 
+void read_task(const Json& all, Config& config) {
+  std::string task = "classification";
+  read_field(all, "task", task);
+  if (task != "classification" && task != "regression")
+    throw Error("task is '" + task + "'; it must be classification or regression");
+  config.regression = task == "regression";
+  if (!config.regression) return;
+  read_field(all, "target_mean", config.target_mean, -kMostAmount, kMostAmount);
+  read_field(all, "target_std", config.target_std, 1 / kMostAmount, kMostAmount);
+  config.classes = 1;
+}
+
 }  // namespace
 
 Config parse_config(const Json& json) {
@@ -58,6 +72,7 @@ Config parse_config(const Json& json) {
   for (const double n : config.std)
     if (!(n > 0)) throw Error("std must be above 0 for every channel");
   if (all.contains("labels")) config.labels = parse_labels(all["labels"]);
+  read_task(all, config);
   read_field<std::int64_t>(all, "hidden", config.hidden, 1, 1'000'000);
   read_field<std::int64_t>(all, "depth", config.depth, 8, 1202);
   read_field<std::int64_t>(all, "layers", config.layers, 1, 256);

@@ -26,6 +26,11 @@ struct Config {
   std::vector<double> mean, std;
   std::vector<std::string> labels;  // Names of the classes, for predictions.
 
+  // task: regression. The model has one output, an estimate of an amount less `target_mean` and
+  // divided by `target_std`; there are no classes.
+  bool regression = false;
+  double target_mean = 0, target_std = 1;
+
   std::int64_t hidden = 128;  // mlp
   std::int64_t depth = 20;    // preresnet
   std::int64_t layers = 2;    // char-transformer, as are the next

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include "error.h"
@@ -96,8 +97,10 @@ void Shard::load_values(const std::string& path, const Config& config) {
   const TensorFile file = TensorFile::read(path);
   const TensorView& x = file.at("x");
   const TensorView& y = file.at("y");
-  if (y.dtype != "I64" || y.shape.size() != 1)
-    throw Error(path + ": y is " + y.dtype + " " + to_string(y.shape) + "; it must be I64 [n]");
+  const char* wanted = config.regression ? "F32" : "I64";
+  if (y.dtype != wanted || y.shape.size() != 1)
+    throw Error(path + ": y is " + y.dtype + " " + to_string(y.shape) + "; it must be " + wanted +
+                " [n]" + (config.regression ? " for task: regression" : ""));
   samples_ = y.shape[0];
   // Bytes rather than shapes: samples may be flattened, or lack a channel dimension of 1.
   const std::size_t element = x.dtype == "U8" ? sizeof(std::uint8_t) : sizeof(float);
@@ -108,11 +111,10 @@ void Shard::load_values(const std::string& path, const Config& config) {
     throw Error(path + ": x is " + x.dtype + " " + to_string(x.shape) + "; it must be U8 or F32, " +
                 std::to_string(samples_) + " samples of " + to_string(config.input));
 
-  labels_ = copy<std::int64_t>(y);
-  for (const std::int64_t label : labels_)
-    if (label < 0 || label >= config.classes)
-      throw Error(path + ": y has the label " + std::to_string(label) + "; classes are 0 to " +
-                  std::to_string(config.classes - 1));
+  if (config.regression)
+    load_amounts(path, y, config);
+  else
+    load_labels(path, y, config);
   if (x.dtype == "U8")
     bytes_ = copy<std::uint8_t>(x);
   else
@@ -122,6 +124,23 @@ void Shard::load_values(const std::string& path, const Config& config) {
   columns_ = config.input.size() == 1 ? 1 : config.input.back();
   rows_ = count(config.input) / channels_ / columns_;
   normalisation_.emplace(config, x.dtype == "U8");
+}
+
+void Shard::load_labels(const std::string& path, const TensorView& y, const Config& config) {
+  labels_ = copy<std::int64_t>(y);
+  for (const std::int64_t label : labels_)
+    if (label < 0 || label >= config.classes)
+      throw Error(path + ": y has the label " + std::to_string(label) + "; classes are 0 to " +
+                  std::to_string(config.classes - 1));
+}
+
+void Shard::load_amounts(const std::string& path, const TensorView& y, const Config& config) {
+  amounts_ = copy<float>(y);
+  for (float& amount : amounts_) {
+    amount =
+        static_cast<float>((static_cast<double>(amount) - config.target_mean) / config.target_std);
+    if (!std::isfinite(amount)) throw Error(path + ": y has an amount that is not finite");
+  }
 }
 
 void Shard::load_text(const std::string& path, const Config& config) {
@@ -152,19 +171,24 @@ void Shard::fill_values(const std::vector<Number>& from, const std::int64_t* ind
                         Batch& batch) const {
   const std::int64_t plane = rows_ * columns_;
   batch.values.resize(static_cast<std::size_t>(count * channels_ * plane));
-  batch.labels.resize(static_cast<std::size_t>(count));
+  batch.labels.resize(amounts_.empty() ? static_cast<std::size_t>(count) : 0);
+  batch.amounts.resize(amounts_.empty() ? 0 : static_cast<std::size_t>(count));
   float* to = batch.values.data();
   for (std::int64_t i = 0; i < count; ++i) {
-    batch.labels[static_cast<std::size_t>(i)] = labels_[static_cast<std::size_t>(indices[i])];
+    const auto sample = static_cast<std::size_t>(indices[i]), at = static_cast<std::size_t>(i);
+    if (amounts_.empty())
+      batch.labels[at] = labels_[sample];
+    else
+      batch.amounts[at] = amounts_[sample];
     const Crop crop = augmentation ? draw_crop(*augmentation, i) : Crop();
-    const Number* sample = from.data() + indices[i] * channels_ * plane;
-    for (std::int64_t c = 0; c < channels_; ++c, sample += plane, to += plane) {
+    const Number* values = from.data() + indices[i] * channels_ * plane;
+    for (std::int64_t c = 0; c < channels_; ++c, values += plane, to += plane) {
       const float scale = normalisation_->scale[static_cast<std::size_t>(c)];
       const float shift = normalisation_->shift[static_cast<std::size_t>(c)];
       if (augmentation)
-        copy_cropped(sample, rows_, columns_, crop, scale, shift, to);
+        copy_cropped(values, rows_, columns_, crop, scale, shift, to);
       else
-        copy_plane(sample, plane, scale, shift, to);
+        copy_plane(values, plane, scale, shift, to);
     }
   }
 }

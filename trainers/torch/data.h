@@ -26,7 +26,8 @@ struct Batch {
   std::int64_t samples = 0;
   std::vector<float> values;         // samples x input, for SampleKind::values
   std::vector<std::int64_t> tokens;  // samples x context, for SampleKind::text
-  std::vector<std::int64_t> labels;  // one a sample, or one a token
+  std::vector<std::int64_t> labels;  // one a sample, or one a token; none for amounts
+  std::vector<float> amounts;        // one a sample, for regression, scaled as the config says
 };
 
 // Random crops out of a border of 4 and mirroring, after He et al. What a sample gets depends on
@@ -51,6 +52,8 @@ class Shard {
 
  private:
   void load_values(const std::string& path, const Config& config);
+  void load_labels(const std::string& path, const TensorView& y, const Config& config);
+  void load_amounts(const std::string& path, const TensorView& y, const Config& config);
   void load_text(const std::string& path, const Config& config);
   template <class Number>
   void fill_values(const std::vector<Number>& from, const std::int64_t* indices, std::int64_t count,
@@ -62,6 +65,7 @@ class Shard {
   std::vector<std::uint8_t> bytes_;  // U8 samples or text
   std::vector<float> floats_;        // F32 samples
   std::vector<std::int64_t> labels_;
+  std::vector<float> amounts_;                          // Scaled.
   std::int64_t channels_ = 1, rows_ = 1, columns_ = 1;  // Of a sample; or columns_ = context.
   std::optional<Normalisation> normalisation_;
 };

@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/mse_loss.h>
 #include <ATen/ops/zeros_like.h>
 #include <dlfcn.h>
 #include <torch/csrc/api/include/torch/version.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "data.h"
@@ -26,6 +28,8 @@ namespace {
 // Fills in the shape of a sample, and refuses what would fail with the first shard.
 Config complete(Config config) {
   const ModelKind& kind = find_model(config.model);
+  if (kind.samples == SampleKind::text && config.regression)
+    throw Error("task is regression; " + config.model + " reads text, which has no amounts");
   if (kind.samples == SampleKind::text) return config;
   if (config.input.empty()) config.input = kind.input;
   if (config.augment && config.input.size() != 3)
@@ -55,7 +59,6 @@ struct Learner::State {
         kind(find_model(config.model)),
         model(kind.make(config, parameters)) {
     parameters.allocate();
-    momentum = at::zeros_like(parameters.gradient());
   }
 
   // The batch as the model's input. Valid until the batch is filled again.
@@ -72,17 +75,32 @@ struct Learner::State {
                          at::kLong);
   }
 
+  at::Tensor amounts() {
+    return at::from_blob(batch.amounts.data(), {static_cast<std::int64_t>(batch.amounts.size())});
+  }
+
+  // The mean over the batch.
+  at::Tensor loss(const at::Tensor& output) {
+    if (config.regression) return at::mse_loss(output.flatten(), amounts());
+    return at::cross_entropy_loss(output, labels());
+  }
+
   // Begins a new account of what is learnt, at the parameters as they are. The gradient is not
   // zero when the step before ran out of memory.
   void begin() {
     base = parameters.all().clone();
-    momentum.zero_();
     parameters.gradient().zero_();
+  }
+
+  // Goes on with what was kept under this name. Taken out: a unit that fails leaves nothing.
+  void begin_momentum(const std::string& name) {
+    auto found = kept.extract(name);
+    momentum = found ? std::move(found.mapped()) : at::zeros_like(parameters.gradient());
   }
 
   // One step of SGD on the batch. Gives the loss before it.
   double step(double lr) {
-    const at::Tensor loss = at::cross_entropy_loss(model->forward(input(), true), labels());
+    const at::Tensor loss = this->loss(model->forward(input(), true));
     loss.backward();
     const at::NoGradGuard no_gradient;
     at::Tensor& gradient = parameters.gradient();
@@ -93,10 +111,14 @@ struct Learner::State {
     return loss.item<double>();
   }
 
+  // Of one sample: pixels are 0 to 255, other values as they are.
+  at::Tensor output(const std::vector<float>& sample, bool pixels);
+
   Config config;
   const ModelKind& kind;
   Parameters parameters;
   std::unique_ptr<Model> model;
+  std::map<std::string, at::Tensor> kept;  // Momenta by name.
   at::Tensor momentum;
   at::Tensor base;
   ShardCache shards;
@@ -128,12 +150,10 @@ void Learner::load(const std::string& path) {
   state_->begin();
 }
 
-void Learner::save(const std::string& path) const {
-  state_->parameters.save(path, state_->parameters.all());
-}
+void Learner::save(const std::string& path) const { state_->parameters.save(path); }
 
 void Learner::save_change(const std::string& path) const {
-  state_->parameters.save(path, state_->parameters.all() - state_->base);
+  state_->parameters.save_change(path, state_->base);
 }
 
 std::int64_t Learner::samples(const std::string& shard) {
@@ -147,6 +167,7 @@ Trained Learner::train(const Unit& unit, const Stop& stop) {
   const std::vector<std::int64_t> order = permutation(shard->samples(), unit.seed);
   std::vector<std::int64_t> indices(static_cast<std::size_t>(unit.batch));
 
+  state.begin_momentum(unit.keep);
   Trained result;
   double loss_sum = 0;
   for (; result.steps < unit.steps && !stop(); ++result.steps) {
@@ -167,10 +188,53 @@ Trained Learner::train(const Unit& unit, const Stop& stop) {
   if (result.samples > 0) result.loss = loss_sum / static_cast<double>(result.samples);
   // The last step may have gone too far after its loss was taken; one bad value shows in the sum.
   require_finite(state.parameters.all().sum().item<double>(), "the parameters");
+  if (!unit.keep.empty()) state.kept[unit.keep] = state.momentum;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   result.seconds = took.count();
   return result;
 }
+
+namespace {
+
+// What is counted while a shard is gone through, and what it comes to.
+class Sums {
+ public:
+  void add_classes(const at::Tensor& scores, const at::Tensor& labels) {
+    right_ += scores.argmax(1).eq(labels).sum().item<std::int64_t>();
+    seen_ += labels.size(0);
+  }
+  // In double precision: the amounts' own unit may be far from 1.
+  void add_amounts(const at::Tensor& output, const std::vector<float>& amounts, double scale) {
+    const auto* said = output.data_ptr<float>();
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      const double truth = scale * static_cast<double>(amounts[i]);
+      const double off = scale * static_cast<double>(said[i]) - truth;
+      square_ += off * off;
+      absolute_ += std::abs(off);
+      offset_ += truth;
+      offset_square_ += truth * truth;
+    }
+    seen_ += static_cast<std::int64_t>(amounts.size());
+  }
+  std::map<std::string, double> metrics(const Config& config, bool text, double loss) const {
+    const auto n = static_cast<double>(std::max<std::int64_t>(seen_, 1));
+    if (config.regression)
+      return {{"rmse", std::sqrt(square_ / n)},
+              {"mae", absolute_ / n},
+              {"offset_mean", offset_ / n},
+              {"offset_square", offset_square_ / n}};
+    std::map<std::string, double> out{{"accuracy", static_cast<double>(right_) / n}};
+    if (text) out["perplexity"] = std::exp(std::min(loss, kMostLoss));
+    return out;
+  }
+
+ private:
+  static constexpr double kMostLoss = 200;  // A perplexity beyond its exponential says no more.
+  std::int64_t right_ = 0, seen_ = 0;
+  double square_ = 0, absolute_ = 0, offset_ = 0, offset_square_ = 0;
+};
+
+}  // namespace
 
 Evaluated Learner::evaluate(const std::string& path, std::int64_t batch, const Stop& stop) {
   const at::NoGradGuard no_gradient;
@@ -181,39 +245,47 @@ Evaluated Learner::evaluate(const std::string& path, std::int64_t batch, const S
 
   Evaluated result;
   double loss_sum = 0;
-  std::int64_t right = 0, labels_seen = 0;
+  Sums sums;
   while (result.samples < shard->samples() && !stop()) {
     const std::int64_t size = std::min(batch, shard->samples() - result.samples);
     shard->fill(indices.data() + result.samples, size, {}, state.batch);
-    const at::Tensor scores = state.model->forward(state.input(), false);
-    const at::Tensor labels = state.labels();
-    loss_sum += at::cross_entropy_loss(scores, labels).item<double>() * static_cast<double>(size);
-    right += scores.argmax(1).eq(labels).sum().item<std::int64_t>();
-    labels_seen += labels.size(0);
+    const at::Tensor scores = state.model->forward(state.input(), false).contiguous();
+    loss_sum += state.loss(scores).item<double>() * static_cast<double>(size);
+    if (state.config.regression)
+      sums.add_amounts(scores, state.batch.amounts, state.config.target_std);
+    else
+      sums.add_classes(scores, state.labels());
     result.samples += size;
   }
-  if (result.samples > 0) {
-    result.loss = loss_sum / static_cast<double>(result.samples);
-    result.accuracy = static_cast<double>(right) / static_cast<double>(labels_seen);
-  }
+  if (result.samples > 0) result.loss = loss_sum / static_cast<double>(result.samples);
   require_finite(result.loss, "the loss on " + path);
+  result.metrics = sums.metrics(state.config, is_text(), result.loss);
   return result;
 }
 
-std::vector<float> Learner::classify(const std::vector<float>& sample, bool pixels) {
-  const at::NoGradGuard no_gradient;
-  const auto wanted = static_cast<std::size_t>(count(state_->config.input));
+at::Tensor Learner::State::output(const std::vector<float>& sample, bool pixels) {
+  const auto wanted = static_cast<std::size_t>(count(config.input));
   if (sample.size() != wanted)
     throw Error("the sample has " + std::to_string(sample.size()) + " numbers; the model wants " +
                 std::to_string(wanted));
-  const Normalisation normalisation(state_->config, pixels);
+  const Normalisation normalisation(config, pixels);
   const std::size_t plane = wanted / normalisation.scale.size();
-  Batch& batch = state_->batch;
   batch.samples = 1;
   batch.values.resize(wanted);
   for (std::size_t i = 0; i < wanted; ++i)
     batch.values[i] = sample[i] * normalisation.scale[i / plane] + normalisation.shift[i / plane];
-  const at::Tensor chances = state_->model->forward(state_->input(), false).softmax(1);
+  return model->forward(input(), false);
+}
+
+double Learner::estimate(const std::vector<float>& sample, bool pixels) {
+  const at::NoGradGuard no_gradient;
+  const Config& config = state_->config;
+  return state_->output(sample, pixels).item<double>() * config.target_std + config.target_mean;
+}
+
+std::vector<float> Learner::classify(const std::vector<float>& sample, bool pixels) {
+  const at::NoGradGuard no_gradient;
+  const at::Tensor chances = state_->output(sample, pixels).softmax(1);
   const auto* begin = chances.data_ptr<float>();
   return {begin, begin + chances.numel()};
 }

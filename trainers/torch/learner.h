@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct Unit {
   std::int64_t steps = 1;
   std::int64_t batch = 1;
   double lr = 0;
+  // Under what name the momentum is kept for the next unit; empty: it is not.
+  std::string keep;
 };
 
 struct Trained {
@@ -31,7 +34,9 @@ struct Trained {
 struct Evaluated {
   std::int64_t samples = 0;
   double loss = 0;
-  double accuracy = 0;  // Of labels, which for text are bytes.
+  // accuracy, for text (of whose bytes it is) also perplexity; for regression rmse, mae,
+  // offset_mean and offset_square, in the amounts' own unit (docs/worker-protocol.md).
+  std::map<std::string, double> metrics;
 };
 
 struct Writing {
@@ -59,7 +64,7 @@ class Learner {
   const Config& config() const;
   bool is_text() const;
 
-  // Both set the parameters and forget the momentum.
+  // Both set the parameters.
   void initialise(std::uint64_t seed);
   void load(const std::string& path);
 
@@ -73,6 +78,8 @@ class Learner {
 
   // Probabilities of the classes for one sample: pixels are 0 to 255, other values as they are.
   std::vector<float> classify(const std::vector<float>& sample, bool pixels);
+  // Requires config().regression.
+  double estimate(const std::vector<float>& sample, bool pixels);
   // Requires is_text().
   std::string continue_text(const std::string& prompt, const Writing& writing);
 

@@ -15,12 +15,13 @@ constexpr const char* kHelp = R"(souk-torch: Souk's native trainer (libtorch)
 
   souk-torch bare --config FILE --shard FILE [--test FILE] [--epochs 1] [--batch 64]
                   [--lr LR] [--seed 1] [--out FILE]
-      Trains on one shard without the protocol. Prints a JSON line an epoch; --test adds the
-      accuracy on another shard; --out keeps the parameters.
+      Trains on one shard without the protocol. Prints a JSON line an epoch; --test adds
+      what it measures on another shard; --out keeps the parameters.
 
   souk-torch predict --config FILE --model FILE [--values pixels|floats]
       Reads samples, a JSON array of numbers a line. Prints a label and the classes' probabilities
-      for each. Numbers are pixels, 0 to 255, unless the input has one dimension.
+      for each, or with task: regression an estimated value. Numbers are pixels, 0 to 255, unless the
+      input has one dimension.
       For a char-transformer a line is the beginning of a text, and what comes out its
       continuation: [--length 200] [--temperature 0.8] [--seed 1]
 
@@ -32,7 +33,8 @@ Examples:
   echo '{"op":"hello","protocol":1,"config":{"model":"lenet"}}' | souk-torch
 
 A config has: model (logistic, mlp, lenet, resnet20, preresnet or char-transformer), input, classes,
-lr, momentum, weight_decay, threads, augment, mean, std, and options of the models: hidden; depth;
+lr, momentum, weight_decay, threads, augment, mean, std, task (classification or regression),
+target_mean, target_std, and options of the models: hidden; depth;
 layers, width, heads, context. trainers/torch/README.md explains them.
 )";
 

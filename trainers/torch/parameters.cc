@@ -3,6 +3,8 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/sub.h>
 #include <ATen/ops/zeros.h>
 
 #include <cstring>
@@ -64,7 +66,7 @@ void Parameters::initialise(std::uint64_t seed) {
 }
 
 void Parameters::load(const std::string& path) {
-  const TensorFile file = TensorFile::read(path);
+  const TensorFile file = TensorFile::map(path);
   for (const auto& [name, shape] : shapes_) {
     const TensorView& view = file.at(name);
     if (view.dtype != "F32" || view.shape != shape)
@@ -82,8 +84,18 @@ void Parameters::load(const std::string& path) {
   }
 }
 
-void Parameters::save(const std::string& path, const at::Tensor& values) const {
-  write_f32(path, header_, values.data_ptr<float>(), static_cast<std::size_t>(values.numel()));
+void Parameters::save(const std::string& path) const {
+  const auto values = static_cast<std::size_t>(all_.numel());
+  write_f32(path, header_, values,
+            [&](float* to) { std::memcpy(to, all_.data_ptr<float>(), values * sizeof(float)); });
+}
+
+void Parameters::save_change(const std::string& path, const at::Tensor& base) const {
+  const at::NoGradGuard no_gradient;
+  write_f32(path, header_, static_cast<std::size_t>(all_.numel()), [&](float* to) {
+    auto change = at::from_blob(to, {all_.numel()});
+    at::sub_out(change, all_, base);
+  });
 }
 
 }  // namespace souk::trainer

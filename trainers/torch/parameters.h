@@ -37,8 +37,9 @@ class Parameters {
   // Takes all tensors from the file, which must hold exactly these. Throws Error and changes
   // nothing otherwise.
   void load(const std::string& path);
-  // Writes `values`, which are laid out like all().
-  void save(const std::string& path, const at::Tensor& values) const;
+  // Writes all(), or its change since `base`, which is laid out like it.
+  void save(const std::string& path) const;
+  void save_change(const std::string& path, const at::Tensor& base) const;
 
   at::Tensor& all() { return all_; }
   // The trained part of all(), and what backward() adds to: the caller clears it.

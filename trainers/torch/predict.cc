@@ -13,12 +13,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json classify(Learner& learner, const std::string& line, bool pixels) {
+Json apply(Learner& learner, const std::string& line, bool pixels) {
   const Json sample = Json::parse(line, nullptr, false);
   if (!sample.is_array() ||
       !std::all_of(sample.begin(), sample.end(), [](const Json& n) { return n.is_number(); }))
     throw Error("a sample is one line with a JSON array of numbers");
-  const auto chances = learner.classify(sample.get<std::vector<float>>(), pixels);
+  const auto numbers = sample.get<std::vector<float>>();
+  if (learner.config().regression) return {{"value", learner.estimate(numbers, pixels)}};
+  const auto chances = learner.classify(numbers, pixels);
   const auto best = std::max_element(chances.begin(), chances.end());
   const auto label = static_cast<std::size_t>(best - chances.begin());
   Json out = {{"label", label}, {"probabilities", chances}};
@@ -50,7 +52,7 @@ int run_predict(const std::vector<std::string>& arguments) {
   const bool pixels = samples_are_pixels(flags, learner.config());
   for (std::string line; std::getline(std::cin, line);) {
     const Json answer = learner.is_text() ? Json{{"text", learner.continue_text(line, writing)}}
-                                          : classify(learner, line, pixels);
+                                          : apply(learner, line, pixels);
     // A model writes bytes, which need not be valid UTF-8.
     std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
   }

@@ -1,8 +1,8 @@
 #include "safetensors.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::size_t kLengthBytes = 8;
 // As the reference implementation has it.
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kMaxDimensions = 8;
-// One writev or read never moves more than this on Linux; larger files take several.
+// One read never moves more than this on Linux; larger files take several.
 constexpr std::size_t kMaxTransfer = 0x7ffff000;
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
@@ -109,6 +109,24 @@ void read_fully(int fd, std::byte* to, std::size_t bytes, const std::string& pat
   }
 }
 
+std::size_t size_of(const Descriptor& file, const std::string& path) {
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail(path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail(path, "not a file");
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  if (bytes < kLengthBytes) fail(path, "too short for a safetensors file");
+  return bytes;
+}
+
+// The pages are there at once: one fault for each would cost more than the copy.
+std::unique_ptr<std::byte[], std::function<void(std::byte*)>> mapped(const Descriptor& file,
+                                                                     std::size_t bytes, int access,
+                                                                     const std::string& path) {
+  void* at = ::mmap(nullptr, bytes, access, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+  if (at == MAP_FAILED) fail(path, std::strerror(errno));
+  return {static_cast<std::byte*>(at), [bytes](std::byte* from) { ::munmap(from, bytes); }};
+}
+
 }  // namespace
 
 std::string to_string(const Shape& shape) {
@@ -125,35 +143,44 @@ std::int64_t count(const Shape& shape) {
 
 TensorFile TensorFile::read(const std::string& path) {
   const Descriptor file(path, O_RDONLY | O_CLOEXEC);
-  struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) fail(path, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) fail(path, "not a file");
-  const auto bytes = static_cast<std::size_t>(status.st_size);
-  if (bytes < kLengthBytes) fail(path, "too short for a safetensors file");
-
+  const auto bytes = size_of(file, path);
   TensorFile result;
   result.path_ = path;
-  result.contents_.reset(new std::byte[bytes]);  // Not make_unique: no need to clear it first.
+  // Not make_unique: no need to clear it first.
+  result.contents_ = {new std::byte[bytes], std::default_delete<std::byte[]>()};
   read_fully(file.get(), result.contents_.get(), bytes, path);
+  result.parse(bytes);
+  return result;
+}
 
-  const std::uint64_t header_bytes = little_endian(result.contents_.get());
+TensorFile TensorFile::map(const std::string& path) {
+  const Descriptor file(path, O_RDONLY | O_CLOEXEC);
+  const auto bytes = size_of(file, path);
+  TensorFile result;
+  result.path_ = path;
+  result.contents_ = mapped(file, bytes, PROT_READ, path);
+  result.parse(bytes);
+  return result;
+}
+
+void TensorFile::parse(std::size_t bytes) {
+  const std::uint64_t header_bytes = little_endian(contents_.get());
   if (header_bytes > kMaxHeaderBytes || header_bytes > bytes - kLengthBytes)
-    fail(path, "the header of " + std::to_string(header_bytes) + " bytes does not fit the file");
-  const auto* header = reinterpret_cast<const char*>(result.contents_.get() + kLengthBytes);
+    fail(path_, "the header of " + std::to_string(header_bytes) + " bytes does not fit the file");
+  const auto* header = reinterpret_cast<const char*>(contents_.get() + kLengthBytes);
   const Json json = Json::parse(header, header + header_bytes, nullptr, false);
-  if (!json.is_object()) fail(path, "the header is not a JSON object");
+  if (!json.is_object()) fail(path_, "the header is not a JSON object");
 
-  const std::byte* data = result.contents_.get() + kLengthBytes + header_bytes;
+  const std::byte* data = contents_.get() + kLengthBytes + header_bytes;
   const std::size_t data_bytes = bytes - kLengthBytes - static_cast<std::size_t>(header_bytes);
   for (const auto& [name, entry] : json.items()) {
     if (name == "__metadata__") continue;
     try {
-      result.tensors_.emplace(name, parse_entry(entry, data, data_bytes));
+      tensors_.emplace(name, parse_entry(entry, data, data_bytes));
     } catch (const Error& error) {
-      fail(path, "tensor '" + name + "': " + error.what());
+      fail(path_, "tensor '" + name + "': " + error.what());
     }
   }
-  return result;
 }
 
 const TensorView& TensorFile::at(const std::string& name) const {
@@ -182,23 +209,18 @@ std::string f32_header(const std::vector<NamedShape>& tensors) {
   return length + json;
 }
 
-void write_f32(const std::string& path, const std::string& header, const float* values,
-               std::size_t values_count) {
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
-  iovec parts[2] = {{const_cast<char*>(header.data()), header.size()},
-                    {const_cast<float*>(values), values_count * sizeof(float)}};
-  while (parts[0].iov_len + parts[1].iov_len > 0) {
-    const ssize_t wrote = ::writev(file.get(), parts, 2);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) fail(path, std::strerror(errno));
-    auto left = static_cast<std::size_t>(wrote);
-    for (iovec& part : parts) {
-      const std::size_t done = std::min(left, part.iov_len);
-      part.iov_base = static_cast<char*>(part.iov_base) + done;
-      part.iov_len -= done;
-      left -= done;
-    }
-  }
+void write_f32(const std::string& path, const std::string& header, std::size_t values_count,
+               const std::function<void(float* values)>& fill) {
+  const Descriptor file(path, O_RDWR | O_CREAT | O_CLOEXEC);
+  const std::size_t bytes = header.size() + values_count * sizeof(float);
+  // All of its memory now: without it, writing to the mapping would end this program.
+  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) fail(path, std::strerror(errno));
+  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); error != 0)
+    fail(path, std::strerror(error));
+  const auto contents = mapped(file, bytes, PROT_READ | PROT_WRITE, path);
+  std::memcpy(contents.get(), header.data(), header.size());
+  // A header is padded to a multiple of 8 bytes, so they are aligned.
+  fill(reinterpret_cast<float*>(contents.get() + header.size()));
 }
 
 }  // namespace souk::trainer

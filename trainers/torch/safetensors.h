@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,22 +26,29 @@ struct TensorView {
   std::size_t bytes = 0;
 };
 
-// A safetensors file, read into memory whole: the agent may overwrite the file on disk as soon as
-// its request is answered, so nothing here stays mapped. The views live as long as this object.
+// A safetensors file. The views live as long as this object.
 // https://github.com/huggingface/safetensors
 class TensorFile {
  public:
-  // Throws Error on anything that is not a well-formed file: a header out of bounds, tensors that
-  // overlap the end, sizes that do not match shape and dtype, unknown dtypes.
+  // Both throw Error on anything that is not a well-formed file: a header out of bounds, tensors
+  // that overlap the end, sizes that do not match shape and dtype, unknown dtypes.
+
+  // Into memory, whole: it may outlast the file.
   static TensorFile read(const std::string& path);
+  // Where it lies. For as long as a request is under way: as soon as it is answered the agent may
+  // overwrite the file.
+  static TensorFile map(const std::string& path);
 
   // Throws Error when there is no such tensor.
   const TensorView& at(const std::string& name) const;
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
 
  private:
+  void parse(std::size_t bytes);
+
   std::string path_;
-  std::unique_ptr<std::byte[]> contents_;
+  // Gives back the memory in the way it was had.
+  std::unique_ptr<std::byte[], std::function<void(std::byte*)>> contents_;
   std::map<std::string, TensorView> tensors_;
 };
 
@@ -52,8 +60,10 @@ struct NamedShape {
 // The length and header of a file that holds F32 tensors of these shapes in this order.
 std::string f32_header(const std::vector<NamedShape>& tensors);
 
-// Writes `header` and the tensors that follow it, replacing the file at `path`.
-void write_f32(const std::string& path, const std::string& header, const float* values,
-               std::size_t values_count);
+// Writes `header` and the tensors that follow it to the file at `path`, which is made if there is
+// none. fill(values) writes the tensors in place, into the memory that the agent reads: what was
+// there before is overwritten.
+void write_f32(const std::string& path, const std::string& header, std::size_t values_count,
+               const std::function<void(float* values)>& fill);
 
 }  // namespace souk::trainer

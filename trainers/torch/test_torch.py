@@ -171,6 +171,12 @@ class Protocol(TorchTest):
                 self.assertTrue(0 <= answer["metrics"]["accuracy"] <= 1)
                 self.assertEqual(trainer.close(), 0)
 
+    def test_perplexity_of_text_is_the_exponential_of_its_loss(self):
+        trainer = self.start("char-transformer")
+        self.shard("char-transformer")
+        answer = self.check(trainer.ask("evaluate", base="base", shard="shard", batch=8))
+        self.assertAlmostEqual(answer["metrics"]["perplexity"], np.exp(answer["loss"]), places=6)
+
     def test_the_same_request_gives_the_same_bytes(self):
         for model in MODELS:
             with self.subTest(model):

@@ -155,6 +155,7 @@ class Worker {
     read_field<std::int64_t>(request, "steps", unit.steps, 0, kMaxSteps);
     read_field<std::int64_t>(request, "batch", unit.batch, 1, kMaxBatch);
     read_field(request, "lr", unit.lr, 0.0, 1e6);
+    read_field(request, "keep", unit.keep);
     std::string send = "delta";
     read_field(request, "send", send);
     if (send != "delta" && send != "weights")
@@ -180,9 +181,8 @@ class Worker {
     learner_->load(require_string(request, "base"));
     const Evaluated evaluated =
         learner_->evaluate(shard, batch, [this] { return input_.take_stop(); });
-    return {{"samples", evaluated.samples},
-            {"loss", evaluated.loss},
-            {"metrics", {{"accuracy", evaluated.accuracy}}}};
+    return {
+        {"samples", evaluated.samples}, {"loss", evaluated.loss}, {"metrics", evaluated.metrics}};
   }
 
   // libtorch appends a trace of its own functions to its messages.

@@ -3,9 +3,10 @@ import axe from 'axe-core';
 import { kPassword, Market } from './market';
 
 // A market, and a page that must stay without errors in its console.
-export const test = base.extend<{ market: Market; quiet: undefined; allowed: RegExp[] }>({
-  market: async ({}, use) => {
-    const market = await Market.start();
+export const test = base.extend<{ market: Market; quiet: undefined; allowed: RegExp[]; bonus: string }>({
+  bonus: ['0', { option: true }],
+  market: async ({ bonus }, use) => {
+    const market = await Market.start(bonus);
     await use(market);
     await market.stop();
   },

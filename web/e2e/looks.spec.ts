@@ -1,7 +1,24 @@
 import { gzipSync } from 'node:zlib';
+import type { Page } from '@playwright/test';
 import { expect, expectAccessible, goTo, signUp, test } from './fixtures';
 
-const kRooms = ['Home', 'Machines', 'Jobs', 'Prices', 'Lab', 'Ledger', 'Operator', 'Help'];
+const kRooms = ['Home', 'Market', 'Machines', 'Jobs', 'Prices', 'Lab', 'Ledger', 'Operator', 'Help'];
+
+// Pixels by which something is wider than what holds it: the page, or any box that scrolls sideways.
+async function tooWide(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const out: string[] = [];
+    const over = document.documentElement.scrollWidth - window.innerWidth;
+    if (over > 0) out.push(`the page by ${over} px`);
+    for (const table of document.querySelectorAll('table')) {
+      const holder = table.parentElement;
+      if (!holder || table.closest('figure') || holder.clientWidth === 0) continue;
+      const by = Math.round(table.getBoundingClientRect().width - holder.clientWidth);
+      if (by > 1) out.push(`a table (${table.textContent?.slice(0, 40)}) by ${by} px`);
+    }
+    return out;
+  });
+}
 
 for (const look of [
   { name: 'light', colorScheme: 'light' as const, viewport: { width: 1280, height: 800 } },
@@ -67,4 +84,41 @@ test('the way by keyboard', async ({ page, market }) => {
   await signUp(page, market, 'boss');
   await page.keyboard.press('Tab');
   await expect(page.getByRole('link', { name: 'Skip to the page' })).toBeFocused();
+});
+
+test.describe('a phone of 390 px', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('no page scrolls sideways, and amounts and progress are seen', async ({ page, market }) => {
+    await signUp(page, market, 'boss');
+    market.souk('boss', 'login', 'boss');
+    market.souk('boss', 'account', 'grant', 'boss', '20');
+    market.souk('boss', 'machine', 'add', 'tower', '--cores', '4', '--memory', '8G');
+    for (const name of ['a-long-name-of-a-job-that-somebody-chose', 'second']) {
+      const made = await page.request.post(`${market.url}/v1/jobs`, {
+        data: { name, kind: 'batch', class: 'c1', budget: 2, limit: 0.2, batch: { run: 'true' } },
+        headers: { 'Idempotency-Key': name, 'Souk-Session': 'cookie' },
+      });
+      expect(made.status()).toBe(201);
+    }
+    const paths = [
+      '/', '/machines', '/machines/m1', '/jobs', '/jobs/new', '/jobs/j1', '/jobs/compare?jobs=j1,j2', '/jobs/forecasts',
+      '/prices', '/lab', '/ledger', '/operator', '/help', '/help/borrowing', '/account', '/nowhere',
+    ];
+    for (const path of paths) {
+      await page.goto(`${market.url}${path}`);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await expect(page.getByLabel('loading')).toHaveCount(0);
+      expect(await tooWide(page), path).toEqual([]);
+    }
+    for (const tab of ['Classes', 'Accounts', 'Mechanisms', 'Settings', 'Audit log', 'Health']) {
+      await page.goto(`${market.url}/operator`);
+      await page.getByRole('tab', { name: tab }).click();
+      await expect(page.getByLabel('loading')).toHaveCount(0);
+      expect(await tooWide(page), tab).toEqual([]);
+    }
+    await page.goto(`${market.url}/jobs`);
+    await expect(page.getByText('0 of 2').first()).toBeInViewport();
+    await expect(page.getByText('0 of 1 done').first()).toBeInViewport();
+  });
 });

@@ -20,8 +20,11 @@ export class Market {
   private lenders: ChildProcess[] = [];
   private port = 0;
 
-  static async start(): Promise<Market> {
-    const market = new Market();
+  private constructor(private readonly bonus: string) {}
+
+  // `bonus`: what newcomers begin with.
+  static async start(bonus = '0'): Promise<Market> {
+    const market = new Market(bonus);
     await market.serve();
     return market;
   }
@@ -43,7 +46,8 @@ export class Market {
   async serve(): Promise<void> {
     const server = spawn(
       binary,
-      ['serve', '--data', join(this.folder, 'market'), '--listen', `127.0.0.1:${this.port}`, '--round', '500ms'],
+      ['serve', '--data', join(this.folder, 'market'), '--listen', `127.0.0.1:${this.port}`, '--round', '500ms',
+        '--challenge-every', '0s', '--signup-bonus', this.bonus],
       { env: this.env(), stdio: ['ignore', 'pipe', 'pipe'] },
     );
     this.server = server;

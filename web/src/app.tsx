@@ -1,8 +1,9 @@
 import { Center, Loader } from '@mantine/core';
-import { Suspense, useEffect } from 'react';
-import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { useEffect } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
 import { useLive } from './api/live';
 import { ErrorBox } from './parts/error-box';
+import { NotFound } from './pages/not-found';
 import { kPages } from './pages/pages';
 import { SignIn } from './pages/sign-in';
 import { useSession } from './session';
@@ -14,24 +15,16 @@ function Pages() {
     window.scrollTo(0, 0);
   }, [location]);
   return (
-    <Suspense
-      fallback={
-        <Center mih="60vh">
-          <Loader aria-label="loading" />
-        </Center>
-      }
-    >
-      <Switch>
-        {kPages.map(({ path, page: Page }) => (
-          <Route path={path} key={path}>
-            {(parts: Record<string, string>) => <Page {...parts} key={Object.values(parts).join('/')} />}
-          </Route>
-        ))}
-        <Route>
-          <Redirect to="/" />
+    <Switch>
+      {kPages.map(({ path, page: Page }) => (
+        <Route path={path} key={path}>
+          {(parts: Record<string, string>) => <Page {...parts} key={Object.values(parts).join('/')} />}
         </Route>
-      </Switch>
-    </Suspense>
+      ))}
+      <Route>
+        <NotFound path={location} />
+      </Route>
+    </Switch>
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ago, bytes, credits, decimals, duration, seconds } from './format';
+import { ago, bytes, credits, creditsInSum, decimals, duration, exactCredits, percent, seconds } from './format';
 
 test('lengths of time are read as the API writes them', () => {
   expect(seconds('1h30m')).toBe(5400);
@@ -22,12 +22,25 @@ test('lengths of time have two units at most', () => {
   expect(duration(NaN)).toBe('–');
 });
 
-test('credits keep what matters of small amounts', () => {
-  expect(credits(0)).toBe('0.00');
+test('credits have three digits that count', () => {
+  expect(credits(0)).toBe('0');
   expect(credits(0.0123)).toBe('0.0123');
-  expect(credits(12.5)).toBe('12.50');
-  expect(credits(1234.567)).toBe('1,234.57');
-  expect(credits(-0.4)).toBe('-0.40');
+  expect(credits(0.042123)).toBe('0.0421');
+  expect(credits(0.000001)).toBe('0.000001');
+  expect(credits(0.5)).toBe('0.5');
+  expect(credits(1)).toBe('1');
+  expect(credits(12.55)).toBe('12.6');
+  expect(credits(1234.567)).toBe('1,235');
+  expect(credits(-0.4)).toBe('-0.4');
+  expect(credits(0.1)).toBe('0.1');
+  expect(credits(1000)).toBe('1,000');
+  expect(exactCredits(1234.567891)).toBe('1,234.567891');
+});
+
+test('what is shown of a sum adds up', () => {
+  expect(creditsInSum([0.0421, 1.9579])).toEqual(['0.0421', '1.9579', '2']);
+  expect(creditsInSum([0.333333, 0.333333, 0.333334])).toEqual(['0.333', '0.333', '0.334', '1']);
+  expect(creditsInSum([0, 5])).toEqual(['0', '5', '5']);
 });
 
 test('sizes and ages', () => {
@@ -41,4 +54,13 @@ test('sizes and ages', () => {
 
 test('ticks have as many decimals as tell them apart', () => {
   expect([5, 1, 2.5, 0.25, 0.1, 0.01].map(decimals)).toEqual([0, 0, 1, 2, 1, 2]);
+});
+
+test('percent never rounds to all or nothing', () => {
+  expect(percent(0.999)).toBe('99.9%');
+  expect(percent(1)).toBe('100%');
+  expect(percent(0.004)).toBe('0.4%');
+  expect(percent(0.5)).toBe('50%');
+  expect(percent(0.985, 1)).toBe('98.5%');
+  expect(percent(1e-9)).toBe('0%');
 });

@@ -1,23 +1,62 @@
 // Numbers, credits, times and sizes for people.
 
-export function credits(amount: number): string {
+const kMostPlaces = 6; // A micro-credit.
+
+// So many that three digits count.
+function places(amount: number): number {
   const size = Math.abs(amount);
-  const digits = size === 0 || size >= 100 ? 2 : size >= 1 ? 3 : 4;
-  return amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: digits });
+  if (size === 0) return 0;
+  return Math.min(kMostPlaces, Math.max(0, 2 - Math.floor(Math.log10(size) + 1e-9)));
+}
+
+const fixed = (amount: number, digits: number) =>
+  (amount === 0 ? 0 : amount).toLocaleString('en', { maximumFractionDigits: digits });
+
+// Credits as people read them: three digits that count, and never fewer than the whole part has.
+// `step`: between two of a row of amounts, which then have the same decimals.
+export function credits(amount: number, step?: number): string {
+  if (step !== undefined && step > 0) {
+    const same = Math.max(2, Math.min(kMostPlaces, decimals(step, kMostPlaces)));
+    return amount.toLocaleString('en', { minimumFractionDigits: same, maximumFractionDigits: same });
+  }
+  return fixed(amount, places(amount));
+}
+
+// To the micro-credit.
+export function exactCredits(amount: number): string {
+  return fixed(amount, kMostPlaces);
+}
+
+// Parts of a sum, and behind them the sum: with as many digits as the smallest part needs, so that
+// what is shown adds up.
+export function creditsInSum(parts: number[]): string[] {
+  const digits = Math.max(0, ...parts.map(places));
+  const scale = 10 ** digits;
+  const whole = parts.map((part) => Math.round(part * scale));
+  const sum = Math.round(parts.reduce((a, b) => a + b, 0) * scale);
+  const largest = parts.reduce((best, part, i) => (Math.abs(part) > Math.abs(parts[best] ?? 0) ? i : best), 0);
+  const others = whole.reduce((a, b, i) => (i === largest ? a : a + b), 0);
+  return [...whole.map((n, i) => (i === largest ? sum - others : n)), sum].map((n) => fixed(n / scale, digits));
 }
 
 export function count(n: number, noun: string, many = `${noun}s`): string {
   return `${n.toLocaleString('en')} ${n === 1 ? noun : many}`;
 }
 
+// Rounding never makes 100% or 0% of what is neither: 99.9% stays 99.9%.
 export function percent(share: number, digits = 0): string {
-  return `${(100 * share).toFixed(digits)}%`;
+  const exact = 100 * share;
+  for (let d = digits; d < 4; ++d) {
+    const text = exact.toFixed(d);
+    if ((Number(text) !== 100 || exact === 100) && (Number(text) !== 0 || exact === 0)) return `${text}%`;
+  }
+  return `${exact.toFixed(digits)}%`;
 }
 
 // As many as numbers that are `step` apart need.
-export function decimals(step: number): number {
+export function decimals(step: number, most = 4): number {
   let out = 0;
-  while (out < 4 && Math.abs(step * 10 ** out - Math.round(step * 10 ** out)) > 1e-6) ++out;
+  while (out < most && Math.abs(step * 10 ** out - Math.round(step * 10 ** out)) > 1e-6) ++out;
   return out;
 }
 
@@ -47,6 +86,7 @@ export function seconds(text: string): number {
 // Two units at most: "1 h 30 min".
 export function duration(s: number): string {
   if (!Number.isFinite(s)) return '–';
+  if (s === 0) return '0 s';
   if (s < 1) return `${Math.round(s * 1000)} ms`;
   if (s < 60) return `${s < 10 ? s.toFixed(1) : Math.round(s)} s`;
   const parts: [number, string][] = [

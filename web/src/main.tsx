@@ -8,6 +8,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/client';
 import { App } from './app';
+import { Boundary } from './robust/boundary';
 import { theme } from './theme';
 
 const client = new QueryClient({
@@ -29,7 +30,7 @@ if (root)
       <MantineProvider theme={theme} defaultColorScheme="auto">
         <QueryClientProvider client={client}>
           <Notifications position="bottom-right" />
-          <App />
+          <Boundary>{() => <App />}</Boundary>
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,

@@ -27,6 +27,7 @@ import type { Live } from './api/live';
 import { change, useChange } from './api/queries';
 import { credits } from './format';
 import { kPages } from './pages/pages';
+import { NewBuild } from './robust/new-build';
 import { leave, type Me } from './session';
 import classes from './shell.module.css';
 
@@ -130,9 +131,10 @@ export function Shell({ me, live, children }: { me: Me; live: Live; children: Re
       <AppShell.Main id="main" tabIndex={-1}>
         {live === 'lost' && (
           <Alert color="yellow" className={classes.lost} role="status">
-            The market does not answer. What you see may be old; it is tried again by itself.
+            The market does not answer. What you see may be old. The console keeps trying.
           </Alert>
         )}
+        <NewBuild live={live} className={classes.lost} />
         {children}
       </AppShell.Main>
     </AppShell>

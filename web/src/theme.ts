@@ -1,4 +1,4 @@
-import { Anchor, createTheme, type MantineColorsTuple, Table } from '@mantine/core';
+import { Anchor, createTheme, type MantineColorsTuple } from '@mantine/core';
 
 // Teal dark enough for white text on it (4.5:1), and light enough on dark grounds.
 const souk: MantineColorsTuple = [
@@ -18,10 +18,8 @@ export const theme = createTheme({
   // A link in a sentence is known by more than its colour.
   components: {
     Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
-    // The keyboard scrolls a wide table too.
-    TableScrollContainer: Table.ScrollContainer.extend({ defaultProps: { type: 'native', tabIndex: 0 } }),
   },
 });
 
 // Of series in charts, readable on both grounds.
-export const seriesColors = ['#1098ad', '#e8590c', '#7048e8', '#2f9e44', '#c2255c', '#a07a00', '#4263eb'];
+export const seriesColors = ['#1098ad', '#e8590c', '#7048e8', '#2f9e44', '#c2255c', '#a07a00', '#4263eb', '#5c636a'];

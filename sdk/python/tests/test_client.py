@@ -42,7 +42,8 @@ class Market(unittest.TestCase):
         log = open(Path(folder.name) / "log", "ab")
         cls.addClassCleanup(log.close)
         cls.server = subprocess.Popen(
-            [str(BINARY), "serve", "--data", f"{folder.name}/market", "--listen", "127.0.0.1:0"],
+            [str(BINARY), "serve", "--data", f"{folder.name}/market", "--listen", "127.0.0.1:0",
+             "--challenge-every", "0s", "--signup-bonus", "0"],
             stdout=subprocess.PIPE, stderr=log, text=True,
             env={k: v for k, v in os.environ.items() if not k.startswith("SOUK_")},
         )  # fmt: skip

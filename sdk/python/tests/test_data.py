@@ -13,7 +13,7 @@ import numpy as np
 
 import souk
 from souk import safetensors
-from souk.data import ShardCache
+from souk.data import Means, ShardCache
 
 
 class Data(unittest.TestCase):
@@ -41,6 +41,23 @@ class Data(unittest.TestCase):
     def test_accuracy_counts_every_prediction(self) -> None:
         output = np.array([[[0, 1], [1, 0]], [[0, 1], [0, 1]]])
         self.assertEqual(souk.accuracy(output, np.array([[1, 1], [1, 1]])), 0.75)
+
+    def test_metrics_of_batches_come_to_what_all_samples_come_to(self) -> None:
+        rng = np.random.default_rng(1)
+        y, output = rng.normal(size=10), rng.normal(size=(10, 1))
+        means = Means()
+        for part in (slice(0, 1), slice(1, 7), slice(7, 10)):
+            o, t = output[part], y[part]
+            values = {"rmse": souk.rmse(o, t), "mae": souk.mae(o, t)}
+            values["perplexity"] = np.exp(((o[:, 0] - t) ** 2).mean())
+            means.add(len(t), values)
+        off = output[:, 0] - y
+        self.assertEqual(means.samples, 10)
+        found = means.all()
+        self.assertAlmostEqual(found["rmse"], np.sqrt((off**2).mean()))
+        self.assertAlmostEqual(found["mae"], np.abs(off).mean())
+        self.assertAlmostEqual(found["perplexity"], np.exp((off**2).mean()))
+        self.assertEqual(Means().all(), {})
 
     def test_only_a_shard_that_has_settled_is_kept(self) -> None:
         loads: list[Path] = []

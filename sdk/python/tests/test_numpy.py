@@ -31,6 +31,14 @@ souk.worker(
 )
 """
 
+MEASURES = """
+import numpy as np, souk
+def gradient(p, x, y):
+    return 0.0, {"p": p["p"]}
+souk.worker(parameters={"p": np.zeros(2)}, gradient=gradient,
+            evaluate=lambda p, x, y: (0.5, METRICS))
+"""
+
 UNIT = {"base": "w", "shard": "s", "out": "u", "steps": 3, "batch": 8, "lr": 0.1, "seed": 5}
 
 
@@ -109,6 +117,26 @@ class Numpy(WorkerTest):
         self.assertIn("0 samples", w.error("train", **UNIT))
         w.write("s", x=np.zeros((2, 8), np.float32), y=np.zeros(3, np.int64))
         self.assertIn("(3,)", w.error("train", **UNIT))
+
+    def test_metrics_that_the_market_would_refuse_are_named(self) -> None:
+        for metrics, told in {
+            '{"a b": 1}': "'a b'",
+            '{"accuracy": 98}': "0 to 1",
+            '{"f1": float("nan")}': "f1 is not finite",
+            '{"perplexity": 0.0}': "perplexity is 0.0",
+            "{str(i): 1 for i in range(17)}": "17 metrics",
+        }.items():
+            w = self.start(MEASURES.replace("METRICS", metrics))
+            w.hello()
+            w.write("s", **blobs(4, 1))
+            w.good("init", seed=0, out="w")
+            self.assertIn(told, w.error("evaluate", base="w", shard="s", batch=4), metrics)
+        w = self.start(MEASURES.replace("METRICS", '{"f1": 0.5, "recall@10": 3}'))
+        w.hello()
+        w.write("s", **blobs(4, 1))
+        w.good("init", seed=0, out="w")
+        exam = w.good("evaluate", base="w", shard="s", batch=3)
+        self.assertEqual(exam["metrics"], {"f1": 0.5, "recall@10": 3})
 
     def test_a_shard_that_was_replaced_is_read_again(self) -> None:
         w = self.start(SCRIPT)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace souk::agent {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 std::string node(const std::string& root, int index) {
   return fmt::format("{}/dev/nvidia{}", root, index);
 }
+
+constexpr auto kPatience = std::chrono::seconds(30);
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
@@ -20,14 +23,29 @@ Gpus::Gpus(int count, std::string root) : root_(std::move(root)) {
   for (int i = 0; i < count && exists(node(root_, i)); ++i) free_.push_back(true);
 }
 
-base::Result<Gpus::Grant> Gpus::take(int count) {
-  const std::lock_guard lock(mutex_);
+std::unique_ptr<Gpus> Gpus::without_nodes(int count) {
+  auto out = std::make_unique<Gpus>(0);
+  out->free_.assign(static_cast<std::size_t>(std::max(0, count)), true);
+  return out;
+}
+
+base::Result<Gpus::Grant> Gpus::take(int count) { return take(count, false); }
+
+base::Result<Gpus::Grant> Gpus::borrow(int count) { return take(count, true); }
+
+base::Result<Gpus::Grant> Gpus::take(int count, bool borrow) {
+  std::unique_lock lock(mutex_);
+  if (!borrow)
+    returned_.wait_for(lock, kPatience,
+                       [&] { return borrowed_ == 0 || std::ranges::count(free_, true) >= count; });
   const auto left = std::ranges::count(free_, true);
   if (left < count)
     return base::fail(base::Code::exhausted, fmt::format("{} GPUs are free, not {}", left, count),
                       "wait for a lease to end");
   Grant out;
   out.gpus_ = this;
+  out.borrowed_ = borrow;
+  if (borrow) ++borrowed_;
   for (std::size_t i = 0; i < free_.size() && std::ssize(out.indexes_) < count; ++i) {
     if (!free_[i]) continue;
     free_[i] = false;
@@ -40,6 +58,8 @@ Gpus::Grant::~Grant() {
   if (gpus_ == nullptr) return;
   const std::lock_guard lock(gpus_->mutex_);
   for (const auto i : indexes_) gpus_->free_[static_cast<std::size_t>(i)] = true;
+  if (borrowed_) --gpus_->borrowed_;
+  gpus_->returned_.notify_all();
 }
 
 std::vector<std::string> Gpus::Grant::devices() const {

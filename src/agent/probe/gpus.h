@@ -1,6 +1,8 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -19,14 +21,18 @@ class Gpus {
    public:
     Grant() = default;
     Grant(Grant&& other) noexcept
-        : gpus_(std::exchange(other.gpus_, nullptr)), indexes_(std::move(other.indexes_)) {}
+        : gpus_(std::exchange(other.gpus_, nullptr)),
+          indexes_(std::move(other.indexes_)),
+          borrowed_(other.borrowed_) {}
     Grant& operator=(Grant&& other) noexcept {
       std::swap(gpus_, other.gpus_);
       std::swap(indexes_, other.indexes_);
+      std::swap(borrowed_, other.borrowed_);
       return *this;
     }
     ~Grant();
     [[nodiscard]] std::size_t count() const { return indexes_.size(); }
+    [[nodiscard]] const std::vector<int>& indexes() const { return indexes_; }
     // The device nodes that a program needs to use them.
     [[nodiscard]] std::vector<std::string> devices() const;
     // "0,2", as CUDA_VISIBLE_DEVICES wants it.
@@ -36,18 +42,27 @@ class Gpus {
     friend class Gpus;
     Gpus* gpus_ = nullptr;
     std::vector<int> indexes_;
+    bool borrowed_ = false;
   };
 
   // At most `count` of those whose device nodes exist below `root` (for tests).
   explicit Gpus(int count, std::string root = {});
+  // Whether they have device nodes or not: what `souk doctor` tries, and tests.
+  static std::unique_ptr<Gpus> without_nodes(int count);
 
   [[nodiscard]] int count() const { return static_cast<int>(free_.size()); }
-  // `exhausted` when fewer are free.
+  // `exhausted` when fewer are free. Waits for those that are borrowed, half a minute at most.
   base::Result<Grant> take(int count);
+  // For a few seconds, to show what they can do: a lease that wants them waits.
+  base::Result<Grant> borrow(int count);
 
  private:
+  base::Result<Grant> take(int count, bool borrow);
+
   const std::string root_;
   std::mutex mutex_;
+  std::condition_variable returned_;
+  int borrowed_ = 0;
   std::vector<bool> free_;
 };
 

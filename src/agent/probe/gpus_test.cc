@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace souk::agent {
 namespace {
@@ -36,6 +37,16 @@ TEST_F(GpusTest, NoTwoLeasesShareOne) {
   EXPECT_EQ(gpus.take(1).error().code, base::Code::exhausted);
   *first = {};
   EXPECT_EQ(gpus.take(1)->visible(), "0");
+}
+
+TEST_F(GpusTest, ALeaseWaitsForThoseThatAreBorrowed) {
+  Gpus gpus(1, root_);
+  auto borrowed = gpus.borrow(1);
+  ASSERT_TRUE(borrowed);
+  EXPECT_EQ(gpus.borrow(1).error().code, base::Code::exhausted) << "nobody waits to be asked";
+  std::thread giver([&] { *borrowed = {}; });
+  EXPECT_TRUE(gpus.take(1));
+  giver.join();
 }
 
 TEST_F(GpusTest, AProgramGetsItsOwnDevicesAndWhatAllShare) {

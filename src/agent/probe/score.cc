@@ -13,7 +13,7 @@
 #include <new>
 
 #include "base/check.h"
-#include "base/multiply.h"
+#include "base/proof/multiply.h"
 #include "base/random.h"
 #include "base/threads.h"
 

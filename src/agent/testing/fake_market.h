@@ -108,7 +108,7 @@ class FakeMarket {
     std::map<std::string, std::string> out;
     if (!manifest) return out;
     for (const auto& entry : manifest->entries)
-      if (const auto bytes = blob::read_file(*manifest, entry.path, *store_))
+      if (const auto bytes = blob::read_file(*manifest, entry.path, *store_, 1 << 30))
         out[entry.path] = *bytes;
     return out;
   }

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ class FakeProgram {
   }
   // Its end of the socket of a trainer.
   base::Fd take_talk() { return std::move(talk_); }
+  void throw_when_measured() { set(throws_); }
   void end(Exit exit) {
     const std::lock_guard lock(mutex_);
     if (!exit_) exit_ = std::move(exit);
@@ -70,7 +72,7 @@ class FakeProgram {
   mutable std::mutex mutex_;  // Guards what follows.
   std::condition_variable changed_;
   base::Fd output_, talk_;
-  bool started_ = false, terminated_ = false, killed_ = false, gone_ = false;
+  bool started_ = false, terminated_ = false, killed_ = false, gone_ = false, throws_ = false;
   std::optional<Exit> exit_;
 };
 
@@ -86,7 +88,10 @@ class FakeProcess final : public Process {
     program_->set(program_->started_);
     return {};
   }
-  Usage usage() override { return {.cpu_seconds = 1.5, .memory_peak_bytes = 1 << 20}; }
+  Usage usage() override {
+    if (program_->read(program_->throws_)) throw std::bad_alloc();
+    return {.cpu_seconds = 1.5, .memory_peak_bytes = 1 << 20};
+  }
   void terminate() override { program_->set(program_->terminated_); }
   void kill() override {
     if (!poll()) program_->set(program_->killed_);
@@ -110,8 +115,10 @@ class FakeSandbox final : public Sandbox {
   std::string_view name() const override { return "fake"; }
   base::Result<std::unique_ptr<Process>> prepare(const Program& program) const override {
     const std::lock_guard lock(mutex_);
+    if (throws_) throw std::bad_alloc();
     if (trouble_) return std::unexpected(*trouble_);
     programs_.push_back(std::make_shared<FakeProgram>(program));
+    if (!litter_.empty()) programs_.back()->write(litter_, "in the way");
     return std::make_unique<FakeProcess>(programs_.back());
   }
   std::vector<Finding> findings() const override { return {}; }
@@ -119,6 +126,15 @@ class FakeSandbox final : public Sandbox {
   void refuse(base::Error trouble) {
     const std::lock_guard lock(mutex_);
     trouble_ = std::move(trouble);
+  }
+  void throw_when_preparing() {
+    const std::lock_guard lock(mutex_);
+    throws_ = true;
+  }
+  // Scratches have this file from the beginning.
+  void litter(std::string name) {
+    const std::lock_guard lock(mutex_);
+    litter_ = std::move(name);
   }
   [[nodiscard]] std::size_t count() const {
     const std::lock_guard lock(mutex_);
@@ -137,6 +153,8 @@ class FakeSandbox final : public Sandbox {
  private:
   mutable std::mutex mutex_;  // Guards what follows.
   std::optional<base::Error> trouble_;
+  bool throws_ = false;
+  std::string litter_;
   mutable std::vector<std::shared_ptr<FakeProgram>> programs_;
 };
 

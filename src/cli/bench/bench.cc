@@ -37,7 +37,7 @@ Result<> show_bench(const Context& c, const std::vector<BenchRow>& rows) {
 Command bench_command() {
   Command out{.name = "bench",
               .summary = "measure this machine and the rules against baselines",
-              .examples = {"bench fold --rules delayed-nesterov", "bench tta", "bench tta --full"},
+              .examples = {"bench fold --rules mean", "bench tta", "bench tta --full"},
               .common = Common::local};
   out.commands = {bench_fold_command(), bench_tta_command(), bench_hub_command()};
   out.details =

@@ -506,7 +506,7 @@ Result<> HubBench::codecs() {
   const auto values = changes(kFloats);
   std::optional<double> plain;
   std::int64_t id = 0;
-  for (const std::string name : {"fp32", "fp16", "int8", "top-k:0.01"}) {
+  for (const std::string name : {"fp32", "fp16", "int8", "top-k:0.01", "sparse2"}) {
     SOUK_ASSIGN(const auto codec, train::make_codec(name));
     std::vector<float> residual(codec->keeps_residual() ? kFloats : 0);
     const auto body = train::pack(values, *codec, residual);

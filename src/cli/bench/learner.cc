@@ -117,7 +117,9 @@ Result<> TorchLearner::spawn() {
     pid_ = -1;
     return failed(fmt::format("cannot run {}: {}", program_, std::strerror(error)));
   }
-  trainer_.emplace(std::move(ours), folder_, [] { return false; }, [] { return false; });
+  constexpr std::size_t most_floats = std::size_t{1} << 28;  // Our own trainer, our own data.
+  trainer_.emplace(
+      std::move(ours), folder_, most_floats, [] { return false; }, [] { return false; });
   return {};
 }
 
@@ -146,24 +148,28 @@ TorchLearner::~TorchLearner() {
 base::Result<std::vector<float>> TorchLearner::init(std::int64_t seed) {
   SOUK_TRY(
       trainer_->ask(fmt::format(R"({{"op":"init","seed":{},"out":"init"}})", seed), kPatience));
-  return trainer_->read("init");
+  std::vector<float> values;
+  SOUK_TRY(trainer_->read("init", values));
+  return values;
 }
 
 base::Result<lab::Learner::Trained> TorchLearner::train(std::span<const float> base,
                                                         const train::Unit& unit, train::Sends send,
-                                                        double state_scale) {
+                                                        double state_scale,
+                                                        const std::string& memory) {
   SOUK_TRY(trainer_->write("base", base));
   const auto answer = trainer_->ask(
       fmt::format(R"({{"op":"train","base":"base","shard":"s{}","out":"update","send":"{}",)"
-                  R"("first_step":{},"steps":{},"batch":{},"lr":{},"seed":{}}})",
-                  unit.shard, to_string(send), unit.first_step, unit.steps, batch_, unit.lr,
-                  unit.seed),
+                  R"("first_step":{},"steps":{},"batch":{},"lr":{},"seed":{},"keep":"{}"}})",
+                  unit.shard, to_string(send), unit.first_step * unit.parts,
+                  unit.steps * unit.parts, batch_ / unit.parts, unit.lr, unit.seed, memory),
       kPatience);
   if (!answer && diverged(answer.error()))
     return Trained{std::vector<float>(base.size(), std::numeric_limits<float>::quiet_NaN()),
                    unit.steps * batch_, kNoNumber};
   if (!answer) return std::unexpected(answer.error());
-  SOUK_ASSIGN(auto values, trainer_->read_update("update", state_scale));
+  std::vector<float> values;
+  SOUK_TRY(trainer_->read_update("update", state_scale, values));
   return Trained{std::move(values), answer->samples, answer->loss};
 }
 

@@ -40,7 +40,8 @@ class TorchLearner final : public lab::Learner {
   base::Result<std::vector<float>> init(std::int64_t seed) override;
   // What diverges is an update without numbers, which the hub refuses.
   base::Result<Trained> train(std::span<const float> base, const train::Unit& unit,
-                              train::Sends send, double state_scale) override;
+                              train::Sends send, double state_scale,
+                              const std::string& memory) override;
   base::Result<Evaluated> evaluate(std::span<const float> values, std::int32_t shard) override;
 
   // The accuracy after each epoch of training without Souk, on all the data, one step after the

@@ -81,6 +81,9 @@ std::vector<Option> sim_options(SimFlags& f) {
       flag("--lr RATE", "default 0.05", f.lr),
       flag("--lr-end RATE", "reached along a cosine", f.lr_end),
       flag("--local-steps N", "of a unit on the fastest machine; default chosen", f.local_steps),
+      flag("--local-batch N", "the least that a machine's own step has, default 8", f.local_batch),
+      flag("--local-state STATE",
+           "what machines keep of their momentum: keep or fresh; default keep", f.local_state),
       flag("--validations N", "checks in an epoch, default 4", f.validations),
       flag("--codec NAME", listed(train::codecs()) + "; default fp32", f.codec),
       flag("--validators LIST", listed(train::validators()) + "; default all", f.validators),
@@ -92,11 +95,13 @@ std::vector<Option> sim_options(SimFlags& f) {
 base::Result<lab::SimConfig> sim_config(const SimFlags& f, const TorchLearner& learner) {
   lab::SimConfig out{.codec = f.codec, .validators = f.validators.items, .target = f.target};
   out.rule.workers = f.workers;
+  out.keep = f.local_state == wire::LocalState::keep;
   out.plan.shards = learner.shards();
   out.plan.validation = learner.validation();
   out.plan.epochs = f.epochs;
   out.plan.batch = f.lesson.batch;
   out.plan.local_steps = f.local_steps;
+  out.plan.local_batch = f.local_batch;
   out.plan.validations = f.validations;
   out.plan.lr = f.lr;
   out.plan.lr_end = f.lr_end.value_or(f.lr);

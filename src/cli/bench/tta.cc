@@ -17,7 +17,7 @@
 namespace souk::cli {
 namespace {
 
-constexpr std::string_view kDefault = "delayed-nesterov", kOld = "vc-asgd";
+constexpr std::string_view kDefault = train::kDefaultAggregator, kOld = "vc-asgd";
 constexpr double kAdversaries = 0.2;
 constexpr std::int32_t kAmongAdversaries = 10;  // Machines: two of them are hostile.
 // Of the rate that is given. Machines that each begin without momentum bear a greater one than one
@@ -240,7 +240,7 @@ Command bench_tta_command() {
   o->local_steps = 8;
   Command out{.name = "tta",
               .summary = "time to accuracy of the rules, with deaths and adversaries",
-              .examples = {"bench tta", "bench tta --rules delayed-nesterov,diloco --seeds 3",
+              .examples = {"bench tta", "bench tta --rules mean,diloco --seeds 3",
                            "bench tta --full --json"},
               .common = Common::local};
   out.options = {flag("--full", "all rules, five seeds, four rates of deaths", o->full),

@@ -19,6 +19,7 @@ void show_classes(Context& c, const std::vector<wire::SlotClass>& classes) {
                {"gpus", right},
                {"gpu memory", right, 0, 2},
                {"suggested", right},
+               {"offered", right},
                {"leased", right, 0, 3},
                {"wanted", right, 0, 3},
                {"rule", left, 6, 1}});
@@ -27,7 +28,7 @@ void show_classes(Context& c, const std::vector<wire::SlotClass>& classes) {
                std::to_string(k.cores), to_string(Memory{k.memory_mib}),
                k.gpus > 0 ? std::to_string(k.gpus) : "",
                k.gpus > 0 ? to_string(Memory{k.gpu_memory_mib}) : "", brief(k.suggested),
-               std::to_string(k.leased), std::to_string(k.wanted),
+               std::to_string(k.offered), std::to_string(k.leased), std::to_string(k.wanted),
                k.trial ? fmt::format("{} / {} every {}", k.mechanism, k.trial->mechanism,
                                      rough(k.trial->slice))
                        : k.mechanism});
@@ -199,13 +200,13 @@ Command class_command() {
 Command mechanisms_command() {
   Command out{.name = "mechanisms",
               .summary = "mechanisms an operator can choose from, and their parameters",
-              .examples = {"mechanisms"}};
+              .examples = {"mechanisms", "mechanisms list --json"}};
   out.run = [](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get("/v1/mechanisms"));
     return c.show<wire::Mechanisms>(body, [&](const auto& m) { show_mechanisms(c, m); });
   };
-  return out;
+  return with_list(std::move(out));
 }
 
 }  // namespace souk::cli

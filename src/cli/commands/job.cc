@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -8,8 +9,8 @@
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
-#include "cli/commands/plan_job.h"
 #include "cli/commands/training_watch.h"
+#include "cli/plan/plan_job.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/session.h"
@@ -47,10 +48,16 @@ void show_job(Context& c, const wire::Job& j) {
                       j.reason.empty() ? "" : ", " + printable(j.reason)));
   c.print(fmt::format("  workers   {} of {} x {}, {} finished\n", j.held, to_string(j.workers),
                       printable(j.class_), j.done));
-  c.print(fmt::format("  price     at most {} per slot-hour\n", to_string(j.limit)));
-  c.print(fmt::format("  budget    {}: {} spent, {} in escrow{}\n", to_string(j.budget),
-                      to_string(j.spent), to_string(j.escrow),
-                      j.runway ? fmt::format(", lasts {}", rough(*j.runway)) : ""));
+  c.print(fmt::format("  price     at most {} per slot-hour\n", brief(j.limit)));
+  // What has accrued is still in escrow.
+  const auto accrued = j.accrued.value_or(base::Credits());
+  const std::array parts{j.spent, accrued, j.escrow - accrued};
+  const auto shown = briefs(parts);
+  const bool whole = j.spent + j.escrow == j.budget;  // Else the rest has come back.
+  c.print(fmt::format("  budget    {}: {} spent{}, {} in escrow{}\n",
+                      whole ? shown.back() : brief(j.budget), shown[0],
+                      j.accrued ? fmt::format(", {} accrued and not settled yet", shown[1]) : "",
+                      shown[2], j.runway ? fmt::format(", lasts {}", rough(*j.runway)) : ""));
   if (j.low)
     c.print(paint("  warning   its escrow runs low: souk job edit --budget adds to it\n",
                   Tone::warning, c.out()));
@@ -76,7 +83,8 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
                                    job.held, to_string(job.workers));
     if (state != last && !c.json()) {
       progress.reset();
-      c.note(fmt::format("{}, {} spent", state, brief(job.spent)));
+      c.note(fmt::format("{}, {} spent", state,
+                         brief(job.spent + job.accrued.value_or(base::Credits()))));
       progress.emplace(state, trains ? "%" : "% of the budget", 100, c.err());
     }
     last = state;
@@ -126,6 +134,13 @@ Command show_command() {
     if (c.json() || !job::trains(job.kind)) return {};
     SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o->path("/training"))));
     show_outcome(c, job, training);
+    if (const auto found = figures(training); !found.empty())
+      c.print(fmt::format("  measured  {}\n", found));
+    if (const auto codecs = codecs_in_use(training); !codecs.empty())
+      c.print(fmt::format("  codec     {}\n", codecs));
+    for (const auto& warning : {unmeasured(training), unconfirmed(training)})
+      if (!warning.empty())
+        c.print(paint(fmt::format("  warning   {}\n", warning), Tone::warning, c.out()));
     return {};
   };
   return out;
@@ -138,7 +153,7 @@ Command edit_command() {
   auto o = std::make_shared<Options>();
   Command out{.name = "edit",
               .summary = "change what a job wants; what is not given stays",
-              .examples = {"job edit j1 --budget 40", "job edit j1 --limit 0.6 --workers 1..8",
+              .examples = {"job edit j1 --budget 40", "job edit j1 --price 0.6 --workers 1..8",
                            "job edit j1 --regions any"}};
   out.options = job_flags(o->flags);
   out.options.insert(out.options.begin(), argument("JOB", "its id", o->id));
@@ -227,7 +242,10 @@ Command job_command() {
   Command out{.name = "job",
               .summary = "borrow machines: submit, follow and change jobs",
               .examples = {"job submit job.yaml", "job show j1", "job wait j1"}};
+  auto list = jobs_command();
+  list.name = "list";
   out.commands = {submit_command(),
+                  std::move(list),
                   show_command(),
                   edit_command(),
                   act_command("pause", "give its workers back, keep its escrow"),
@@ -294,8 +312,11 @@ Command why_command() {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path("/why")));
     return c.show<wire::Why>(body, [&](const wire::Why& why) {
-      c.print(fmt::format("{} is {}: {}\n", to_string(why.job), to_string(why.state),
-                          printable(why.summary)));
+      // Of a job that has ended the summary is the whole sentence: "it has succeeded".
+      const bool over = base::is_final(why.state) && why.summary.starts_with("it ");
+      c.print(over ? fmt::format("{}{}\n", to_string(why.job), printable(why.summary.substr(2)))
+                   : fmt::format("{} is {}: {}\n", to_string(why.job), to_string(why.state),
+                                 printable(why.summary)));
       for (const auto& g : why.groups) {
         std::vector<std::string_view> obstacles;
         for (const auto obstacle : g.obstacles) obstacles.push_back(to_string(obstacle));

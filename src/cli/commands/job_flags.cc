@@ -24,10 +24,13 @@ void JobFlags::overlay(wire::Constraints& out) const {
 std::vector<Option> job_flags(JobFlags& f) {
   return {
       flag("--workers N", "2, or a range: 1..4", f.workers),
-      flag("--limit PRICE", "the most to pay per slot-hour; default: twice the suggested", f.limit),
+      flag("--price PRICE", "the most to pay per slot-hour; default: twice the suggested", f.limit),
+      another_spelling("--limit PRICE", "--price", f.limit,
+                       "--limit is --price now; in lists --limit is a number of rows"),
       flag("--budget CREDITS", "the most to pay in all; reserved at once", f.budget),
       flag("--deadline TIME", "3h from now, or 2027-03-01T22:00:00Z", f.deadline),
-      flag("--priority N", "-100 to 100, among your equal bids", f.priority),
+      flag("--priority N", "-100 to 100: which of your jobs goes first at equal prices",
+           f.priority),
       flag("--packages A,B", "software the machines must have, or any", f.packages),
       flag("--regions A,B", "where the machines may be, or any", f.regions),
       flag("--max-rtt MS", "longest round-trip time, or any", f.max_rtt),

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
-#include "cli/commands/plan_job.h"
 #include "cli/commands/upload.h"
+#include "cli/plan/plan_job.h"
 #include "cli/shell/human.h"
 #include "job/job_file.h"
 #include "job/job_terms.h"
@@ -35,9 +35,21 @@ Result<> choose_budget(Context& c, wire::NewJob& job) {
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
   job.budget = job::likely_budget(job, page.items, me);
+  // A token with a spending limit sees itself only.
+  SOUK_ASSIGN(const auto tokens, parsed<wire::Page<wire::Token>>(api->get("/v1/tokens")));
+  if (tokens.items.size() == 1 && tokens.items.front().limit) {
+    const auto& t = tokens.items.front();
+    const auto left =
+        *t.limit - t.spent.value_or(base::Credits()) - t.reserved.value_or(base::Credits());
+    job.budget = std::min(job.budget, left);
+    if (left <= base::Credits())
+      return failed(fmt::format("token {} has used all {} credits that it can spend",
+                                to_string(t.id), to_string(*t.limit)),
+                    "ask the owner of the account for another: souk spend CREDITS");
+  }
   if (job.budget > base::Credits()) return {};
   return failed("you have no credits to spend on a job",
-                "lend a machine (souk lend), or ask the operator of this market");
+                "lend a machine (souk lend), or ask: souk account request 20 --why 'a first job'");
 }
 
 Result<job::JobFile> draft(Context& c, const Submit& o) {
@@ -99,9 +111,8 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
     out += fmt::format("  or on     {}, where that is better\n",
                        printable(base::join(job.also_classes, ", ")));
   const auto limit = job::likely_limit(job, page.items);
-  out += fmt::format("  price     at most {} per slot-hour{}{}\n", brief(limit),
-                     job.limit ? "" : " (twice the suggested)",
-                     k != nullptr ? fmt::format("; suggested now {}", brief(k->suggested)) : "");
+  out += fmt::format("  price     at most {} per slot-hour{}\n", brief(limit),
+                     job.limit ? "" : " (you set none: twice the suggested)");
   if (limit > base::Credits())
     out += fmt::format("  pays for  {} for {} at that price\n", plural(job.workers.max, "worker"),
                        rough(base::affordable(limit, job.workers.max, job.budget)));
@@ -119,8 +130,9 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
   }
   c.note("will submit:");
   std::fputs(out.c_str(), stderr);
-  if (!job::trains(job.kind)) return {};
   SOUK_ASSIGN(const auto plan, ask_plan(c, job));
+  show_prices(c, plan);
+  if (!job::trains(job.kind)) return {};
   show_plan(c, plan);
   if (!plan.profiled) c.note(fmt::format("`souk plan {} --measure` would tell", path));
   return {};
@@ -134,6 +146,9 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   if (!o.yes && !c.json()) {
     SOUK_TRY(show_terms(c, file, files, o.file));
     if (!ask_yes("Proceed?", true)) return failed("nothing was submitted");
+  } else if (!c.json()) {
+    SOUK_ASSIGN(const auto plan, ask_plan(c, file.job));
+    show_prices(c, plan);
   }
   SOUK_TRY(files.send(c));
   SOUK_ASSIGN(auto* api, c.api());
@@ -177,9 +192,9 @@ Result<> measure_everywhere(Context& c, wire::NewJob job) {
 
 Result<> plan_job(Context& c, const std::string& path, bool measure) {
   SOUK_ASSIGN(auto file, draft(c, {.file = path}));
-  if (!job::trains(file.job.kind))
-    return failed(fmt::format("'{}' trains nothing, and only trainings can be forecast", path),
-                  "souk run shows what it may cost");
+  if (measure && !job::trains(file.job.kind))
+    return failed(fmt::format("'{}' trains nothing, and only trainings can be measured", path),
+                  "leave --measure out");
   SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
   if (measure) {
     SOUK_TRY(files.send(c));
@@ -187,8 +202,9 @@ Result<> plan_job(Context& c, const std::string& path, bool measure) {
   }
   SOUK_ASSIGN(const auto plan, ask_plan(c, file.job));
   if (c.json()) return c.print_json(wire::to_json(plan));
+  show_prices(c, plan);
   show_plan(c, plan);
-  if (!plan.profiled)
+  if (!plan.profiled && job::trains(file.job.kind))
     c.print(
         fmt::format("next: souk plan {} --measure runs it for a minute at most, on one "
                     "worker, and pays for that\n",
@@ -220,7 +236,8 @@ void add_flags(Command& out, Submit& o) {
   for (auto& option : job_flags(o.flags)) mine.push_back(std::move(option));
   mine.push_back(flag("--yes", "do not ask", o.yes));
   mine.push_back(flag("--wait", "follow it to its end", o.wait));
-  mine.push_back(flag("--detach", "do not: a training is followed otherwise", o.detach));
+  mine.push_back(
+      flag("--detach", "do not follow it; without this a training is followed", o.detach));
   out.options.insert(out.options.end(), mine.begin(), mine.end());
 }
 
@@ -231,9 +248,10 @@ Command submit_command() {
   Command out{.name = "submit",
               .summary = "ask for workers",
               .examples = {"job submit job.yaml",
-                           "job submit --class c4 --workers 1..4 --limit 0.8 --budget 20",
+                           "job submit --class c4 --workers 1..4 --price 0.8 --budget 20",
                            "job submit job.yaml --budget 5 --yes --wait"}};
-  out.options = {optional(argument("FILE", "a job file (YAML); flags go over it", o->file))};
+  out.options = {
+      optional(argument("FILE", "a job file (YAML); flags override what it says", o->file))};
   add_flags(out, *o);
   out.details =
       "The budget is reserved at once and spent only for time that was worked; the rest comes "
@@ -249,7 +267,7 @@ Command run_command() {
               .summary = "run a program on other people's machines",
               .examples = {"run job.yaml", "run job.yaml --workers 4 --budget 2 --yes --wait",
                            "run job.yaml --yes --json"}};
-  out.options = {argument("FILE", "a job file (YAML); flags go over it", o->file)};
+  out.options = {argument("FILE", "a job file (YAML); flags override what it says", o->file)};
   add_flags(out, *o);
   out.details =
       "The file says what to run (run:), with which files (workdir:, inputs:), what to bring back "

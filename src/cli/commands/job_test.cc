@@ -45,7 +45,7 @@ TEST_F(JobShell, AJobIsRunShownExplainedAndItsLogIsRead) {
   check(boss, {{{"job", "wait", "j1"}, 0, {}},
                {{"job", "show", "j1"}, 0, {"hello (batch) of boss: succeeded"}},
                {{"logs", "j1"}, 0, {"hi"}},
-               {{"why", "j1"}, 0, {"j1 is succeeded"}},
+               {{"why", "j1"}, 0, {"j1 has succeeded"}},
                {{"results", "j1"}, 1, {}, {"j1"}},
                {{"lease", "list"}, 0, {"l1", "completed"}},
                {{"account", "show"}, 0, {"escrow     0"}}});
@@ -110,9 +110,32 @@ TEST_F(JobShell, AProgramThatSubmitsReadsTheJobItMade) {
   EXPECT_EQ(boss.must({"jobs", "--json"}).at("items.0.id"), "j1");
 }
 
-TEST_F(JobShell, OnlyTrainingsCanBeForecast) {
-  check(boss, {{{"plan", file}, 1, {}, {"only trainings can be forecast"}},
+TEST_F(JobShell, AProgramsPlanHasItsPricesAndSaysWhenItIsQuoted) {
+  check(boss, {{{"plan", file}, 0, {"quoted once its first part is done"}},
+               {{"plan", file, "--measure"}, 1, {}, {"only trainings can be measured"}},
                {{"plan", boss.home / "absent.yaml"}, 1, {}, {"absent.yaml"}}});
+}
+
+TEST_F(MarketShell, APriceIsAPriceAndALimitInAListIsANumberOfRows) {
+  check(
+      boss,
+      {{{"job", "submit", "--class", "c1", "--price", "0.7", "--budget", "1", "--yes"}, 0, {"j1"}},
+       {{"job", "show", "j1"}, 0, {"at most 0.7"}},
+       {{"job", "edit", "j1", "--limit", "0.6"}, 0, {"at most 0.6"}, {"--limit is --price now"}},
+       {{"job", "edit", "j1", "--limit", "0.6", "--price", "0.7"}, 2, {}, {"say the same thing"}},
+       {{"job", "edit", "--help"}, 0, {"--price PRICE"}},
+       {{"job", "list", "--limit", "1"}, 0, {"j1"}},
+       {{"jobs", "--limit", "1"}, 0, {"j1"}}});
+  EXPECT_FALSE(boss.must({"job", "edit", "--help"}).out.contains("--limit"));
+}
+
+TEST_F(MarketShell, EveryNounHasAList) {
+  lend();
+  for (const auto* noun : {"account", "machine", "offer", "job", "token", "class", "lease", "audit",
+                           "mechanisms", "datasets", "lab"})
+    EXPECT_EQ(boss.run({noun, "list"}).status, 0) << noun;
+  EXPECT_EQ(boss.must({"offer", "list", "--json"}).at("items.0.id"), "o1");
+  EXPECT_EQ(boss.must({"lab", "list", "--json"}).at("items.0.name"), "chatterjee_samuelson");
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ wire::MachineSpec this_computer() {
 void show_machine(Context& c, const wire::Machine& m) {
   const auto& s = m.spec;
   c.print(fmt::format("{} {} of {}, {}, reliability {}\n", to_string(m.id), printable(m.name),
-                      printable(m.owner), m.online ? "online" : "offline", percent(m.reliability)));
+                      printable(m.owner), m.online ? "online" : "offline",
+                      reliability_text(m.reliability, m.leases)));
   c.print(fmt::format("  {}, {} memory", plural(s.cores, "core"), to_string(Memory{s.memory_mib})));
   if (s.disk_mib > 0) c.print(fmt::format(", {} disk", to_string(Memory{s.disk_mib})));
   if (s.gpus > 0)
@@ -83,6 +84,7 @@ void show_machine(Context& c, const wire::Machine& m) {
   };
   line("doubted", m.doubted.value_or(""));
   line("cpu", s.cpu);
+  if (m.core_speed) line("speed", fmt::format("{} for each core, measured", *m.core_speed));
   line("os", s.os);
   line("region", s.region);
   line("provider", s.provider);
@@ -134,7 +136,7 @@ Command list_command() {
     query.emplace_back("all", o->all ? "true" : "");
     SOUK_ASSIGN(const auto body, api->get("/v1/machines" + query_string(query)));
     return c.show<wire::Page<wire::Machine>>(body, [&](const auto& page) {
-      if (page.items.empty()) return c.print("no machines yet: lend one with `souk machine add`\n");
+      if (page.items.empty()) return c.print("no machines yet: `souk lend` lends this one\n");
       using enum Column::Align;
       Table table({{"id"},
                    {"name", left, 8},
@@ -150,8 +152,8 @@ Command list_command() {
         table.add({to_string(m.id), m.name, m.owner,
                    m.online ? Cell("online", Tone::good) : Cell("offline", Tone::bad),
                    std::to_string(m.spec.cores), to_string(Memory{m.spec.memory_mib}),
-                   std::to_string(m.spec.gpus), m.spec.region, percent(m.reliability),
-                   std::to_string(m.offers.size())});
+                   std::to_string(m.spec.gpus), m.spec.region,
+                   reliability_text(m.reliability, m.leases), std::to_string(m.offers.size())});
       c.print(table);
       show_next(c, page.next);
     });

@@ -13,8 +13,8 @@ using testing::MarketShell;
 
 TEST_F(MarketShell, ALenderSeesWhatIsLentAndCanTakeItBack) {
   lend();
-  check(boss, {{{"machine", "list"}, 0, {"m1  box", "online", "64G"}},
-               {{"machine", "show", "m1"}, 0, {"8 cores, 64G memory", "offers    o1"}},
+  check(boss, {{{"machine", "list"}, 0, {"m1  box", "online", "64 GiB"}},
+               {{"machine", "show", "m1"}, 0, {"8 cores, 64 GiB memory", "offers    o1"}},
                {{"offers"}, 0, {"o1  c1", "0.5", "boss"}},
                {{"offers", "--where", "free>1"}, 0, {"o1"}},
                {{"offers", "--where", "free>2"}, 0, {}},
@@ -45,15 +45,15 @@ TEST_F(MarketShell, APersonWithoutAnOfferIsToldWhatToDoNext) {
 }
 
 TEST_F(MarketShell, PricesClassesAndSettingsAreShownAndAnOperatorChangesThem) {
-  check(boss, {{{"class", "list"}, 0, {"c1", "k-double", "g8-80"}},
+  check(boss, {{{"class", "list"}, 0, {"c1", "vickrey", "g8-80"}},
                {{"prices"}, 0, {"c1", "0.2"}},
-               {{"prices", "c1"}, 0, {"c1 (k-double)", "nothing was traded"}},
+               {{"prices", "c1"}, 0, {"c1 (vickrey)", "nothing was traded"}},
                {{"prices", "c99"}, 1, {}, {"c99"}},
                {{"class", "set", "c1", "--mechanism", "mcafee"}, 0, {"mcafee"}},
                {{"class", "set", "c1", "--mechanism", "mcafe"}, 1, {}, {"mcafe"}},
                {{"prices", "c1"}, 0, {"c1 (mcafee)"}},
                {{"settings"}, 0, {"term           1h"}},
-               {{"mechanisms"}, 0, {"k-double", "mcafee"}}});
+               {{"mechanisms"}, 0, {"vickrey", "k-double", "mcafee"}}});
 }
 
 TEST_F(MarketShell, WhatJsonPrintsCanBeReadByAProgram) {

@@ -17,6 +17,25 @@ std::string when_of(const wire::Offer& o, base::Time now) {
   return "always";
 }
 
+// "2 x NVIDIA A100 with 40 GiB"
+std::string gpu_text(const wire::Offer& o) {
+  if (o.gpus == 0) return "";
+  return fmt::format("{} x {} with {:g} GiB", o.gpus, o.gpu.empty() ? "GPU" : printable(o.gpu),
+                     o.vram);
+}
+
+// What each condition leaves out, so that nobody wonders where the rest is.
+void show_left_out(Context& c, const wire::OfferPage& page) {
+  if (!page.query) return;
+  c.print(
+      fmt::format("{} of {} looked at match", page.items.size(), plural(page.looked_at, "offer")));
+  for (const auto& out : page.left_out)
+    if (out.offers > 0)
+      c.print(fmt::format("\n  {} leaves out {}; without it {} more would match",
+                          printable(out.condition), out.offers, out.only));
+  c.print("\n");
+}
+
 void show_offer(Context& c, const wire::Offer& o) {
   c.print(fmt::format("{}: {} x {} on {} ({}) of {}, {}, {} free\n", to_string(o.id), o.slots,
                       printable(o.class_), printable(o.machine_name), to_string(o.machine),
@@ -27,7 +46,14 @@ void show_offer(Context& c, const wire::Offer& o) {
   if (o.from) c.print(fmt::format("  from           {}\n", to_string(*o.from)));
   if (o.until) c.print(fmt::format("  until          {}\n", to_string(*o.until)));
   c.print(fmt::format("  longest lease  {}\n", to_string(o.longest_lease)));
-  c.print(fmt::format("  reliability    {}\n", percent(o.reliability)));
+  c.print(fmt::format("  reliability    {}\n", reliability_text(o.reliability, o.leases)));
+  c.print(fmt::format("  machine        {}, {:g} GiB{}\n", plural(o.cores, "core"), o.memory,
+                      o.gpus > 0 ? fmt::format(", {}", gpu_text(o)) : ""));
+  c.print(o.speed ? fmt::format("  speed          {:g} a slot, measured; {} per unit\n", *o.speed,
+                                brief(o.per_speed))
+                  : std::string("  speed          not measured yet\n"));
+  if (!o.packages.empty())
+    c.print(fmt::format("  packages       {}\n", printable(base::join(o.packages, ", "))));
   if (!o.sandboxed)
     c.print(
         paint("  warning        programs run there without a sandbox\n", Tone::warning, c.out()));
@@ -151,6 +177,7 @@ Command act_command(std::string name, std::string summary) {
 void show_offers(Context& c, const wire::OfferPage& page, bool mine) {
   if (page.query) c.print(fmt::format("where {}\n", printable(*page.query)));
   if (page.items.empty()) {
+    show_left_out(c, page);
     c.print(page.query ? "no offers match: `souk offers` shows all\n"
             : mine     ? "you offer nothing yet: souk offer create MACHINE --class CLASS\n"
                        : "no offers yet: lend a machine with `souk machine add`, then `souk offer "
@@ -163,6 +190,11 @@ void show_offers(Context& c, const wire::OfferPage& page, bool mine) {
                {"free", right},
                {"slots", right, 0, 5},
                {"price", right},
+               {"gpu", left, 8, 10},
+               {"cores", right, 0, 8},
+               {"memory", right, 0, 7},
+               {"speed", right, 0, 11},
+               {"per speed", right, 0, 9},
                {"state"},
                {"lender", left, 8},
                {"reliability", right, 0, 6},
@@ -172,10 +204,13 @@ void show_offers(Context& c, const wire::OfferPage& page, bool mine) {
                {"when", left, 0, 4}});
   for (const auto& o : page.items)
     table.add({to_string(o.id), o.class_, std::to_string(o.free), std::to_string(o.slots),
-               brief(o.price, "market"), state_cell(o.state), o.lender, percent(o.reliability),
-               o.region, o.provider, o.rtt_ms > 0 ? fmt::format("{}ms", o.rtt_ms) : "",
-               when_of(o, c.now())});
+               brief(o.price, "market"), gpu_text(o), std::to_string(o.cores),
+               fmt::format("{:.3g}G", o.memory), o.speed ? fmt::format("{:.3g}", *o.speed) : "-",
+               brief(o.per_speed), state_cell(o.state), o.lender,
+               reliability_text(o.reliability, o.leases), o.region, o.provider,
+               o.rtt_ms > 0 ? fmt::format("{}ms", o.rtt_ms) : "", when_of(o, c.now())});
   c.print(table);
+  show_left_out(c, page);
   show_next(c, page.next);
 }
 
@@ -185,7 +220,10 @@ Command offer_command() {
   Command out{.name = "offer",
               .summary = "lend slots of your machines",
               .examples = {"offer create m1 --class c4 --price 0.5", "offer pause o1 --for 1h"}};
+  auto list = offers_command();
+  list.name = "list";
   out.commands = {create_command(),
+                  std::move(list),
                   show_command(),
                   edit_command(),
                   pause_command(),
@@ -202,10 +240,18 @@ Command offers_command() {
     Paging paging;
   };
   auto o = std::make_shared<Options>();
-  Command out{.name = "offers",
-              .summary = "what is on offer",
-              .examples = {"offers", "offers --where 'class=c4 and price<=0.5 and reliability>0.9'",
-                           "offers --mine --json"}};
+  Command out{
+      .name = "offers",
+      .summary = "what is on offer",
+      .examples = {"offers", "offers --where 'class=c4 and price<=0.5 and reliability>0.9'",
+                   "offers --where 'gpu=A100 and vram>=40 and price<1'", "offers --mine --json"}};
+  out.details =
+      "A filter joins conditions with and, or, not. Fields are those of --json: gpu and packages "
+      "hold for a part of the name (gpu=A100, packages=torch), memory and vram are in GiB, speed "
+      "is "
+      "that of one slot in cores of ten years ago, measured; price is what the lender wants and "
+      "asks "
+      "is that or, where it takes the market's, the suggested price; leases=0 is a new machine.";
   out.options = paging_flags(o->paging);
   out.options.insert(out.options.begin(),
                      {flag("--where QUERY", "only those that match; fields as in --json", o->where),

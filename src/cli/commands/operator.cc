@@ -6,9 +6,10 @@
 #include "cli/commands/commands.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
+#include "wire/api/blob.h"
 #include "wire/shape.h"
 
-// What an operator needs beside accounts and classes: settings and the audit log.
+// What an operator needs beside accounts and classes: settings, room for files, the audit log.
 
 namespace souk::cli {
 namespace {
@@ -84,11 +85,34 @@ Command settings_command() {
   return out;
 }
 
+Command blobs_command() {
+  auto bytes = std::make_shared<Memory>();
+  Command clean{.name = "clean",
+                .summary = "remove the oldest files that no live job needs (operators)",
+                .examples = {"blobs clean --free 10G"}};
+  clean.options = {required(flag("--free SIZE", "how much is to be removed", *bytes))};
+  clean.details = "Works on a full disk too: nothing is written.";
+  clean.run = [bytes](Context& c) -> Result<> {
+    SOUK_ASSIGN(auto* api, c.api());
+    const wire::BlobCleaning wanted{static_cast<std::int64_t>(bytes->mib) << 20};
+    SOUK_ASSIGN(const auto body, api->post("/v1/blobs/clean", wire::to_json(wanted)));
+    return c.show<wire::BlobCleaning>(body, [&](const auto& done) {
+      c.print(
+          fmt::format("removed {}\n", base::bytes_text(static_cast<std::uint64_t>(done.bytes))));
+    });
+  };
+  Command out{.name = "blobs",
+              .summary = "the files that the market keeps",
+              .examples = {"blobs clean --free 10G"}};
+  out.commands = {std::move(clean)};
+  return out;
+}
+
 Command audit_command() {
   auto o = std::make_shared<Paging>();
   Command out{.name = "audit",
               .summary = "everything operators did, newest first (operators)",
-              .examples = {"audit", "audit --limit 100 --json"}};
+              .examples = {"audit", "audit list --limit 100 --json"}};
   out.options = paging_flags(*o);
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
@@ -103,7 +127,7 @@ Command audit_command() {
       show_next(c, page.next);
     });
   };
-  return out;
+  return with_list(std::move(out));
 }
 
 }  // namespace souk::cli

@@ -40,7 +40,9 @@ Result<std::string> model_folder(Context& c, const wire::Job& job) {
   SOUK_ASSIGN(const auto store, user_store(c));
   SOUK_ASSIGN(const auto root, blob::parse_digest(*job.result));
   SOUK_ASSIGN(const auto* market, c.target());
-  SOUK_ASSIGN(const auto got, blob::download(root, *store, agent::blobs_at(link_to(*market))));
+  SOUK_ASSIGN(
+      const auto got,
+      blob::download(root, *store, agent::blobs_at(link_to(*market), "job=" + to_string(job.id))));
   SOUK_TRY(blob::unpack(got.manifest, *store, folder.string()));
   return folder.string();
 }
@@ -90,7 +92,8 @@ Command predict_command() {
   out.details =
       "Reads one sample a line, a JSON array of its numbers (an image's bytes, 0 to 255, or a "
       "row's features), and writes one line for each: {\"label\":7,\"probabilities\":[...]}, with "
-      "the \"name\" of the label where the data had names.";
+      "the \"name\" of the label where the data had names, or {\"value\":250000} from a model that "
+      "estimates amounts.";
   out.run = [o](Context& c) { return predict(c, *o); };
   return out;
 }
@@ -101,8 +104,9 @@ Command examples_command() {
               .summary = "job files to begin from",
               .examples = {"examples", "examples mnist > mnist.yaml"},
               .common = Common::local};
-  out.options = {optional(argument("NAME", "print this one", *name))};
+  out.options = {optional(argument("NAME", "print this one; or `list`", *name))};
   out.run = [name](Context& c) -> Result<> {
+    if (*name == "list") name->clear();
     const auto folder = examples_folder(c.env());
     if (!folder) return failed(folder.error().message, folder.error().hint);
     std::vector<fs::path> files;

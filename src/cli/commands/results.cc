@@ -10,10 +10,13 @@
 #include "blob/transfer.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
+#include "cli/commands/training_watch.h"
 #include "cli/commands/upload.h"
+#include "cli/plan/plan_job.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/session.h"
+#include "job/kinds.h"
 
 // What a batch job gives back: its logs, its files, and a look at what it uses.
 
@@ -25,8 +28,8 @@ namespace fs = std::filesystem;
 // Prints the logs of a job's leases as they grow, each line with its worker when there are several.
 class LogReader {
  public:
-  LogReader(Context& c, const OneJob& job, std::optional<std::int32_t> worker)
-      : c_(c), job_(job), worker_(worker) {}
+  LogReader(Context& c, const OneJob& job, std::optional<std::int32_t> worker, bool raw)
+      : c_(c), job_(job), worker_(worker), raw_(raw) {}
 
   // Prints what is new. True when nothing can follow.
   Result<bool> step() {
@@ -63,7 +66,7 @@ class LogReader {
   };
 
   void print(std::string_view text, Read& log, const std::string& prefix) {
-    if (prefix.empty()) return c_.print(text);
+    if (prefix.empty()) return show(text);
     log.line += text;
     std::string out;
     for (std::size_t end; (end = log.line.find('\n')) != std::string::npos;) {
@@ -71,16 +74,45 @@ class LogReader {
       log.line.erase(0, end + 1);
     }
     if (log.ended && !log.line.empty()) out += prefix + std::exchange(log.line, {}) + "\n";
-    c_.print(out);
+    show(out);
+  }
+  void show(std::string_view text) const {
+    c_.print_raw(raw_ ? std::string(text) : printable_lines(text, Colours::none));
   }
 
   Context& c_;
   const OneJob job_;
   const std::optional<std::int32_t> worker_;
+  const bool raw_;
   std::map<base::LeaseId, Read> logs_;
 };
 
-Result<> fetch_result(Context& c, blob::Store& store, const std::string& name,
+struct Results : OneJob {
+  std::string folder;
+  Memory max_size{10 << 10};
+
+  [[nodiscard]] std::uint64_t most_bytes() const {
+    return static_cast<std::uint64_t>(max_size.mib) << 20;
+  }
+};
+
+// Others made it, so what it claims to be is checked before it is fetched and unpacked.
+Result<blob::Downloaded> download(const Results& o, const blob::Digest& root, blob::Store& store,
+                                  const blob::RemoteFactory& remote,
+                                  blob::TransferOptions options) {
+  options.most_bytes = o.most_bytes();
+  auto got = blob::download(root, store, remote, options);
+  if (got) return std::move(*got);
+  auto error = std::move(got).error();
+  if (error.code != base::Code::too_large) return std::unexpected(std::move(error));
+  if (!ask_yes(fmt::format("{}. Fetch it all the same?", error.message), false))
+    return failed(error.message, "allow more with --max-size");
+  options.most_bytes = blob::TransferOptions().most_bytes;
+  SOUK_ASSIGN(auto all, blob::download(root, store, remote, options));
+  return all;
+}
+
+Result<> fetch_result(Context& c, const Results& o, blob::Store& store, const std::string& name,
                       const std::string& target) {
   SOUK_ASSIGN(const auto root, blob::parse_digest(name));
   SOUK_ASSIGN(const auto* market, c.target());
@@ -89,8 +121,8 @@ Result<> fetch_result(Context& c, blob::Store& store, const std::string& name,
     if (!bar) bar.emplace("fetching " + target, "bytes", p.bytes_total, c.err());
     bar->update(p.bytes_done);
   };
-  SOUK_ASSIGN(const auto got, blob::download(root, store, agent::blobs_at(link_to(*market)),
-                                             {.on_progress = show}));
+  const auto remote = agent::blobs_at(link_to(*market), "job=" + to_string(o.id));
+  SOUK_ASSIGN(const auto got, download(o, root, store, remote, {.on_progress = show}));
   SOUK_TRY(blob::unpack(got.manifest, store, target));
   bar.reset();
   if (!c.json())
@@ -98,10 +130,6 @@ Result<> fetch_result(Context& c, blob::Store& store, const std::string& name,
                         plural(std::ssize(got.manifest.entries), "file")));
   return {};
 }
-
-struct Results : OneJob {
-  std::string folder;
-};
 
 Result<> results(Context& c, const Results& o) {
   SOUK_ASSIGN(auto* api, c.api());
@@ -115,14 +143,14 @@ Result<> results(Context& c, const Results& o) {
   std::int64_t found = 0;
   if (job.result) {
     ++found;
-    SOUK_TRY(fetch_result(c, *store, *job.result, folder));
+    SOUK_TRY(fetch_result(c, o, *store, *job.result, folder));
   }
   for (const auto& part : parts) {
     if (!part.result) continue;
     ++found;
     // Several workers may write the same names: each has a folder of its own.
     const auto target = job.workers.max > 1 ? fmt::format("{}/{}", folder, part.index) : folder;
-    SOUK_TRY(fetch_result(c, *store, *part.result, target));
+    SOUK_TRY(fetch_result(c, o, *store, *part.result, target));
   }
   if (c.json())
     return c.print_json(
@@ -130,11 +158,16 @@ Result<> results(Context& c, const Results& o) {
   if (found == 0)
     return failed(fmt::format("job {} has no results{}", to_string(o.id),
                               job.ended ? "" : fmt::format(" yet: it is {}", to_string(job.state))),
-                  "a job keeps what outputs: names in its file");
+                  "a job keeps the files that `outputs:` of its job file names");
+  show_forecast(c, job);
+  if (!job::trains(job.kind)) return {};
+  SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o.path("/training"))));
+  if (const auto measured = figures(training); !measured.empty())
+    c.print(fmt::format("  measured  {}\n", measured));
   return {};
 }
 
-void show_usage(Context& c, const std::vector<wire::WorkerStatus>& parts,
+void show_usage(Context& c, const wire::Job& job, const std::vector<wire::WorkerStatus>& parts,
                 const wire::JobUsage& usage) {
   using enum Column::Align;
   Table table({{"worker", right},
@@ -152,7 +185,9 @@ void show_usage(Context& c, const std::vector<wire::WorkerStatus>& parts,
     const wire::LeaseUsage* series = nullptr;
     for (const auto& item : usage.items)
       if (item.part == part.index) series = &item;  // The latest lease comes last.
-    std::vector<Cell> row{std::to_string(part.index), state_cell(part.state),
+    const bool ended = job.ended && part.state != wire::WorkerState::done;
+    std::vector<Cell> row{std::to_string(part.index),
+                          ended ? Cell("ended", Tone::dim) : state_cell(part.state),
                           part.machine.value_or("")};
     if (series == nullptr) {
       row.resize(10, Cell(""));
@@ -179,17 +214,19 @@ void show_usage(Context& c, const std::vector<wire::WorkerStatus>& parts,
 Command logs_command() {
   struct Options : OneJob {
     std::optional<std::int32_t> worker;
-    bool follow = false;
+    bool follow = false, raw = false;
   };
   auto o = std::make_shared<Options>();
   Command out{.name = "logs",
               .summary = "what a job's programs printed",
-              .examples = {"logs j1", "logs j1 -f", "logs j1 --worker 2"}};
-  out.options = {argument("JOB", "its id", o->id),
-                 with_letter('f', flag("--follow", "go on until the job ends", o->follow)),
-                 flag("--worker N", "only this one, from 0", o->worker)};
+              .examples = {"logs j1", "logs j1 -f", "logs j1 --worker 2", "logs j1 --raw > log"}};
+  out.options = {
+      argument("JOB", "its id", o->id),
+      with_letter('f', flag("--follow", "go on until the job ends", o->follow)),
+      flag("--worker N", "only this one, from 0", o->worker),
+      flag("--raw", "as printed, with escape sequences; else those are left out", o->raw)};
   out.run = [o](Context& c) -> Result<> {
-    LogReader reader(c, *o, o->worker);
+    LogReader reader(c, *o, o->worker, o->raw);
     for (;;) {
       SOUK_ASSIGN(const auto ended, reader.step());
       if (ended || !o->follow) return {};
@@ -203,13 +240,16 @@ Command results_command() {
   auto o = std::make_shared<Results>();
   Command out{.name = "results",
               .summary = "bring a job's outputs here",
-              .examples = {"results j1", "results j1 -o ./out"}};
+              .examples = {"results j1", "results j1 -o ./out", "results j1 --max-size 50G"}};
   out.options = {
       argument("JOB", "its id", o->id),
-      with_letter('o', flag("--output FOLDER", "where to; default: the job's id", o->folder))};
+      with_letter('o', flag("--output FOLDER", "where to; default: the job's id", o->folder)),
+      flag("--max-size SIZE", "of one worker's outputs, unpacked; default 10G", o->max_size)};
   out.details =
       "The outputs of one worker go into the folder itself, those of several into folders 0, 1, 2 "
-      "and so on below it. The folders must be empty.";
+      "and so on below it. The folders must be empty. Outputs that claim to be larger than "
+      "--max-size "
+      "are fetched only if you say so on the terminal.";
   out.run = [o](Context& c) { return results(c, *o); };
   return out;
 }
@@ -217,7 +257,7 @@ Command results_command() {
 Command top_command() {
   auto o = std::make_shared<OneJob>();
   Command out{.name = "top",
-              .summary = "what a job's workers use now",
+              .summary = "what a job's workers use now, or used last",
               .examples = {"job top j1", "job top j1 --json   # the whole series"}};
   out.options = {argument("JOB", "its id", o->id)};
   out.run = [o](Context& c) -> Result<> {
@@ -225,10 +265,18 @@ Command top_command() {
     SOUK_ASSIGN(const auto body, api->get(o->path("/usage")));
     if (c.json()) return c.print_json(body);
     SOUK_ASSIGN(const auto usage, parse_body<wire::JobUsage>(body));
+    SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o->path())));
     SOUK_ASSIGN(const auto parts, all_of<wire::WorkerStatus>(*api, o->path("/parts")));
     if (parts.empty())
-      return failed(fmt::format("job {} has no workers of its own", to_string(o->id)));
-    show_usage(c, parts, usage);
+      return failed(fmt::format("job {} runs no program, so nothing is known of its workers",
+                                to_string(o->id)),
+                    fmt::format("souk job show {}", to_string(o->id)));
+    if (job.ended)
+      c.print(fmt::format("{} ended {}: {}. {}\n", to_string(o->id), relative(*job.ended, c.now()),
+                          to_string(job.state),
+                          usage.items.empty() ? "No figures of its workers are left."
+                                              : "These are the last figures of its workers."));
+    show_usage(c, job, parts, usage);
     return {};
   };
   return out;

@@ -2,10 +2,62 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
+#include <utility>
+
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
 
 namespace souk::cli {
+
+namespace {
+
+std::string number(double value) {
+  const auto size = std::abs(value);
+  return size != 0 && (size < 0.001 || size >= 100'000) ? fmt::format("{:.4g}", value)
+                                                        : fmt::format("{:.4f}", value);
+}
+
+// "accuracy 0.9100 (0.9000 to 0.9200), f1 0.8800": what the checks are judged by comes first. The
+// loss of training has its own place; that of validation is one of these where it decides.
+std::string row_figures(const wire::Training& t, const wire::TrainRow& r) {
+  std::string out;
+  const auto add = [&](std::string_view name, double value) {
+    out += fmt::format("{} {}", name, number(value));
+  };
+  const auto judged = t.figure ? t.figure->name : std::string();
+  const auto it = r.metrics.find(judged);
+  if (judged == "loss")
+    add("validation loss", r.validation_loss);
+  else if (it != r.metrics.end())
+    add(judged, it->second);
+  if (!out.empty() && r.low && r.high && *r.high > *r.low)
+    out += fmt::format(" ({} to {})", number(*r.low), number(*r.high));
+  for (const auto& [name, value] : r.metrics) {
+    if (name == judged) continue;
+    if (!out.empty()) out += ", ";
+    add(name, value);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string figures(const wire::Training& t) {
+  return t.rows.empty() ? std::string() : row_figures(t, t.rows.back());
+}
+
+std::string unmeasured(const wire::Training& t) {
+  if (!t.target || !t.figure || t.figure->value || t.rows.empty()) return {};
+  std::string names = "loss";
+  for (const auto& [name, _] : t.rows.back().metrics) names += ", " + name;
+  return fmt::format(
+      "the target is of {0}, which the trainer does not measure: it gives {1}. Give a target of "
+      "one "
+      "of these, or return {0} from evaluate",
+      t.figure->name, names);
+}
 
 Result<> TrainingWatch::step(Context& c, const wire::Job& job, std::optional<Progress>& progress) {
   SOUK_ASSIGN(auto* api, c.api());
@@ -18,19 +70,42 @@ Result<> TrainingWatch::step(Context& c, const wire::Job& job, std::optional<Pro
     if (told_ + 1 == t.rows.size() && t.state != wire::TrainingState::finished &&
         t.epoch <= r.epoch)
       break;
-    c.note(fmt::format("epoch {} of {}: accuracy {:.4f}{}, loss {:.4f}, {} after {}", r.epoch,
-                       t.epochs, r.accuracy,
-                       r.high > r.low ? fmt::format(" ({:.4f} to {:.4f})", r.low, r.high) : "",
-                       r.loss, plural(r.workers, "worker"), rough(r.at)));
+    auto told = row_figures(t, r);
+    if (!told.empty()) told += ", ";
+    c.note(fmt::format("epoch {} of {}: {}loss {}, {} after {}", r.epoch, t.epochs, told,
+                       number(r.loss), plural(r.workers, "worker"), rough(r.at)));
   }
+  if (const auto warning = unmeasured(t); !warning.empty() && !std::exchange(missed_, true))
+    c.note(warning);
+  if (const auto warning = unconfirmed(t); !warning.empty() && !std::exchange(warned_, true))
+    c.note(warning);
   if (!progress || t.state != wire::TrainingState::training) return {};
-  progress->say(fmt::format("epoch {} of {}{}{}, {}, {} credits{}", t.epoch, t.epochs,
-                            t.accuracy ? fmt::format(", accuracy {:.4f}", *t.accuracy) : "",
-                            t.target ? fmt::format(" (target {:.4f})", *t.target) : "",
-                            plural(t.workers, "worker"), brief(job.spent),
-                            t.left ? ", at most " + rough(*t.left) + " left" : ""));
+  progress->say(fmt::format(
+      "epoch {} of {}{}{}, {}, {} credits{}", t.epoch, t.epochs,
+      t.figure && t.figure->value ? fmt::format(", {} {}", t.figure->name, number(*t.figure->value))
+                                  : "",
+      t.target ? fmt::format(" (target {})", number(*t.target)) : "", plural(t.workers, "worker"),
+      brief(job.spent + job.accrued.value_or(base::Credits())),
+      t.left ? ", at most " + rough(*t.left) + " left" : ""));
   progress->update(static_cast<std::uint64_t>(100 * t.progress));
   return {};
+}
+
+std::string codecs_in_use(const wire::Training& training) {
+  std::map<std::string, int> workers;
+  for (const auto& w : training.by_worker)
+    if (!w.codec.empty()) ++workers[w.codec];
+  std::string out;
+  for (const auto& [codec, count] : workers)
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", codec, plural(count, "worker"));
+  return out;
+}
+
+std::string unconfirmed(const wire::Training& training) {
+  if (training.confirmed.value_or(true)) return {};
+  return fmt::format(
+      "not confirmed: the last check was done by one owner alone, and nobody else measured the {}",
+      training.figure ? training.figure->name : "accuracy");
 }
 
 }  // namespace souk::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "cli/shell/context.h"
 #include "cli/shell/progress.h"
@@ -15,6 +16,19 @@ class TrainingWatch {
 
  private:
   std::size_t told_ = 0;  // Rows.
+  bool warned_ = false, missed_ = false;
 };
+
+// "fp32 (3 workers), int8 (1 worker)": what their updates travel in. Empty: nothing was sent.
+std::string codecs_in_use(const wire::Training& training);
+
+// What the last check measured: "rmse 12.3000, mae 9.1000". Empty: there was none.
+std::string figures(const wire::Training& training);
+
+// Empty, unless the target is of something that the trainer does not measure.
+std::string unmeasured(const wire::Training& training);
+
+// Empty, unless it ended and nobody else came to the same.
+std::string unconfirmed(const wire::Training& training);
 
 }  // namespace souk::cli

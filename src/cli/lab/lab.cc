@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/lab/lab.h"
 #include "cli/shell/human.h"
@@ -14,6 +15,7 @@
 #include "lab/report/summary.h"
 #include "lab/strategies/best_response.h"
 #include "lab/worlds/experiment.h"
+#include "server/http/embedded.h"
 #include "server/http/version.h"
 #include "wire/json.h"
 
@@ -235,6 +237,37 @@ Command compare_command() {
   return out;
 }
 
+// Of the comment that the text begins with.
+std::string first_sentence(std::string_view text) {
+  std::string out;
+  for (const auto line : base::split(text, '\n')) {
+    if (!line.starts_with("# ")) break;
+    out += (out.empty() ? "" : " ") + std::string(line.substr(2));
+  }
+  return out.substr(0, std::min(out.find(". "), out.size() - out.ends_with('.')));
+}
+
+Command list_command() {
+  Command out{.name = "list",
+              .summary = "scenarios to begin from",
+              .examples = {"lab list", "lab list --json"}};
+  out.run = [](Context& c) -> Result<> {
+    Table table({{"scenario"}, {"what", Column::Align::left, 10}});
+    std::string json;
+    for (const auto& s : server::example_scenarios()) {
+      const auto what = first_sentence(s.text);
+      table.add({std::string(s.name), what});
+      json += fmt::format(R"({}{{"name":{},"what":{}}})", json.empty() ? "" : ",",
+                          wire::to_json(std::string(s.name)), wire::to_json(what));
+    }
+    if (c.json()) return c.print_json("{\"items\":[" + json + "]}");
+    c.print(table);
+    c.note("souk lab run examples/lab/NAME.yaml runs one");
+    return {};
+  };
+  return out;
+}
+
 Command report_command() {
   auto folder = std::make_shared<std::string>();
   Command out{.name = "report",
@@ -265,9 +298,9 @@ Command lab_command() {
               .summary = "experiments: scenarios under several mechanisms",
               .examples = {"lab run examples/lab/smith.yaml -o out",
                            "lab compare examples/lab/cluster.yaml"}};
-  out.commands = {run_lab_command(),       compare_command(),    report_command(),
-                  best_response_command(), lab_replay_command(), lab_trace_command(),
-                  lab_spot_command()};
+  out.commands = {run_lab_command(),   list_command(),          compare_command(),
+                  report_command(),    best_response_command(), lab_replay_command(),
+                  lab_trace_command(), lab_spot_command()};
   for (auto& command : out.commands) command.common = Common::local;
   return out;
 }

@@ -44,6 +44,9 @@ Result<> replay(Context& c, const ReplayFlags& o) {
       return base::Result<>();
     }));
   }
+  if (const auto first = opened->journal->first(); first > 1)
+    c.note(fmt::format("souk: the journal begins with event {}: rounds before it are not there",
+                       first));
   const auto result = what_if.result();
   if (c.json()) return c.print_json(wire::to_json(result));
   using enum Column::Align;

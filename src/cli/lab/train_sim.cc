@@ -19,7 +19,7 @@ namespace {
 constexpr double kParts = 1000;  // Of a simulation, in the progress bar.
 
 struct TrainSim : SimFlags {
-  std::string rule = "delayed-nesterov";
+  std::string rule = std::string(train::kDefaultAggregator);
   Names compare;
   bool list = false;
 };
@@ -114,15 +114,15 @@ Result<> train_sim(Context& c, const TrainSim& o) {
 
 Command train_sim_command() {
   auto o = std::make_shared<TrainSim>();
-  Command out{
-      .name = "train-sim",
-      .summary = "train for real under a virtual clock",
-      .examples = {"train-sim --workers 8 --speeds 1,0.5,0.25 --preempt 0.2",
-                   "train-sim --compare delayed-nesterov,vc-asgd:alpha=0.95 --kill-every 10s",
-                   "train-sim --rule trimmed-mean --adversaries 0.2:sign-flip --json"},
-      .common = Common::local};
+  Command out{.name = "train-sim",
+              .summary = "train for real under a virtual clock",
+              .examples = {"train-sim --workers 8 --speeds 1,0.5,0.25 --preempt 0.2",
+                           "train-sim --compare mean,vc-asgd:alpha=0.95 --kill-every 10s",
+                           "train-sim --rule trimmed-mean --adversaries 0.2:sign-flip --json"},
+              .common = Common::local};
   out.options = {
-      flag("--rule NAME", "the aggregator: vc-asgd, vc-asgd:alpha=0.95; default delayed-nesterov",
+      flag("--rule NAME",
+           fmt::format("the aggregator: vc-asgd, vc-asgd:alpha=0.95; default {}", o->rule),
            o->rule),
       flag("--compare NAMES", "several, in a table", o->compare),
       flag("--list", "the aggregators, codecs and validators, and their parameters", o->list)};

@@ -7,7 +7,6 @@
 #include "cli/shell/table.h"
 
 namespace souk::cli {
-namespace {
 
 std::string spelled(const Option& o) {
   const auto letter = o.letter == '\0' ? std::string() : fmt::format("-{}, ", o.letter);
@@ -24,6 +23,12 @@ std::string usage_line(const Command& command, std::string_view path) {
   }
   return out + " [FLAGS]";
 }
+
+std::string shown_help(const Option& o) {
+  return o.help + (o.repeated && !o.positional() ? " (may be repeated)" : "");
+}
+
+namespace {
 
 struct Row {
   std::string left;
@@ -42,11 +47,30 @@ std::string section(std::string_view title, const std::vector<Row>& rows, std::s
   return out;
 }
 
-std::string shown_help(const Option& o) {
-  return o.help + (o.repeated && !o.positional() ? " (may be repeated)" : "");
+// The commands under the titles of their groups, in the order in which these come up.
+std::string command_sections(const Command& command, std::size_t width, const Terminal& terminal) {
+  std::vector<std::pair<std::string, std::vector<Row>>> groups;
+  for (const auto& c : command.commands) {
+    const auto title = c.group.empty() ? std::string("commands") : c.group;
+    const auto it =
+        std::ranges::find(groups, title, &std::pair<std::string, std::vector<Row>>::first);
+    auto& rows =
+        it == groups.end() ? groups.emplace_back(title, std::vector<Row>()).second : it->second;
+    rows.push_back({c.name, c.summary});
+  }
+  std::string out;
+  for (const auto& [title, rows] : groups) out += section(title, rows, width, terminal);
+  return out;
 }
 
 }  // namespace
+
+Command with_list(Command command) {
+  auto list = command;
+  list.name = "list";
+  command.commands.push_back(std::move(list));
+  return command;
+}
 
 bool takes(const Command& command, const Option& global) {
   return command.common == Common::server ||
@@ -58,14 +82,16 @@ std::string help_text(const Command& command, std::string_view path,
   const auto width = text_width(terminal);
   auto out = fmt::format("{}: {}\n\n{}\n", path, command.summary, usage_line(command, path));
   if (!command.details.empty()) out += "\n" + wrapped(command.details, 0, width) + "\n";
-  std::vector<Row> commands, arguments, flags, common;
-  for (const auto& c : command.commands) commands.push_back({c.name, c.summary});
+  std::vector<Row> first, arguments, flags, common;
+  for (const auto& [line, what] : command.first) first.push_back({line, what});
   for (const auto& o : command.options)
-    (o.positional() ? arguments : flags).push_back({spelled(o), shown_help(o)});
+    if (o.instead_of.empty())
+      (o.positional() ? arguments : flags).push_back({spelled(o), shown_help(o)});
   for (const auto& o : globals)
     if (command.run && takes(command, o)) common.push_back({spelled(o), shown_help(o)});
   common.push_back({"--help", "this text"});
-  out += section("commands", commands, width, terminal);
+  out += section("first", first, width, terminal);
+  out += command_sections(command, width, terminal);
   out += section("arguments", arguments, width, terminal);
   out += section("flags", flags, width, terminal);
   out += section("common flags", common, width, terminal);

@@ -19,13 +19,17 @@
 namespace souk::cli {
 
 struct Option {
-  std::string name;    // "--limit", or "JOB" for an argument.
+  std::string name;    // "--price", or "JOB" for an argument.
   char letter = '\0';  // A short form: "-o".
   std::string value;   // "PRICE", for help; empty for arguments and switches.
   std::string help;
   bool required = false;
   bool repeated = false;
   bool is_switch = false;
+  // Another spelling of this option, which is the one that people are told of: it works, but help
+  // does not show it. `note` is said when it is used.
+  std::string instead_of = {};
+  std::string note = {};
   std::function<base::Result<>(std::string_view text)> set;
 
   [[nodiscard]] bool positional() const { return !name.starts_with("--"); }
@@ -43,6 +47,9 @@ struct Command {
   std::vector<Command> commands;          // Of a group.
   Common common = Common::server;         // The flags it shares with others.
   std::string details;                    // A paragraph for --help.
+  std::string group = {};                 // Under which help of the command above shows it.
+  // Lines to type, and what for: what help shows before all commands.
+  std::vector<std::pair<std::string, std::string>> first = {};
 };
 
 namespace detail {
@@ -60,7 +67,7 @@ inline constexpr bool adds_up<std::map<K, V>> = true;
 
 }  // namespace detail
 
-// flag("--limit PRICE", "the most to pay", o->limit); a bool is a switch. `target` must live as
+// flag("--price PRICE", "the most to pay", o->limit); a bool is a switch. `target` must live as
 // long as the command: it belongs to a struct that run() owns.
 template <class T>
 Option flag(std::string_view spelling, std::string help, T& target) {
@@ -91,6 +98,15 @@ inline Option optional(Option o) {
   o.required = false;
   return o;
 }
+// Another spelling of an option: another_spelling("--limit PRICE", "--price", o->limit).
+template <class T>
+Option another_spelling(std::string_view spelling, std::string instead_of, T& target,
+                        std::string note = {}) {
+  auto out = flag(spelling, "", target);
+  out.instead_of = std::move(instead_of);
+  out.note = std::move(note);
+  return out;
+}
 inline Option with_letter(char letter, Option o) {
   o.letter = letter;
   return o;
@@ -100,8 +116,16 @@ inline Option required(Option o) {
   return o;
 }
 
+// `souk audit` and `souk audit list` are the same: for what is a list by itself.
+Command with_list(Command command);
+
 // Does the command take this flag of those that commands share?
 bool takes(const Command& command, const Option& global);
+
+// As help and manuals write them: "-o, --out FOLDER", its help, "usage: souk run FILE [FLAGS]".
+std::string spelled(const Option& o);
+std::string shown_help(const Option& o);
+std::string usage_line(const Command& command, std::string_view path);
 
 // What `--help` prints. `path` is "souk job submit"; `globals` are the flags of every client
 // command.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "server/http/version.h"
 #include "wire/json.h"
 #include "wire/yaml.h"
 
@@ -75,6 +76,14 @@ std::string cache_folder(const Environment& env) {
   return env("XDG_CACHE_HOME").value_or(home) + "/souk";
 }
 
+std::string own_program() {
+  constexpr auto exe = "/proc/self/exe";  // Also right when its file was replaced.
+  std::error_code error;
+  const auto file = fs::read_symlink(exe, error);
+  if (!file.filename().string().starts_with("ld-linux")) return exe;
+  return (file.parent_path().parent_path() / "bin/souk").string();
+}
+
 namespace {
 
 // The first that exists, of what the variable says or of paths relative to this program.
@@ -99,6 +108,13 @@ base::Result<std::string> need(std::string found, std::string_view what,
 
 std::string torch_trainer(const Environment& env) {
   return find_beside(env, "SOUK_TORCH", {"souk-torch"});
+}
+
+std::string agent_bundle(const Environment& env) {
+  const auto name = fmt::format("souk-{}-linux-x86_64.tar.gz", server::kVersion);
+  const auto shared = "../share/souk/" + name, built = "../../package/" + name;
+  auto found = find_beside(env, "SOUK_BUNDLE", {name.c_str(), shared.c_str(), built.c_str()});
+  return found == "none" ? std::string() : found;
 }
 
 base::Result<std::string> sdk_folder(const Environment& env) {

@@ -32,10 +32,16 @@ struct Config {
 // $XDG_CACHE_HOME/souk, or ~/.cache/souk: what may be deleted at any time.
 std::string cache_folder(const Environment& env);
 
+// What starts this program again: its file, or in a bundle, which brings the loader that runs it,
+// the script for it.
+std::string own_program();
+
 // What comes with souk beside its own program: next to it where it was built, below share/ and
 // bin/ where it was installed; or where an environment variable says. Empty or an error when it is
 // not there.
 std::string torch_trainer(const Environment& env);  // SOUK_TORCH: the program souk-torch.
+// SOUK_BUNDLE, which may be `none`: what `souk serve` gives to computers that have no souk.
+std::string agent_bundle(const Environment& env);
 base::Result<std::string> sdk_folder(const Environment& env);       // SOUK_SDK: the Python package.
 base::Result<std::string> examples_folder(const Environment& env);  // SOUK_EXAMPLES
 base::Result<std::string> config_path(const Environment& env);

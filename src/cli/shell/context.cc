@@ -10,14 +10,16 @@ namespace souk::cli {
 
 base::Time Context::now() const { return base::SystemClock().now(); }
 
-void Context::print(std::string_view text) const {
+void Context::print(std::string_view text) const { print_raw(printable_lines(text)); }
+
+void Context::print_raw(std::string_view text) const {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
 
 void Context::note(std::string_view line) const {
   std::fflush(stdout);
-  fmt::print(stderr, "{}\n", line);
+  fmt::print(stderr, "{}\n", printable_lines(line));
 }
 
 Result<const Target*> Context::target() {
@@ -65,7 +67,11 @@ Result<bool> Context::has_stored_token() {
 }
 
 Result<> Context::print_json(std::string_view body) const {
-  print(std::string(body) + (body.ends_with('\n') ? "" : "\n"));
+  const auto text = std::string(body) + (body.ends_with('\n') ? "" : "\n");
+  if (out_.tty)
+    print(text);
+  else
+    print_raw(text);  // For programs: not a byte may differ.
   return {};
 }
 

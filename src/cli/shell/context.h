@@ -30,10 +30,13 @@ class Context {
   [[nodiscard]] const Terminal& err() const { return err_; }
   [[nodiscard]] base::Time now() const;
 
-  // A whole text with its newline at the end, to stdout.
+  // A whole text with its newline at the end, to stdout; made printable_lines(), as most of it is
+  // from others.
   void print(std::string_view text) const;
+  // The same as it is: for those who asked for it.
+  void print_raw(std::string_view text) const;
   void print(const Table& table) const { print(table.render(out_)); }
-  // One line to stderr.
+  // One line to stderr, made printable_lines().
   void note(std::string_view line) const;
 
   // The connection; made at the first call.

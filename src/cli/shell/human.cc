@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -38,10 +39,53 @@ std::string relative(const std::optional<base::Time>& t, base::Time now) {
   return t ? relative(*t, now) : "-";
 }
 
-std::string brief(base::Credits c) {
-  if (c.micro % 100 == 0) return base::to_string(c);
-  auto out = fmt::format("{:.4f}", in_credits(c));
-  if (out == "0.0000" || out == "-0.0000") return base::to_string(c);  // Not nothing.
+namespace {
+
+constexpr int kMostPlaces = 6;  // A micro-credit.
+
+std::int64_t power_of_ten(int n) {
+  std::int64_t out = 1;
+  while (n-- > 0) out *= 10;
+  return out;
+}
+
+// Rounded to so many places after the point, half away from zero.
+base::Credits rounded(base::Credits c, int places) {
+  const auto step = power_of_ten(kMostPlaces - places);
+  const auto half = c.micro < 0 ? -step / 2 : step / 2;
+  return base::Credits((c.micro + half) / step * step);
+}
+
+// So many that three digits count.
+int places_of(base::Credits c) {
+  const auto size = std::abs(c.micro);
+  int places = 2;
+  for (std::int64_t whole = 10'000'000; places > 0 && size >= whole; whole *= 10) --places;
+  for (std::int64_t part = 1'000'000; places < kMostPlaces && size < part; part /= 10) ++places;
+  return places;
+}
+
+}  // namespace
+
+std::string brief(base::Credits c) { return base::to_string(rounded(c, places_of(c))); }
+
+std::vector<std::string> briefs(std::span<const base::Credits> parts) {
+  int places = 0;
+  std::size_t largest = 0;
+  base::Credits sum;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].micro != 0) places = std::max(places, places_of(parts[i]));
+    if (std::abs(parts[i].micro) > std::abs(parts[largest].micro)) largest = i;
+    sum += parts[i];
+  }
+  const auto total = rounded(sum, places);
+  auto rest = total;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (i != largest) rest -= rounded(parts[i], places);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    out.push_back(base::to_string(i == largest ? rest : rounded(parts[i], places)));
+  out.push_back(base::to_string(total));
   return out;
 }
 
@@ -54,6 +98,10 @@ std::string percent(double share, int places) {
 }
 std::string percent(const std::optional<double>& share, int places) {
   return share ? percent(*share, places) : std::string();
+}
+
+std::string reliability_text(double share, std::int64_t leases) {
+  return leases == 0 ? "new" : fmt::format("{} ({})", percent(share), leases);
 }
 
 std::string plural(std::int64_t n, const std::string& noun) {

@@ -15,7 +15,6 @@
 // anything may be left over, and what is missing or left over is judged here.
 
 namespace souk::cli {
-namespace {
 
 std::vector<Option> global_options(Globals& g) {
   return {
@@ -25,6 +24,8 @@ std::vector<Option> global_options(Globals& g) {
       flag("--pin SHA256", "trust exactly the certificate with this fingerprint (SOUK_PIN)", g.pin),
       flag("--ca FILE", "trust certificates signed by this authority, PEM (SOUK_CA)", g.ca)};
 }
+
+namespace {
 
 // A command, its CLI11 twin and the flags it takes, globals included.
 struct Node {
@@ -72,7 +73,7 @@ base::Failure unknown_flag(const Node& node, std::string_view word) {
   const auto name = word.substr(0, word.find('='));
   std::vector<std::string_view> flags{"--help"};
   for (const auto& [o, twin] : node.options)
-    if (!o->positional()) flags.push_back(o->name);
+    if (!o->positional() && o->instead_of.empty()) flags.push_back(o->name);
   return usage(fmt::format("unknown flag '{}' for `{}`", printable(name), node.path),
                base::suggest(name, flags));
 }
@@ -94,6 +95,19 @@ base::Result<> check_extras(const Node& node) {
   if (!node.command->commands.empty()) return unknown_command(node, extras.front());
   return usage(fmt::format("`{}` does not take '{}'", node.path, printable(extras.front())),
                fmt::format("see `{} --help`; texts with spaces need quotes", node.path));
+}
+
+// An option is given in one of its spellings, and those who use an old one hear of the new.
+base::Result<> check_spellings(const Node& node, std::vector<std::string>& notes) {
+  for (const auto& [o, twin] : node.options) {
+    if (o->instead_of.empty() || twin->count() == 0) continue;
+    for (const auto& [other, other_twin] : node.options)
+      if (other->name == o->instead_of && other_twin->count() > 0)
+        return usage(fmt::format("{} and {} say the same thing", o->name, other->name),
+                     fmt::format("give {} alone", other->name));
+    if (!o->note.empty()) notes.push_back(o->note);
+  }
+  return {};
 }
 
 base::Result<> set_options(const Node& node) {
@@ -121,6 +135,20 @@ base::Result<> set_options(const Node& node) {
 }
 
 }  // namespace
+
+Result<std::string> help_of(const Command& root, std::span<const std::string> path,
+                            const Terminal& terminal) {
+  Globals none;
+  Node node{.command = &root, .path = root.name};
+  for (const auto& word : path) {
+    const auto& commands = node.command->commands;
+    const auto it = std::ranges::find(commands, word, &Command::name);
+    if (it == commands.end()) return unknown_command(node, word);
+    node.command = &*it;
+    node.path += " " + word;
+  }
+  return help_text(*node.command, node.path, global_options(none), terminal);
+}
 
 Result<Parsed> parse_arguments(const Command& root, std::span<const std::string> arguments,
                                const Terminal& terminal) {
@@ -156,6 +184,7 @@ Result<Parsed> parse_arguments(const Command& root, std::span<const std::string>
   }
   for (const auto* n : chain) {
     SOUK_TRY(check_extras(*n));
+    SOUK_TRY(check_spellings(*n, out.notes));
     SOUK_TRY(set_options(*n));
   }
   if (!node->command->run) {

@@ -21,15 +21,17 @@ Command token_create() {
   auto o = std::make_shared<Options>();
   Command out{.name = "create",
               .summary = "make a token, printed once",
-              .examples = {"account token create --label laptop --expires-in 30d",
-                           "account token create --scope machine --machine m1"}};
+              .examples = {"token create --label laptop --expires-in 30d",
+                           "token create --scope machine --machine m1"}};
   out.options = {flag("--label TEXT", "to recognise it by", o->label),
                  flag("--scope SCOPE", one_of(o->scope), o->scope),
                  flag("--machine ID", "the machine, with scope machine", o->machine),
                  flag("--expires-in TIME", "for example 30d", o->expires_in)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    const wire::NewToken request{o->scope, o->machine, o->label, o->expires_in};
+    if (o->scope == base::Scope::spend)
+      return usage("a token that can spend needs a limit", "souk spend 5 --for 24h");
+    const wire::NewToken request{o->scope, o->machine, o->label, o->expires_in, {}};
     SOUK_ASSIGN(const auto body, api->post("/v1/tokens", wire::to_json(request)));
     return c.show<wire::IssuedToken>(body, [&](const auto& t) {
       c.note(fmt::format("token {} ({}), shown only now; use it as SOUK_TOKEN:", to_string(t.id),
@@ -45,9 +47,8 @@ Command token_revoke() {
     base::TokenId id;
   };
   auto o = std::make_shared<Options>();
-  Command out{
-      .name = "revoke", .summary = "make a token useless", .examples = {"account token revoke t3"}};
-  out.options = {argument("TOKEN", "its id, as `souk account tokens` shows", o->id)};
+  Command out{.name = "revoke", .summary = "end a token at once", .examples = {"token revoke t3"}};
+  out.options = {argument("TOKEN", "its id, as `souk token list` shows", o->id)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->remove(path_of("/v1/tokens", to_string(o->id))));
@@ -90,20 +91,33 @@ Result<> keep_if_first(Context& c, const wire::Session& session) {
   return {};
 }
 
-Command tokens_command() {
-  Command out{.name = "tokens",
-              .summary = "your live tokens",
-              .examples = {"account tokens", "account tokens --json"}};
-  out.run = [](Context& c) -> Result<> {
+Command tokens_command(std::string name) {
+  auto o = std::make_shared<Paging>();
+  Command out{.name = std::move(name),
+              .summary = "your live tokens, and what those with a limit have spent",
+              .examples = {"token list", "token list --json"}};
+  out.options = paging_flags(*o);
+  out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    SOUK_ASSIGN(const auto body, api->get("/v1/tokens"));
+    SOUK_ASSIGN(const auto body, api->get("/v1/tokens" + query_string(params(*o))));
     return c.show<wire::Page<wire::Token>>(body, [&](const auto& page) {
-      Table table({{"id"}, {"scope"}, {"machine"}, {"label", {}, 8}, {"made"}, {"expires"}});
+      using enum Column::Align;
+      Table table({{"id"},
+                   {"scope"},
+                   {"machine", left, 0, 1},
+                   {"label", left, 8},
+                   {"limit", right},
+                   {"spent", right},
+                   {"reserved", right},
+                   {"made", right, 0, 2},
+                   {"ends", right}});
       for (const auto& t : page.items)
         table.add({to_string(t.id), word(t.scope), t.machine ? to_string(*t.machine) : "", t.label,
+                   brief(t.limit, ""), brief(t.spent, ""), brief(t.reserved, ""),
                    relative(t.created, c.now()),
                    t.expires ? relative(*t.expires, c.now()) : "never"});
       c.print(table);
+      show_next(c, page.next);
     });
   };
   return out;
@@ -111,9 +125,9 @@ Command tokens_command() {
 
 Command token_command() {
   Command out{.name = "token",
-              .summary = "make and revoke tokens",
-              .examples = {"account token create --label laptop", "account token revoke t3"}};
-  out.commands = {token_create(), token_revoke()};
+              .summary = "list, make and revoke tokens",
+              .examples = {"token list", "token create --label laptop", "token revoke t3"}};
+  out.commands = {tokens_command("list"), token_create(), token_revoke()};
   return out;
 }
 
@@ -133,7 +147,7 @@ Command login_command() {
   out.details =
       "The password is asked for, or taken from SOUK_PASSWORD. The server becomes the one that "
       "souk "
-      "uses when nothing else is said; --pin and --ca are stored with it.";
+      "uses unless you name another; --pin and --ca are stored with it.";
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(const auto password, read_password(c.env(), "password of " + o->name));
     SOUK_ASSIGN(auto* api, c.api());
@@ -183,7 +197,7 @@ Command logout_command() {
 }
 
 std::vector<Option> paging_flags(Paging& p) {
-  return {flag("--limit N", "at most so many", p.limit),
+  return {flag("--limit N", "at most so many rows", p.limit),
           flag("--after CURSOR", "go on after an earlier page", p.after)};
 }
 

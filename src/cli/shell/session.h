@@ -19,8 +19,7 @@ base::Result<std::string> new_password(Context& c, const char* variable = "SOUK_
 // Stores a new account's token when none is stored for this server yet, and says which it did.
 Result<> keep_if_first(Context& c, const wire::Session& session);
 
-Command tokens_command();  // souk account tokens
-Command token_command();   // souk account token create|revoke
+Command tokens_command(std::string name);  // souk token list, souk account tokens
 
 // --limit and --after.
 struct Paging {

@@ -111,6 +111,72 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// Does one of the sequences that paint() writes begin here? Its length, or 0.
+std::size_t own_colour(std::string_view text) {
+  for (const std::string_view own :
+       {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"})
+    if (text.starts_with(own)) return own.size();
+  return 0;
+}
+
+// The length of the escape sequence that begins here (ECMA-48): of a known form, else just ESC.
+std::size_t escape_sequence(std::string_view text) {
+  if (text.size() < 2) return text.size();
+  if (text[1] == '[') {  // Up to a letter or the like.
+    std::size_t end = 2;
+    while (end < text.size() && text[end] >= 0x20 && text[end] < 0x40) ++end;
+    return end < text.size() && text[end] >= 0x40 && text[end] < 0x7f ? end + 1 : end;
+  }
+  if (std::string_view("]P_^X").contains(text[1])) {  // A string, up to BEL or ESC \, in one line.
+    const auto end = text.find_first_of("\a\x1b\n", 2);
+    if (end == std::string_view::npos) return text.size();
+    if (text[end] == '\a') return end + 1;
+    return text.substr(end).starts_with("\x1b\\") ? end + 2 : end;
+  }
+  return 1;
+}
+
+// Characters that change in which direction others are shown: UTF-8 of U+202A to U+202E and U+2066
+// to U+2069.
+bool turns_direction(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xe2') return false;
+  const auto second = static_cast<unsigned char>(text[1]);
+  const auto third = static_cast<unsigned char>(text[2]);
+  return (second == 0x80 && third >= 0xaa && third <= 0xae) ||
+         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
+}
+
+}  // namespace
+
+std::string printable_lines(std::string_view text, Colours colours) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    std::size_t taken = 1;
+    if (const auto own = own_colour(text); own > 0 && colours == Colours::ours) {
+      taken = own;
+      out += text.substr(0, own);
+    } else if (text[0] == '\x1b') {
+      taken = escape_sequence(text);
+    } else if (text[0] == '\r') {
+      if (text.size() < 2 || text[1] != '\n') out += '\n';
+    } else if (text[0] == '\n' || text[0] == '\t') {
+      out += text[0];
+    } else if (turns_direction(text)) {
+      taken = 3;
+      out += '?';
+    } else {
+      // Of a character in two bytes both, as U+0080 to U+009F are control characters too.
+      taken = text[0] == '\xc2' && text.size() > 1 ? 2 : 1;
+      out += printable(text.substr(0, taken));
+    }
+    text.remove_prefix(taken);
+  }
+  return out;
+}
+
 bool ask_yes(std::string_view question, bool otherwise) {
   if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) return otherwise;
   fmt::print(stderr, "{} [Y/n] ", question);

@@ -34,6 +34,12 @@ std::string paint(std::string_view text, Tone tone, const Terminal& terminal);
 // cursor or change the window's title. Newlines become spaces.
 std::string printable(std::string_view text);
 
+// The same for a whole text: lines and tabs stay. Escape sequences go as a whole, but for the
+// colours of paint() where we may have put them there; a line that was to be overwritten ends
+// instead.
+enum class Colours { none, ours };
+std::string printable_lines(std::string_view text, Colours colours = Colours::ours);
+
 // Asks on the terminal; `otherwise` when there is none (stdin or stderr is not one).
 bool ask_yes(std::string_view question, bool otherwise);
 // Asks on the terminal for exactly these words; true when there is none to ask on.

@@ -45,7 +45,9 @@ namespace souk::codec::testing {
 
 class FirstVersion {
  public:
-  explicit FirstVersion(base::Bytes& out) : out_(out) {}
+  // Flat, as it was; or sized, as a program of today writes whose structs have no other fields.
+  explicit FirstVersion(base::Bytes& out, Layout layout = Layout::flat)
+      : out_(out), layout_(layout) {}
 
   template <class T>
   void put(const T& v) {
@@ -80,6 +82,14 @@ class FirstVersion {
   }
   template <base::Described T>
   void put(const T& v) {
+    if (layout_ == Layout::flat) return fields(v);
+    base::Bytes inside;
+    FirstVersion(inside, layout_).fields(v);
+    out_.number(inside.size());
+    out_.raw(inside);
+  }
+  template <base::Described T>
+  void fields(const T& v) {
     std::size_t n = 0;
     base::for_each_field(v, [&](std::string_view, const auto& field) {
       if (n++ < kFirstFields<T>) put(field);
@@ -94,6 +104,7 @@ class FirstVersion {
   }
 
   Writer out_;
+  Layout layout_;
 };
 
 // A batch of events as version 1 of the format wrote it.

@@ -1,26 +1,20 @@
 #include "hub/run/plan.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace souk::hub {
-namespace {
-
-// The aggregator that wins benchmark B4: docs/decisions/0011-the-default-rule.md.
-constexpr std::string_view kDefaultRule = "delayed-nesterov";
-
-}  // namespace
-
 train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers) {
   train::TrainingPlan out{.epochs = spec.epochs,
                           .batch = spec.batch,
+                          .local_batch = spec.measure ? spec.batch : spec.local_batch,
                           .local_steps = spec.local_steps,
                           .validations = spec.validations,
                           .workers = workers,
                           .lr = spec.lr,
                           .lr_end = spec.lr_end.value_or(spec.lr),
                           .seed = spec.seed};
-  if (spec.target) out.target = spec.target->accuracy;
+  if (spec.target)
+    out.target = train::Target{spec.target->figure(), spec.target->value(), spec.target->below()};
   for (const auto& shard : spec.shards) out.shards.push_back(shard.samples);
   for (const auto& shard : spec.validation) out.validation.push_back(shard.samples);
   return out;
@@ -28,10 +22,11 @@ train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers) {
 
 train::Session::Spec session_of(const wire::Train& spec, std::int32_t workers) {
   return {.plan = plan_of(spec, workers),
-          .rule = {.name = spec.rule.empty() ? std::string(kDefaultRule) : spec.rule,
+          .rule = {.name = spec.rule.empty() ? std::string(train::kDefaultAggregator) : spec.rule,
                    .params = {spec.rule_params.begin(), spec.rule_params.end()},
                    .workers = workers},
-          .codec = spec.codec,
+          // What is chosen for each unit passes the same checks (codec_book.h).
+          .codec = spec.codec == train::kAutoCodec ? "fp32" : spec.codec,
           .validators = spec.validators};
 }
 

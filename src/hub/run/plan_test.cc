@@ -8,7 +8,7 @@ namespace {
 TEST(Plan, AJobThatNamesNoAggregatorGetsTheDefault) {
   wire::Train spec{.epochs = 3, .lr = 0.1, .shards = {{"a", 100}}, .validation = {{"v", 10}}};
   const auto session = session_of(spec, 4);
-  EXPECT_EQ(session.rule.name, "delayed-nesterov");
+  EXPECT_EQ(session.rule.name, "mean");
   EXPECT_EQ(session.rule.workers, 4);
   const auto plan = plan_of(spec, 4);
   EXPECT_EQ(plan.epochs, 3);

@@ -15,7 +15,8 @@ namespace souk::hub {
                                                               const train::Layout& layout,
                                                               const train::Blocks& parameters);
 
-// Accuracy by epoch, with the range of the checks of each epoch, for light and dark pages.
+// The training's figure (its target's, else accuracy or loss) by epoch, with the range of the
+// checks of each epoch, for light and dark pages.
 [[nodiscard]] std::string curve_svg(const wire::Training& training);
 
 }  // namespace souk::hub

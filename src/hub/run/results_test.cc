@@ -137,6 +137,35 @@ TEST(Results, MetricsAreATableWithARowForEachEpoch) {
   EXPECT_THAT(lines_of(files(training(0)).at("metrics.csv")), SizeIs(1));
 }
 
+// An estimate of amounts: no accuracy, and less is better.
+wire::Training estimates(int epochs) {
+  auto out = training(epochs);
+  out.figure = wire::TrainFigure{.name = "rmse", .below = true};
+  out.target = 2'000;
+  for (auto& r : out.rows) {
+    const auto rmse = 12'000.0 / r.epoch;
+    r.accuracy.reset();
+    r.mean = rmse;
+    r.low = 0.9 * rmse;
+    r.high = 1.1 * rmse;
+    r.metrics = {{"rmse", rmse}, {"r2", 1 - 0.5 / r.epoch}};
+  }
+  return out;
+}
+
+TEST(Results, MetricsOfATrainerWithoutAccuracyHaveColumnsOfTheirOwn) {
+  auto t = estimates(2);
+  t.rows[1].metrics.erase("r2");
+  const auto lines = lines_of(files(t).at("metrics.csv"));
+  ASSERT_THAT(lines, SizeIs(3));
+  EXPECT_EQ(lines[0],
+            "epoch,seconds,samples,version,loss,validation_loss,rmse_mean,rmse_low,rmse_high,"
+            "workers,r2,rmse");
+  EXPECT_EQ(lines[1], "1,1.500,1000,10,1,1.25,12000,10800,13200,3,0.5,12000");
+  EXPECT_EQ(lines[2], "2,3.000,2000,20,0.5,0.625,6000,5400,6600,3,,6000");
+  EXPECT_THAT(files(t).at("metrics.json"), Not(HasSubstr("\"accuracy\"")));
+}
+
 TEST(Results, MetricsAreJsonToo) {
   const auto t = training(2);
   const auto read = json::parse(files(t).at("metrics.json")).as_object();
@@ -228,6 +257,23 @@ TEST(Curve, StaysInsideItsFrame) {
       EXPECT_THAT(std::stod(dot.attributes.at("cx")), AllOf(Ge(56), Le(616)));
       EXPECT_THAT(std::stod(dot.attributes.at("cy")), AllOf(Ge(40), Le(320)));
     }
+  }
+}
+
+TEST(Curve, ShowsAnyFigureOnAScaleThatFits) {
+  for (const auto epochs : {1, 2, 7}) {
+    auto t = estimates(epochs);
+    const auto svg = curve_svg(t);
+    EXPECT_THAT(svg, HasSubstr("rmse by epoch"));
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+    const auto all = parse_xml(svg);
+    EXPECT_THAT(of_class(all, "grid"), SizeIs(AllOf(Ge(3u), Le(13u))));
+    for (const auto& dot : of_class(all, "dot"))
+      EXPECT_THAT(std::stod(dot.attributes.at("cy")), AllOf(Ge(40), Le(320)));
+    // An epoch whose checks did not have it leaves a gap.
+    t.rows[0].mean.reset();
+    EXPECT_THAT(of_class(parse_xml(curve_svg(t)), "dot"),
+                SizeIs(static_cast<std::size_t>(epochs - 1)));
   }
 }
 

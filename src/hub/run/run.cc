@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
+#include "base/containment.h"
+#include "base/kill_point.h"
 #include "blob/folder.h"
 #include "hub/run/plan.h"
 #include "hub/run/results.h"
@@ -12,6 +16,15 @@
 
 namespace souk::hub {
 namespace {
+
+// A worker counts the steps that it was given: what it did of a divided one is not counted.
+wire::UnitDone in_whole_steps(wire::UnitDone done, const train::Unit& unit, std::int32_t batch) {
+  // What is out of range is refused as it is.
+  if (unit.parts == 1 || done.steps < 0 || done.steps > unit.steps * unit.parts) return done;
+  done.steps /= unit.parts;
+  done.samples = std::min(done.samples, done.steps * batch);
+  return done;
+}
 
 using base::Code;
 using base::fail;
@@ -29,20 +42,23 @@ Run::Run(const wire::Train& spec, train::AggregatorSpec aggregator, train::Sessi
       clock_(clock),
       options_(std::move(options)),
       generation_(fresh_name()),
+      codecs_(spec_.codec, session.rule().needs().sends == train::Sends::weights),
       store_(std::move(store)),
       book_(spec_, std::move(session), clock),
+      memory_(options_.memory, options_.owner, book_.aggregator().needs()),
+      arrivals_(memory_),
       snapshots_(blobs, clock,
                  {.pointer = options_.pointer,
                   .every = options_.snapshot_every,
                   .accepted = options_.snapshot_updates}),
-      folding_(book_, *store_, clock, generation_, options_.most_floats) {
+      folding_(book_, *store_, clock, generation_, memory_,
+               memory_.most_floats(options_.most_floats)) {
   // Several updates at once, their bases, or the comparison of two need the bytes here.
   const auto needs = book_.aggregator().needs();
   if (options_.hubs != nullptr && needs.arity == 1 && !needs.base && spec_.replicate == 0)
-    hub_folding_.emplace(
-        *options_.hubs,
-        HubFolding::Names{options_.job, spec_.codec, generation_, std::move(aggregator)}, book_,
-        *store_, folding_, turns_, clock);
+    hub_folding_.emplace(*options_.hubs,
+                         HubFolding::Names{options_.job, generation_, std::move(aggregator)}, book_,
+                         *store_, folding_, turns_, clock);
 }
 
 Result<std::unique_ptr<Run>> Run::open(const wire::Train& spec, std::int32_t workers,
@@ -61,6 +77,33 @@ Result<std::unique_ptr<Run>> Run::open(const wire::Train& spec, std::int32_t wor
                                    std::move(options), std::move(store)));
   SOUK_TRY(run->recover());
   return run;
+}
+
+template <class Work>
+auto Run::contained(const Work& work) const -> std::invoke_result_t<Work> {
+  const auto failed = [](const std::string& why) {
+    return fail(Code::conflict, "the training failed: " + why, "its job ends");
+  };
+  if (const auto why = failure()) return failed(*why);
+  try {
+    const base::Containment containment;
+    return work();
+  } catch (const std::bad_alloc&) {
+    fail_with("the server has no memory left for it");
+  } catch (const std::exception& e) {
+    fail_with(e.what());
+  }
+  return failed(*failure());
+}
+
+void Run::fail_with(std::string why) const {
+  const std::lock_guard lock(mutex_);
+  if (!outcome_.failure) outcome_.failure = std::move(why);
+}
+
+std::optional<std::string> Run::failure() const {
+  const std::lock_guard lock(mutex_);
+  return outcome_.failure;
 }
 
 Result<> Run::recover() {
@@ -84,14 +127,20 @@ std::set<std::int32_t> Run::shards_of(const std::vector<std::string>& holds) con
 }
 
 Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string>& holds,
-                             const std::optional<wire::TimeSpent>& spent) {
-  forget_departed();
-  if (spent) times_.add(worker, *spent);
-  const auto unit = book_.assign(worker, shards_of(holds));
-  auto out = described(worker, unit);
-  // Perhaps there is nothing to do because a fold or a save has failed.
-  if (unit.kind == UnitKind::wait || unit.kind == UnitKind::finish) catch_up(false);
-  return out;
+                             const std::optional<wire::TimeSpent>& spent, std::uint64_t lender,
+                             std::int64_t keeps) {
+  return contained([&]() -> Result<wire::Unit> {
+    forget_departed();
+    if (spent) {
+      times_.add(worker, *spent);
+      codecs_.measured(worker, *spent, book_.floats());
+    }
+    const auto unit = book_.assign(worker, shards_of(holds), lender, keeps);
+    auto out = described(worker, unit);
+    // Perhaps there is nothing to do because a fold or a save has failed.
+    if (unit.kind == UnitKind::wait || unit.kind == UnitKind::finish) catch_up(false);
+    return out;
+  });
 }
 
 wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
@@ -99,17 +148,24 @@ wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
                  .id = unit.id,
                  .version = unit.version,
                  .pass = unit.epoch,
-                 .first_step = unit.first_step,
-                 .steps = unit.steps,
-                 .batch = batch_of(spec_, unit.id),
+                 .first_step = unit.first_step * unit.parts,
+                 .steps = unit.steps * unit.parts,
+                 .batch = batch_of(spec_, unit.id) / unit.parts,
                  .lr = unit.lr,
                  .seed = unit.seed,
                  .send = book_.aggregator().needs().sends,
                  .state_scale = book_.state_scale(),
-                 .codec = spec_.codec,
                  .wait = unit.wait};
+  if (unit.kind == UnitKind::train) {
+    // What is compared, or does such work again, must follow from the unit alone.
+    const bool alone = unit.version > 0 || book_.may_be_compared(worker, unit.id);
+    out.keep = !alone && spec_.local_state != wire::LocalState::fresh;
+    out.codec = codecs_.give(worker, unit.id, alone).spec;
+  }
   if (unit.id != 0) out.within = unit.deadline - clock_.now();
-  if (const auto hub = hub_folding_ ? hub_folding_->choose(worker, unit) : std::nullopt) {
+  // What is to be compared must come here.
+  const bool to_hub = hub_folding_ && !book_.is_audited(worker, unit.id);
+  if (const auto hub = to_hub ? hub_folding_->choose(worker, unit) : std::nullopt) {
     book_.use_hub(unit.id, *hub);
     out.hub = hub_folding_->pass(unit, *hub);
   }
@@ -121,16 +177,25 @@ wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
 
 Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
                                   std::string_view piece) {
-  SOUK_TRY(book_.check_sender(worker, unit));
-  // Twice what the parameters take is more than any codec needs.
-  const auto floats = book_.floats();
-  const auto most =
-      (floats == 0 ? options_.most_floats : floats) * sizeof(float) * 2 + (std::size_t{1} << 20);
-  return arrivals_.add(worker, unit, offset, piece, most);
+  return contained([&]() -> Result<std::int64_t> {
+    SOUK_TRY(book_.check_sender(worker, unit));
+    // Twice what the parameters take is more than any codec needs.
+    auto floats = book_.floats();
+    if (floats == 0) floats = memory_.most_floats(options_.most_floats);
+    const auto most = floats * sizeof(float) * 2 + (std::size_t{1} << 20);
+    return arrivals_.add(worker, unit, offset, piece, most);
+  });
 }
 
 Result<UnitVerdict> Run::complete(base::LeaseId worker, std::int64_t unit,
                                   const wire::UnitDone& done) {
+  auto verdict = contained([&] { return judge_report(worker, unit, done); });
+  if (auto why = folding_.hopeless()) fail_with(*std::move(why));
+  return verdict;
+}
+
+Result<UnitVerdict> Run::judge_report(base::LeaseId worker, std::int64_t unit,
+                                      const wire::UnitDone& done) {
   forget_departed();
   if (book_.crowded()) catch_up(true);
   SOUK_ASSIGN(auto opening, book_.open(worker, unit));
@@ -140,14 +205,21 @@ Result<UnitVerdict> Run::complete(base::LeaseId worker, std::int64_t unit,
     return std::move(opening.verdict);
   }
   SOUK_ASSIGN(auto verdict, judge(*opening.report, done, std::move(body)));
+  base::kill_point("unit-accepted");
   book_.forget_versions();
   catch_up(true);
   return verdict;
 }
 
-Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& done, std::string body) {
-  if (done.error) return book_.refuse(report, *done.error);
+Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& said, std::string body) {
+  if (said.error) return book_.refuse(report, *said.error);
   const auto& unit = report.unit();
+  const auto done = in_whole_steps(said, unit, spec_.batch);
+  // Nothing was done, or of a divided step only a part.
+  if (unit.kind != UnitKind::init && done.steps == 0 && done.samples == 0 &&
+      (body.empty() || said.steps > 0))
+    return book_.give_back(report);
+  book_.limit_wage(report, done.steps);
   if (unit.kind == UnitKind::evaluate) return book_.evaluated(report, done);
   if (unit.kind == UnitKind::init) {
     const Turn turn(turns_);
@@ -155,16 +227,20 @@ Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& done, s
   }
   times_.did(report.worker(), batch_of(spec_, unit.id), done.steps);
   if (report.hub() && hub_folding_) {
-    if (body.empty()) return hub_folding_->judge(report, done);
+    if (body.empty())
+      return hub_folding_->judge(report, done, codecs_.of(report.worker(), unit.id).spec);
     hub_folding_->bypassed(report);
   }
   return judge_here(report, done, std::move(body));
 }
 
+bool Run::keeps_bases() const { return book_.aggregator().needs().base || spec_.replicate > 0; }
+
 UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, std::string body) {
   const auto& unit = report.unit();
   // Read and measured without a lock: this is where the time goes.
-  auto update = train::Update::read(std::move(body), book_.codec(), book_.floats());
+  auto update = train::Update::read(std::move(body), *codecs_.of(report.worker(), unit.id).codec,
+                                    book_.floats());
   if (!update) return book_.refuse(report, update.error().message);
   const auto who = static_cast<std::int64_t>(report.worker().value);
   train::Session::Claim claim{.worker = who,
@@ -179,14 +255,18 @@ UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, std:
   update->norm = claim.evidence.stats.norm;
   update->weight = static_cast<double>(done.samples);
   update->epoch = unit.epoch;
+  update->at_work = unit.at_work;
   PendingUpdate pending{.contribution = {unit.id, done.base, *std::move(update)},
                         .claim = std::move(claim),
                         .wage = report.wage(done.epoch)};
-  auto base = bases_.find(report.worker(), done.base);
+  const auto worker = report.worker();
+  auto base = bases_.find(worker, done.base);
   // While an update is folded at a hub, nothing is accepted here.
   Turn turn(turns_, std::defer_lock);
   if (hub_folding_) turn.lock();
-  return book_.judge(report, std::move(pending), std::move(base));
+  auto verdict = book_.judge(report, std::move(pending), std::move(base));
+  if (!keeps_bases() && !book_.is_audited(worker)) bases_.forget(worker);
+  return verdict;
 }
 
 void Run::catch_up(bool wait) {
@@ -199,7 +279,7 @@ void Run::catch_up(bool wait) {
     return;
   const auto done = fold_and_save();
   const std::lock_guard lock(mutex_);
-  trouble_ = done ? std::nullopt : std::optional(done.error());
+  outcome_.trouble = done ? std::nullopt : std::optional(done.error());
 }
 
 Result<> Run::fold_and_save() {
@@ -213,6 +293,11 @@ Result<> Run::fold_and_save() {
 
 Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
                               std::optional<std::int64_t> version) {
+  return contained([&] { return pack_parameters(worker, since, version); });
+}
+
+Result<std::string> Run::pack_parameters(base::LeaseId worker, std::int64_t since,
+                                         std::optional<std::int64_t> version) {
   train::ParameterSnapshot taken;
   if (version) {
     auto kept = book_.kept(*version);
@@ -225,7 +310,7 @@ Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
     SOUK_ASSIGN(taken, store_->take());
   }
   auto out = train::pack_changed(taken, since);
-  if (!version && (book_.aggregator().needs().base || spec_.replicate > 0))
+  if (!version && (keeps_bases() || book_.is_audited(worker)))
     bases_.remember(worker, taken.version, std::move(taken.blocks));
   bytes_out_ += std::ssize(out);
   return out;
@@ -233,7 +318,10 @@ Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
 
 // On the core thread. What the worker has sent or pulled may be large: it is freed by others.
 void Run::gone(base::LeaseId worker) {
-  book_.gone(worker);
+  (void)contained([&]() -> Result<> {
+    book_.gone(worker);
+    return {};
+  });
   const std::lock_guard lock(mutex_);
   departed_.push_back(worker);
 }
@@ -253,6 +341,9 @@ void Run::forget_departed() {
 
 wire::Training Run::view() const {
   auto out = book_.view(times_);
+  for (auto& w : out.by_worker)
+    if (const auto lease = base::IdTraits<base::LeaseId>::parse(w.worker))
+      w.codec = codecs_.latest(*lease);
   out.bytes_in = arrivals_.bytes();
   out.bytes_out = bytes_out_;
   out.folds = folding_.folds();
@@ -262,32 +353,36 @@ wire::Training Run::view() const {
 
 std::optional<base::Error> Run::trouble() const {
   const std::lock_guard lock(mutex_);
-  return trouble_;
+  return outcome_.trouble;
 }
 
 Result<std::optional<TrainingResult>> Run::ended() {
   {
     const std::lock_guard lock(mutex_);
-    if (ended_) return ended_;
+    if (outcome_.ended) return outcome_.ended;
   }
+  return contained([&] { return write_result(); });
+}
+
+Result<std::optional<TrainingResult>> Run::write_result() {
   const auto last = book_.final_parameters();
   if (!last) return std::nullopt;
   const auto files = result_files(spec_, view(), last->layout, last->blocks);
   SOUK_ASSIGN(auto packed, blob::pack_files({files.begin(), files.end()}, blobs_));
   const std::lock_guard lock(mutex_);
-  if (!ended_) {
-    ended_ = {to_string(packed.root), last->reason};
-    std::swap(pin_, packed.pin);
+  if (!outcome_.ended) {
+    outcome_.ended = {to_string(packed.root), last->reason};
+    std::swap(outcome_.pin, packed.pin);
   }
-  return ended_;
+  return outcome_.ended;
 }
 
 Result<TrainingResult> Run::end(std::string reason) {
-  {
+  SOUK_TRY(contained([&]() -> Result<> {
     const Turn turn(turns_);
     SOUK_ASSIGN(auto parameters, store_->take());
-    SOUK_TRY(book_.finish(std::move(reason), std::move(parameters)));
-  }
+    return book_.finish(std::move(reason), std::move(parameters));
+  }));
   SOUK_ASSIGN(const auto done, ended());
   return *done;
 }

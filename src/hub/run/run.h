@@ -8,16 +8,19 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/id.h"
 #include "blob/store.h"
+#include "hub/folding/arrivals.h"
+#include "hub/folding/folding.h"
+#include "hub/folding/hub_folding.h"
+#include "hub/folding/pulled_bases.h"
 #include "hub/remote.h"
-#include "hub/run/arrivals.h"
-#include "hub/run/folding.h"
-#include "hub/run/hub_folding.h"
-#include "hub/run/pulled_bases.h"
+#include "hub/run/codec_book.h"
+#include "hub/run/run_memory.h"
 #include "hub/run/snapshots.h"
 #include "hub/run/time_book.h"
 #include "hub/run/turns.h"
@@ -39,6 +42,9 @@ struct RunOptions {
   // The highest number of a wage that the market has paid for this job. Wages up to it are not owed
   // any more, whatever a snapshot says, and new ones are numbered from there on.
   std::int64_t paid_through = 0;
+  // What the training takes of the server's memory is counted here, for the job's owner.
+  base::Budget* memory = nullptr;
+  std::string owner = {};
 };
 
 // How a training ended, and the blob with what it came to.
@@ -59,6 +65,9 @@ struct TrainingResult {
 // ever folded twice. What was folded since the last snapshot is lost with the process, and done
 // again: units that were given out before are not known afterwards.
 //
+// What is thrown inside, and a check (base/check.h) that fails there, ends this training and
+// nothing else: failure() says why, what was accepted before stays owed, and all else is refused.
+//
 // Accepted work is owed a wage from the moment it is accepted until the market acknowledges that it
 // has paid, whatever fails afterwards. Snapshots contain what is owed.
 class Run {
@@ -69,9 +78,11 @@ class Run {
                                                  RunOptions options,
                                                  std::unique_ptr<ParameterStore> store);
 
-  // `spent`: where the worker's time went since it asked before.
+  // `spent`: where the worker's time went since it asked before. `lender`: whose machine it is; 0:
+  // not known. `keeps`: the unit that it still works on; 0: none.
   base::Result<wire::Unit> next(base::LeaseId worker, const std::vector<std::string>& holds,
-                                const std::optional<wire::TimeSpent>& spent = {});
+                                const std::optional<wire::TimeSpent>& spent = {},
+                                std::uint64_t lender = 0, std::int64_t keeps = 0);
   // A piece of a unit's update; gives how much of it there is. Pieces may arrive twice.
   base::Result<std::int64_t> receive(base::LeaseId worker, std::int64_t unit, std::int64_t offset,
                                      std::string_view piece);
@@ -100,6 +111,8 @@ class Run {
   // Why the last fold or snapshot failed, until one succeeds. It is tried again by itself, when a
   // worker next asks for something or brings something.
   [[nodiscard]] std::optional<base::Error> trouble() const;
+  // Why it can never go on: the job should end.
+  [[nodiscard]] std::optional<std::string> failure() const;
   // Once it is over: how. Until then nothing. After it gave a result no wage is added: owed() is
   // all there is to pay before the job ends.
   [[nodiscard]] base::Result<std::optional<TrainingResult>> ended();
@@ -111,12 +124,23 @@ class Run {
       blob::Store& blobs, const base::Clock& clock, RunOptions options,
       std::unique_ptr<ParameterStore> store);
 
+  // Runs work(), which gives a Result. What it throws becomes the failure of this training.
+  template <class Work>
+  auto contained(const Work& work) const -> std::invoke_result_t<Work>;
+  void fail_with(std::string why) const;
   base::Result<> recover();
   [[nodiscard]] std::set<std::int32_t> shards_of(const std::vector<std::string>& holds) const;
   [[nodiscard]] wire::Unit described(base::LeaseId worker, const train::Unit& unit);
+  base::Result<wire::UnitVerdict> judge_report(base::LeaseId worker, std::int64_t unit,
+                                               const wire::UnitDone& done);
   base::Result<wire::UnitVerdict> judge(OpenReport& report, const wire::UnitDone& done,
                                         std::string body);
+  base::Result<std::string> pack_parameters(base::LeaseId worker, std::int64_t since,
+                                            std::optional<std::int64_t> version);
+  base::Result<std::optional<TrainingResult>> write_result();
   wire::UnitVerdict judge_here(OpenReport& report, const wire::UnitDone& done, std::string body);
+  // Is what every worker began from needed, not only where a unit is done twice?
+  [[nodiscard]] bool keeps_bases() const;
   // Folds and saves what is due. `wait`: for a turn, if others have it; else they will do it.
   void catch_up(bool wait);
   base::Result<> fold_and_save();
@@ -127,10 +151,12 @@ class Run {
   const base::Clock& clock_;
   const RunOptions options_;
   const std::string generation_;  // Of the parameters in this life: what came before is not folded.
+  CodecBook codecs_;              // Updates read through its codecs.
   const std::unique_ptr<ParameterStore> store_;
 
   Turns turns_;
   UnitBook book_;
+  RunMemory memory_;
   Arrivals arrivals_;
   PulledBases bases_;
   TimeBook times_;
@@ -141,9 +167,13 @@ class Run {
 
   mutable std::mutex mutex_;             // Guards what follows.
   std::vector<base::LeaseId> departed_;  // To be forgotten by whoever may take the time.
-  std::optional<base::Error> trouble_;
-  std::optional<TrainingResult> ended_;
-  blob::Store::Pin pin_;  // Keeps the result in the store.
+  struct Outcome {
+    std::optional<std::string> failure;
+    std::optional<base::Error> trouble;
+    std::optional<TrainingResult> ended;
+    blob::Store::Pin pin;  // Keeps the result in the store.
+  };
+  mutable Outcome outcome_;
 };
 
 }  // namespace souk::hub

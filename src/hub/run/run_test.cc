@@ -106,6 +106,69 @@ TEST_F(HubRun, AMeasuringRunTriesSmallerBatchesAndTellsWhatTheyTook) {
   EXPECT_EQ(view.folds, 4);
 }
 
+TEST_F(HubRun, AStepIsDividedAmongTheWorkersAndCountedWhole) {
+  spec_.batch = 20;
+  spec_.local_batch = 10;
+  spec_.local_steps = 5;
+  open();
+  begin();
+  const auto unit = ask(ann_);  // Two workers are wanted.
+  EXPECT_EQ(unit.batch, 10);
+  EXPECT_EQ(unit.steps, 10);
+  EXPECT_TRUE(tell(ann_, unit, done_of(unit), std::vector<float>(11, 0.25f)).accepted);
+  EXPECT_EQ(run_->view().useful_steps, 5);
+  EXPECT_EQ(run_->view().samples, 100);
+  ask(bob_);
+  const auto stopped = ask(ann_);
+  EXPECT_EQ(stopped.first_step % 10, 0);
+  auto done = done_of(stopped);
+  done.steps = 7;  // Three whole ones and a half.
+  done.samples = 70;
+  EXPECT_TRUE(tell(ann_, stopped, done, std::vector<float>(11, 0.25f)).accepted);
+  EXPECT_EQ(run_->view().useful_steps, 8);
+  EXPECT_EQ(run_->view().samples, 160);
+}
+
+TEST_F(HubRun, StepsThatNobodyAskedForAreRefusedHoweverMany) {
+  spec_.batch = 1'000'000;
+  spec_.local_batch = 8;
+  open();
+  begin();
+  for (const auto steps : {std::numeric_limits<std::int64_t>::max(),
+                           std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}}) {
+    const auto unit = ask(ann_);
+    ASSERT_EQ(unit.kind, base::UnitKind::train);
+    auto done = done_of(unit);
+    done.steps = done.samples = steps;
+    EXPECT_FALSE(tell(ann_, unit, done, std::vector<float>(11, 0.25f)).accepted);
+    clock_.advance(base::minutes(10));
+  }
+  EXPECT_EQ(run_->view().useful_steps, 0);
+}
+
+TEST_F(HubRun, StateIsKeptUnlessAUnitMayBeDoneAgain) {
+  begin();
+  EXPECT_TRUE(ask(ann_).keep);
+  spec_.replicate = 0.5;
+  open();
+  EXPECT_FALSE(ask(ann_).keep);
+  spec_.replicate = 0;
+  spec_.local_state = wire::LocalState::fresh;
+  open();
+  EXPECT_FALSE(ask(ann_).keep);
+}
+
+// Whoever could tell what will be compared would lie about the rest.
+TEST_F(HubRun, AmongStrangersStateIsKeptByNobodyUnlessTheJobSaysSo) {
+  begin();
+  run_->next(bob_, {}, std::nullopt, 2);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(run_->next(ann_, {}, std::nullopt, 1)->keep);
+  spec_.local_state = wire::LocalState::keep;
+  open();
+  run_->next(bob_, {}, std::nullopt, 2);
+  EXPECT_TRUE(run_->next(ann_, {}, std::nullopt, 1)->keep);
+}
+
 TEST_F(HubRun, NobodyPushesForAnother) {
   begin();
   const auto unit = ask(ann_);
@@ -155,7 +218,7 @@ TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
   ASSERT_TRUE(ended && *ended);
   const auto manifest = blob::read_manifest(*blob::parse_digest((*ended)->result), *blobs_);
   ASSERT_TRUE(manifest);
-  const auto model = blob::read_file(*manifest, "model.safetensors", *blobs_);
+  const auto model = blob::read_file(*manifest, "model.safetensors", *blobs_, 1 << 20);
   ASSERT_TRUE(model);
   const auto tensors = wire::read_safetensors(*model, model->size());
   ASSERT_TRUE(tensors);
@@ -163,10 +226,56 @@ TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
   float first = 0;
   std::memcpy(&first, model->data() + tensors->data, sizeof first);
   EXPECT_EQ(first, 1.5f);
-  const auto csv = blob::read_file(*manifest, "metrics.csv", *blobs_);
+  const auto csv = blob::read_file(*manifest, "metrics.csv", *blobs_, 1 << 20);
   ASSERT_TRUE(csv);
   EXPECT_NE(csv->find("1,"), std::string::npos);
   EXPECT_NE(csv->find("0.75"), std::string::npos);
+}
+
+TEST_F(HubRun, WhatATrainerMeasuresIsSeenAndSurvivesTheHub) {
+  spec_.epochs = 2;
+  spec_.target = wire::TrainTarget{.metric = "f1", .at_least = 0.9};
+  open();
+  begin();
+  EXPECT_TRUE(train(ann_, 0.25f).accepted);
+  EXPECT_TRUE(train(bob_, 0.25f).accepted);
+  const auto unit = ask(ann_);
+  ASSERT_EQ(unit.kind, base::UnitKind::evaluate);
+  EXPECT_EQ(run_->view().figure->name, "f1");
+  EXPECT_FALSE(run_->view().figure->value);
+  ASSERT_TRUE(
+      tell(ann_, unit, {.samples = 100, .loss = 0.2, .metrics = {{"f1", 0.5}, {"mae", 3}}}, {})
+          .accepted);
+  EXPECT_TRUE(train(ann_, 0.25f).accepted);  // Enough for a snapshot.
+  open();
+  const auto view = run_->view();
+  EXPECT_FALSE(view.accuracy) << "nobody measured it";
+  EXPECT_EQ(view.target, 0.9);
+  EXPECT_EQ(view.figure->value, 0.5);
+  EXPECT_FALSE(view.reached());
+  ASSERT_EQ(view.rows.size(), 1u);
+  EXPECT_FALSE(view.rows[0].accuracy);
+  EXPECT_EQ(view.rows[0].metrics, (std::map<std::string, double>{{"f1", 0.5}, {"mae", 3}}));
+  EXPECT_EQ(view.rows[0].mean, 0.5);
+}
+
+TEST_F(HubRun, MetricsThatCannotBeShownOrAveragedAreRefused) {
+  begin();
+  EXPECT_TRUE(train(ann_, 0.25f).accepted);
+  EXPECT_TRUE(train(bob_, 0.25f).accepted);
+  std::map<std::string, double> many;
+  for (int i = 0; i < 17; ++i) many["m" + std::to_string(i)] = 1;
+  const std::vector<std::map<std::string, double>> lies{
+      many, {{"\x1b[2J", 1}}, {{"x", 1e300}}, {{"accuracy", 2}}};
+  for (const auto& lie : lies) {
+    clock_.advance(base::minutes(2));
+    const auto unit = ask(ann_);
+    ASSERT_EQ(unit.kind, base::UnitKind::evaluate);
+    const auto verdict = tell(ann_, unit, {.samples = 100, .loss = 0.2, .metrics = lie}, {});
+    EXPECT_FALSE(verdict.accepted);
+    EXPECT_NE(verdict.reason, "");
+  }
+  EXPECT_TRUE(run_->view().rows.empty());
 }
 
 TEST_F(HubRun, AReplicatedUnitIsFoldedAndPaidOnlyWhenAnotherComesToTheSame) {
@@ -247,6 +356,47 @@ TEST_F(HubRun, ACodecThatSendsChangesDoesNotGoWithARuleThatNeedsWeights) {
       spec_, 2, *blobs_, clock_, {.pointer = (folder_ / "other").string()}, make_memory_store());
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().field, "codec");
+}
+
+// Its parameters were pulled before the update of the unit before it arrived.
+TEST_F(HubRun, AUnitThatWasFetchedWhileAnotherWasComputedHasItsOwnBase) {
+  spec_.rule = "dc-asgd";
+  spec_.rule_params = {};
+  pointer_ = "second";
+  open();
+  begin();
+  const auto a = ask(ann_);
+  ASSERT_TRUE(run_->pull(ann_, -1, std::nullopt));
+  const auto first = run_->view().version;
+  ASSERT_TRUE(run_->pull(bob_, -1, std::nullopt));
+  EXPECT_TRUE(train(bob_, 0.25f).accepted);
+  const auto b = run_->next(ann_, {}, {}, 0, a.id);
+  ASSERT_TRUE(b);
+  ASSERT_EQ(b->kind, base::UnitKind::train);
+  ASSERT_TRUE(run_->pull(ann_, -1, std::nullopt));
+  const auto second = run_->view().version;
+  ASSERT_NE(first, second);
+  for (const auto& [unit, base] : {std::pair(a, first), std::pair(*b, second)}) {
+    auto done = done_of(unit);
+    done.base = base;
+    const auto verdict = tell(ann_, unit, done, std::vector<float>(11, 0.25f));
+    EXPECT_TRUE(verdict.accepted) << verdict.reason;
+  }
+}
+
+TEST_F(HubRun, AUnitThatWasNotBegunGoesBackAndIsNobodysFault) {
+  begin();
+  const auto owed = run_->owed().size();
+  const auto unit = ask(ann_);
+  const auto verdict = run_->complete(ann_, unit.id, {});
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_FALSE(verdict->accepted);
+  EXPECT_EQ(run_->owed().size(), owed);
+  EXPECT_EQ(run_->view().wasted_steps, 0);
+  const auto again = ask(bob_);
+  EXPECT_EQ(again.first_step, unit.first_step);
+  EXPECT_EQ(again.shard, unit.shard);
+  EXPECT_EQ(ask(ann_).kind, base::UnitKind::train) << "and need not wait for the next";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/kill_point.h"
 #include "blob/files.h"
 #include "blob/folder.h"
 #include "wire/api_json.h"
@@ -17,6 +18,8 @@ using base::fail;
 using base::Result;
 
 constexpr auto kTryAgain = base::seconds(1);
+// Of what this server wrote itself: only against a damaged disk.
+constexpr std::uint64_t kMostHead = 1 << 30, kMostParameters = 64ull << 30;
 
 std::span<const float> floats(std::string_view bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
@@ -42,7 +45,7 @@ Result<std::optional<Snapshots::LastSnapshot>> Snapshots::read_last() const {
   LastSnapshot out;
   SOUK_ASSIGN(out.root, blob::parse_digest(name));
   SOUK_ASSIGN(out.manifest, blob::read_manifest(out.root, blobs_));
-  SOUK_ASSIGN(const auto text, blob::read_file(out.manifest, "state.json", blobs_));
+  SOUK_ASSIGN(const auto text, blob::read_file(out.manifest, "state.json", blobs_, kMostHead));
   SOUK_ASSIGN(out.head, wire::from_json<SnapshotHead>(text));
   return out;
 }
@@ -57,7 +60,7 @@ Result<std::optional<Snapshots::Snapshot>> Snapshots::recover() {
   if (!last) return std::nullopt;
   const auto& [root, manifest, head] = *last;
   Snapshot out{.head = head};
-  SOUK_ASSIGN(const auto data, blob::read_file(manifest, "parameters", blobs_));
+  SOUK_ASSIGN(const auto data, blob::read_file(manifest, "parameters", blobs_, kMostParameters));
   const auto size = out.head.layout.size();
   const auto planes = static_cast<std::size_t>(out.head.planes);
   if (data.size() != size * sizeof(float) * (planes + 1))
@@ -104,6 +107,7 @@ Result<> Snapshots::write(const SnapshotHead& head, const SavedParameters& param
   files.emplace("state.json", wire::to_json(head));
   SOUK_ASSIGN(auto packed, blob::pack_files(files, blobs_));
   SOUK_TRY(blob::replace_file(options_.pointer, to_string(packed.root) + "\n"));
+  base::kill_point("training-saved");
   const std::lock_guard lock(mutex_);
   std::swap(pin_, packed.pin);  // The one before is let go after the lock.
   return {};

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -20,18 +22,12 @@ using wire::UnitVerdict;
 
 constexpr std::size_t kMostAssignments = 10'000;
 // Updates that may wait beyond what one fold takes, while the store does not answer.
-constexpr std::size_t kMostUnfolded = 64;
+constexpr std::size_t kLeastUnfolded = 2, kMostUnfolded = 64;
+constexpr std::size_t kMostUnfoldedBytes = std::size_t{64} << 20;
 constexpr auto kAskAgain = base::milliseconds(100);
+constexpr auto kDistrusted = base::seconds(1);  // Waits so long before it asks again.
 constexpr std::string_view kEnded = "the training ended meanwhile";
 constexpr std::string_view kClosed = "the lease ended before the unit was judged";
-
-std::int64_t as_worker(base::LeaseId lease) { return static_cast<std::int64_t>(lease.value); }
-
-train::ParameterSnapshot taken_of(train::Blocks blocks, std::int64_t version) {
-  train::ParameterSnapshot out{.blocks = std::move(blocks), .version = version};
-  out.versions.resize(out.blocks.size(), version);
-  return out;
-}
 
 }  // namespace
 
@@ -45,6 +41,7 @@ OpenReport::OpenReport(OpenReport&& other) noexcept
       worker_(other.worker_),
       unit_(other.unit_),
       hub_(other.hub_),
+      opened_(other.opened_),
       worked_(other.worked_) {}
 
 OpenReport::~OpenReport() {
@@ -59,18 +56,64 @@ UnitBook::UnitBook(wire::Train spec, train::Session session, const base::Clock& 
       replication_(spec_.replicate),
       state_scale_(session.state_scale()),
       session_(std::move(session)),
-      random_(static_cast<std::uint64_t>(spec_.seed)) {}
+      audits_{.random = base::Random(static_cast<std::uint64_t>(spec_.seed))} {}
 
-train::Unit UnitBook::assign(base::LeaseId worker, const std::set<std::int32_t>& shards) {
+train::Unit UnitBook::assign(base::LeaseId worker, const std::set<std::int32_t>& shards,
+                             std::uint64_t owner, std::int64_t keeps) {
   const std::lock_guard lock(mutex_);
   if (judging_.contains(worker)) return {.kind = UnitKind::wait, .wait = kAskAgain};
+  const bool audit = can_audit(owner);
+  if (owner != 0 && !audits_.policy.may_work(owner, audit))
+    return {.kind = UnitKind::wait, .wait = kDistrusted};
   const auto now = clock_.now();
-  const auto unit = session_.training().next(as_worker(worker), now, shards);
+  auto& training = session_.training();
+  const auto unit = training.next(as_worker(worker), now, shards, owner, keeps);
+  pay_settled_checks();
+  pay_pending_at_the_end();
   if (unit.id == 0) return unit;
   assignments_[unit.id] = {worker, now};
+  choose_audit(worker, unit, owner, audit);
   // Ids grow: the first was given up long ago.
   if (assignments_.size() > kMostAssignments) assignments_.erase(assignments_.begin());
   return unit;
+}
+
+void UnitBook::choose_audit(base::LeaseId worker, const train::Unit& unit, std::uint64_t owner,
+                            bool can) {
+  const auto& training = session_.training();
+  std::erase_if(audits_.units, [&](const auto& u) {
+    return u.first == worker && training.find(as_worker(worker), u.second) == nullptr;
+  });
+  const bool fresh = unit.kind == UnitKind::train && training.original(unit.id) == 0;
+  if (fresh && owner != 0 && audits_.policy.choose(owner, can, audits_.random))
+    audits_.units.emplace(worker, unit.id);
+}
+
+// What a unit comes to must follow from the unit alone: a built-in model, the same batch for all,
+// nothing that is carried over, and no round that would wait for it.
+bool UnitBook::can_audit(std::uint64_t owner) const {
+  return owner != 0 && spec_.local_state != wire::LocalState::keep &&
+         spec_.trainer == wire::Trainer::torch && !spec_.measure &&
+         !aggregator().needs().synchronous && !codec().keeps_residual() &&
+         session_.training().others_there(owner, clock_.now());
+}
+
+bool UnitBook::is_audited(base::LeaseId worker, std::int64_t unit) const {
+  const std::lock_guard lock(mutex_);
+  if (unit != 0) return audits_.units.contains({worker, unit});
+  const auto it = audits_.units.lower_bound({worker, 0});
+  return it != audits_.units.end() && it->first == worker;
+}
+
+// Not only what will be compared: else a worker could tell what will be.
+bool UnitBook::may_be_compared(base::LeaseId worker, std::int64_t unit) const {
+  const std::lock_guard lock(mutex_);
+  return spec_.replicate > 0 || audits_.units.contains({worker, unit}) ||
+         can_audit(owner_of(worker));
+}
+
+train::Audit::Owner UnitBook::owner_of(base::LeaseId worker) const {
+  return session_.training().owner(as_worker(worker));
 }
 
 void UnitBook::use_hub(std::int64_t unit, std::size_t hub) {
@@ -97,10 +140,16 @@ void UnitBook::gone(base::LeaseId worker) {
 
 void UnitBook::seal(base::LeaseId worker) {
   const std::lock_guard lock(mutex_);
-  sealed_.insert(worker);
+  pay_[worker].sealed = true;
   if (const auto it = judging_.find(worker); it != judging_.end()) it->second.sealed = true;
-  for (auto& [unit, update] : pending_)
-    if (update.wage.lease == worker && !std::exchange(update.owed, true)) wages_.add(update.wage);
+  for (auto& [unit, comparison] : pending_)
+    for (auto& answer : comparison.answers)
+      if (answer.wage.lease == worker && !std::exchange(answer.owed, true)) wages_.add(answer.wage);
+  std::erase_if(check_wages_, [&](const auto& w) {
+    if (w.second.lease != worker) return false;
+    wages_.add(w.second);
+    return true;
+  });
 }
 
 // --- Reports ----------------------------------------------------------------------------------
@@ -108,7 +157,7 @@ void UnitBook::seal(base::LeaseId worker) {
 Result<UnitBook::Opening> UnitBook::open(base::LeaseId worker, std::int64_t unit) {
   const std::lock_guard lock(mutex_);
   if (const auto* first = verdicts_.find(worker, unit)) return Opening{.verdict = *first};
-  if (sealed_.contains(worker)) return Opening{.verdict = {false, std::string(kClosed)}};
+  if (pay_[worker].sealed) return Opening{.verdict = {false, std::string(kClosed)}};
   if (judging_.contains(worker))
     return fail(Code::unavailable, "the report of the unit is being judged", "ask again");
   const auto at = assignments_.find(unit);
@@ -119,6 +168,7 @@ Result<UnitBook::Opening> UnitBook::open(base::LeaseId worker, std::int64_t unit
     if (assigned) {
       late.hub = at->second.hub;
       assignments_.erase(at);
+      pay_[worker].counted_until = clock_.now();
     }
     return late;
   }
@@ -130,9 +180,10 @@ Result<UnitBook::Opening> UnitBook::open(base::LeaseId worker, std::int64_t unit
     return fail(Code::unavailable, fmt::format("{} wages wait to be paid", wages_.owed().size()),
                 "ask again");
   OpenReport report(*this, worker, *found);
+  report.opened_ = clock_.now();
   if (assigned) {
     report.hub_ = at->second.hub;
-    report.worked_ = clock_.now() - at->second.since;
+    report.worked_ = report.opened_ - std::max(at->second.since, pay_[worker].counted_until);
   }
   judging_.emplace(worker, ReportState{unit, found->deadline});
   session_.training().set_deadline(unit, base::kNever);
@@ -141,12 +192,22 @@ Result<UnitBook::Opening> UnitBook::open(base::LeaseId worker, std::int64_t unit
   return out;
 }
 
-// There was no verdict: the unit is its worker's as before.
+// There was no verdict: the unit is its worker's as before. A book that is in an impossible state
+// is not used any more (Run::contained).
 void UnitBook::reopen(const OpenReport& report) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (counts(report))
+      session_.training().set_deadline(report.unit().id, judging_.at(report.worker()).deadline);
+    end_judging(report.worker());
+  } catch (const std::exception&) {
+  }
+}
+
+void UnitBook::limit_wage(OpenReport& report, std::int64_t steps) const {
   const std::lock_guard lock(mutex_);
-  if (counts(report))
-    session_.training().set_deadline(report.unit().id, judging_.at(report.worker()).deadline);
-  end_judging(report.worker());
+  if (const auto most = session_.training().fair_time(report.unit().id, steps))
+    report.worked_ = std::min(report.worked_, *most);
 }
 
 void UnitBook::end_judging(base::LeaseId worker) {
@@ -167,6 +228,8 @@ UnitVerdict UnitBook::not_counted(const OpenReport& report) const {
 UnitVerdict UnitBook::close(OpenReport& report, UnitVerdict verdict) {
   if (verdict.accepted) verdict.worked = report.worked_;
   assignments_.erase(report.unit().id);
+  audits_.units.erase({report.worker(), report.unit().id});
+  pay_[report.worker()].counted_until = report.opened_;
   verdicts_.add(report.worker(), report.unit().id, verdict);
   end_judging(report.worker());
   report.book_ = nullptr;
@@ -184,17 +247,54 @@ UnitVerdict UnitBook::refuse_locked(OpenReport& report, std::string why, bool bl
   return close(report, {false, std::move(refusal.why)});
 }
 
-UnitVerdict UnitBook::evaluated(OpenReport& report, const wire::UnitDone& done) {
-  const auto metric = done.metrics.find("accuracy");
-  const auto accuracy = metric == done.metrics.end() ? 0 : metric->second;
+UnitVerdict UnitBook::give_back(OpenReport& report) {
   const std::lock_guard lock(mutex_);
   if (!counts(report)) return close(report, not_counted(report));
-  if (done.samples <= 0 || !(accuracy >= 0 && accuracy <= 1))
-    return refuse_locked(report, "a check needs samples, and an accuracy of 0 to 1", true);
-  session_.training().evaluated(report.unit().id, done.samples, done.loss, accuracy, clock_.now());
-  wages_.add(report.wage(done.epoch));
+  session_.training().give_back(report.unit().id, clock_.now());
+  return close(report, {false, "nothing was done of it"});
+}
+
+UnitVerdict UnitBook::evaluated(OpenReport& report, const wire::UnitDone& done) {
+  train::Measured measured{.samples = done.samples, .loss = done.loss, .metrics = done.metrics};
+  measured.metrics.erase(std::string(train::kLoss));  // It has a field of its own.
+  const auto there_are = spec_.validation[static_cast<std::size_t>(report.unit().shard)].samples;
+  // A script may leave some out when it loads a shard; the built-in trainer does not.
+  const bool all =
+      spec_.trainer == wire::Trainer::torch ? done.samples == there_are : done.samples <= there_are;
+  const std::lock_guard lock(mutex_);
+  if (!counts(report)) return close(report, not_counted(report));
+  if (done.samples <= 0 || !std::isfinite(done.loss))
+    return refuse_locked(report, "a check needs samples, and a loss that is finite", true);
+  if (const auto sound = train::check_metrics(measured.metrics); !sound)
+    return refuse_locked(report, fmt::format("{}: {}", sound.error().message, sound.error().hint),
+                         true);
+  if (!all)
+    return refuse_locked(
+        report,
+        fmt::format("the check is of {} samples, and {} were looked at", there_are, done.samples),
+        true);
+  const auto unit = report.unit().id;
+  check_wages_.emplace(unit, report.wage(done.epoch));
+  session_.training().evaluated(unit, std::move(measured), clock_.now());
+  const auto wrong = pay_settled_checks();
   pay_pending_at_the_end();
+  if (wrong.contains(unit)) return close(report, {false, std::string(kOthersDiffer)});
   return close(report, {true, ""});
+}
+
+std::set<std::int64_t> UnitBook::pay_settled_checks() {
+  std::set<std::int64_t> wrong;
+  for (const auto& settled : session_.training().take_settled()) {
+    const auto wage = check_wages_.extract(settled.unit);
+    if (!wage) continue;
+    if (settled.right) {
+      wages_.add(wage.mapped());
+      continue;
+    }
+    wrong.insert(settled.unit);
+    if (const auto owner = owner_of(wage.mapped().lease); owner != 0) audits_.policy.wrong(owner);
+  }
+  return wrong;
 }
 
 UnitVerdict UnitBook::initialised(OpenReport& report, const wire::UnitDone& done,
@@ -204,79 +304,6 @@ UnitVerdict UnitBook::initialised(OpenReport& report, const wire::UnitDone& done
   layout_ = std::make_shared<train::Layout>(std::move(layout));
   session_.training().initialised(report.unit().id, clock_.now());
   wages_.add(report.wage(done.epoch));
-  return close(report, {true, ""});
-}
-
-UnitVerdict UnitBook::judge(OpenReport& report, PendingUpdate update,
-                            std::optional<train::Blocks> base) {
-  std::optional<PendingUpdate> original;
-  {
-    const std::lock_guard lock(mutex_);
-    if (auto verdict = begin_judging(report, update, std::move(base), original)) return *verdict;
-  }
-  // Both are read as a whole: not under the lock.
-  const bool agreed =
-      train::Replication::agree(original->contribution.update, update.contribution.update);
-  const std::lock_guard lock(mutex_);
-  return compared(report, *std::move(original), update, agreed);
-}
-
-// Without a verdict it is to be compared with `original`, which nobody else has meanwhile.
-std::optional<UnitVerdict> UnitBook::begin_judging(OpenReport& report, PendingUpdate& update,
-                                                   std::optional<train::Blocks> base,
-                                                   std::optional<PendingUpdate>& original) {
-  if (!counts(report)) return close(report, not_counted(report));
-  const auto now = clock_.now();
-  auto& training = session_.training();
-  const auto& unit = report.unit();
-  if (auto refusal = session_.judge(update.claim, version_, now))
-    return close(report, {false, std::move(refusal->why)});
-  if (aggregator().needs().base) {
-    if (!base) return refuse_locked(report, "its base is not known any more", true);
-    update.contribution.update.base = *base;
-  }
-  if (const auto id = training.original(unit.id); id != 0) {
-    if (update.claim.evidence.steps != unit.steps || update.claim.base != unit.version)
-      return refuse_locked(report, "a part, or another base, proves nothing", false);
-    auto& entry = pending_.at(id);
-    CHECK(!entry.comparing);
-    original = std::move(entry);  // Its wage stays: it is paid if the training ends meanwhile.
-    entry.comparing = true;
-    return std::nullopt;
-  }
-  if (base && wants_comparison(update, now)) {
-    const auto version = update.claim.base;
-    kept_.try_emplace(version, taken_of(*std::move(base), version));
-    training.hold(unit.id, version, now);
-    pending_.emplace(unit.id, std::move(update));
-  } else {
-    accept(std::move(update));
-  }
-  return close(report, {true, ""});
-}
-
-bool UnitBook::wants_comparison(const PendingUpdate& update, base::Time now) {
-  const auto& training = session_.training();
-  const auto& claim = update.claim;
-  return spec_.replicate > 0 && claim.base > 0 && claim.evidence.steps == claim.unit.steps &&
-         training.active(now) > 1 &&
-         replication_.check(training.workers().at(claim.worker).streak, random_);
-}
-
-// Two answers to the same unit, from the same parameters: both are right, or neither is believed.
-UnitVerdict UnitBook::compared(OpenReport& report, PendingUpdate original,
-                               const PendingUpdate& second, bool agreed) {
-  if (const auto entry = pending_.extract(original.claim.unit.id))
-    original.owed = entry.mapped().owed;
-  if (!counts(report)) return close(report, not_counted(report));
-  const auto now = clock_.now();
-  session_.training().replicated(report.unit().id, agreed, now);
-  if (!agreed) {
-    session_.training().reject(original.claim.unit.id, now);
-    return close(report, {false, "another worker came to another result"});
-  }
-  accept(std::move(original));
-  wages_.add(second.wage);
   return close(report, {true, ""});
 }
 
@@ -304,21 +331,16 @@ void UnitBook::accept(PendingUpdate update) {
   waiting_.push_back(std::move(update.contribution));
 }
 
-void UnitBook::accept_uncompared() {
-  if (spec_.replicate == 0) return;
-  const std::lock_guard lock(mutex_);
-  for (const auto id : session_.training().unchecked(clock_.now()))
-    if (const auto it = pending_.find(id); it != pending_.end() && !it->second.comparing)
-      accept(std::move(pending_.extract(it).mapped()));
-}
-
 // Whoever waits for a comparison was told that the work is accepted, and nobody will compare it
 // now.
 void UnitBook::pay_pending_at_the_end() {
   if (!session_.training().state().finished) return;
-  for (const auto& [unit, update] : pending_)
-    if (!update.owed) wages_.add(update.wage);
+  for (const auto& [unit, comparison] : pending_)
+    for (const auto& answer : comparison.answers)
+      if (!answer.owed) wages_.add(answer.wage);
   pending_.clear();
+  for (const auto& [unit, wage] : check_wages_) wages_.add(wage);
+  check_wages_.clear();
 }
 
 // --- Wages ------------------------------------------------------------------------------------
@@ -346,7 +368,9 @@ bool UnitBook::crowded() const {
 }
 
 bool UnitBook::crowded_locked() const {
-  return waiting_.size() >= session_.training().plan().arity + kMostUnfolded;
+  const auto fit = kMostUnfoldedBytes / std::max<std::size_t>(layout_->size() * sizeof(float), 1);
+  return waiting_.size() >=
+         session_.training().plan().arity + std::clamp(fit, kLeastUnfolded, kMostUnfolded);
 }
 
 std::vector<Contribution> UnitBook::take_batch() {
@@ -449,6 +473,10 @@ void UnitBook::restore(SnapshotHead head, const train::ParameterSnapshot& parame
   const std::lock_guard lock(mutex_);
   layout_ = std::make_shared<train::Layout>(std::move(head.layout));
   version_ = head.version;
+  // Who was never answered asks again.
+  for (const auto& wage : head.owed)
+    if (wage.unit != 0)
+      verdicts_.add(wage.lease, wage.unit, {.accepted = true, .worked = wage.worked});
   wages_.restore(std::move(head.owed), head.next_wage, paid_through);
   // The versions under check are gone; what was saved is checked instead.
   for (auto& check : head.training.checks) check.version = version_;

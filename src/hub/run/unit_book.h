@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -18,12 +19,22 @@
 #include "hub/run/verdicts.h"
 #include "hub/run/wages.h"
 #include "hub/stores/store.h"
+#include "train/audit.h"
+#include "train/opinions.h"
 #include "train/session.h"
 #include "wire/api/training.h"
 
 namespace souk::hub {
 
 class UnitBook;
+
+// A worker as the training knows it.
+inline std::int64_t as_worker(base::LeaseId lease) {
+  return static_cast<std::int64_t>(lease.value);
+}
+
+// Why a unit was not accepted that others did as well.
+inline constexpr std::string_view kOthersDiffer = "another worker came to another result";
 
 // A report that is being judged. While it is open the unit stays its worker's: it does not expire,
 // a worker that asks for another unit waits, and one that leaves does so afterwards; the same
@@ -40,7 +51,9 @@ class OpenReport {
   // The hub that was to carry the update, if one was.
   [[nodiscard]] std::optional<std::size_t> hub() const { return hub_; }
   // What is owed if the unit is accepted, for the epoch of the lease that the report names.
-  [[nodiscard]] Wage wage(std::int32_t epoch) const { return {0, worker_, epoch, worked_}; }
+  [[nodiscard]] Wage wage(std::int32_t epoch) const {
+    return {0, worker_, epoch, worked_, unit_.id};
+  }
 
  private:
   friend class UnitBook;
@@ -49,6 +62,7 @@ class OpenReport {
   base::LeaseId worker_;
   train::Unit unit_;
   std::optional<std::size_t> hub_;
+  base::Time opened_;
   base::Duration worked_;
 };
 
@@ -56,9 +70,15 @@ class OpenReport {
 struct PendingUpdate {
   Contribution contribution;
   train::Session::Claim claim;
-  Wage wage;               // Without a number until it is owed.
-  bool comparing = false;  // In the book: its update is elsewhere, being compared.
-  bool owed = false;       // Its wage is owed already, whatever the comparison says.
+  Wage wage;          // Without a number until it is owed.
+  bool owed = false;  // Its wage is owed already, whatever a comparison says.
+};
+
+// A unit that several owners do from the same parameters, and what they came to.
+struct Comparison {
+  std::vector<PendingUpdate> answers;  // The first is whose unit it was.
+  train::Opinions opinions;
+  bool comparing = false;  // The contributions are elsewhere, being compared.
 };
 
 // The book of a training's units: what was given out, which reports are being judged, which updates
@@ -74,8 +94,15 @@ class UnitBook {
 
   // --- Giving out -----------------------------------------------------------------------------
 
-  // Something to do for `worker`, who holds these shards.
-  train::Unit assign(base::LeaseId worker, const std::set<std::int32_t>& shards);
+  // Something to do for `worker`, who holds these shards, whose machine is `owner`'s (0: not
+  // known), and who still works on the unit `keeps` (train/training.h). Some units are done again
+  // by other owners: which ones is drawn here (train/audit.h).
+  train::Unit assign(base::LeaseId worker, const std::set<std::int32_t>& shards,
+                     std::uint64_t owner = 0, std::int64_t keeps = 0);
+  // Is another owner to do this unit as well, or, without one, any that the worker has?
+  [[nodiscard]] bool is_audited(base::LeaseId worker, std::int64_t unit = 0) const;
+  // May what comes of this unit be compared with what another owner comes to?
+  [[nodiscard]] bool may_be_compared(base::LeaseId worker, std::int64_t unit) const;
   // Its update goes to this hub.
   void use_hub(std::int64_t unit, std::size_t hub);
   // May the worker send pieces of this unit's update?
@@ -97,9 +124,15 @@ class UnitBook {
   // `unavailable`: the report is being judged already, or too much is waiting to be paid or folded.
   base::Result<Opening> open(base::LeaseId worker, std::int64_t unit);
 
+  // `steps` of the unit were done: its wage is at most what so many are worth at the pace of this
+  // worker and of others. Before wage() is asked.
+  void limit_wage(OpenReport& report, std::int64_t steps) const;
+
   // Each of these gives the unit's verdict, once: it closes the report. A unit that does not count
   // any more, because the training ended meanwhile, is not accepted.
   wire::UnitVerdict refuse(OpenReport& report, std::string why, bool blame = true);
+  // Nothing was done of it: it goes to another, and is nobody's fault.
+  wire::UnitVerdict give_back(OpenReport& report);
   wire::UnitVerdict evaluated(OpenReport& report, const wire::UnitDone& done);
   wire::UnitVerdict initialised(OpenReport& report, const wire::UnitDone& done,
                                 train::Layout layout);
@@ -184,7 +217,15 @@ class UnitBook {
     bool sealed = false;
   };
 
+  struct WorkerPay {
+    bool sealed = false;  // Its lease is about to close.
+    // Until then its time belongs to units that it has reported: with two units it is not paid
+    // twice for it.
+    base::Time counted_until;
+  };
+
   // These require mutex_.
+  void choose_audit(base::LeaseId worker, const train::Unit& unit, std::uint64_t owner, bool can);
   [[nodiscard]] bool counts(const OpenReport& report) const;
   [[nodiscard]] bool wants_comparison(const PendingUpdate& update, base::Time now);
   [[nodiscard]] bool crowded_locked() const;
@@ -196,9 +237,15 @@ class UnitBook {
   void pay_pending_at_the_end();
   std::optional<wire::UnitVerdict> begin_judging(OpenReport& report, PendingUpdate& update,
                                                  std::optional<train::Blocks> base,
-                                                 std::optional<PendingUpdate>& original);
-  wire::UnitVerdict compared(OpenReport& report, PendingUpdate original,
-                             const PendingUpdate& second, bool agreed);
+                                                 std::vector<Contribution>& others);
+  wire::UnitVerdict compared(OpenReport& report, PendingUpdate answer,
+                             std::vector<Contribution> others, const std::vector<bool>& agrees);
+  wire::UnitVerdict decided(OpenReport& report, std::int64_t unit, Comparison comparison);
+  void undecided(std::int64_t unit, const Comparison& comparison);
+  // Gives the units that were not paid, as others came to something else.
+  std::set<std::int64_t> pay_settled_checks();
+  [[nodiscard]] train::Audit::Owner owner_of(base::LeaseId worker) const;
+  [[nodiscard]] bool can_audit(std::uint64_t owner) const;
 
   void reopen(const OpenReport& report) noexcept;
 
@@ -209,15 +256,23 @@ class UnitBook {
 
   mutable std::mutex mutex_;  // Guards what follows.
   train::Session session_;    // Its aggregator and codec never change.
-  base::Random random_;       // Which units are done twice.
+  // Which units are done twice.
+  struct Audits {
+    base::Random random;
+    train::Audit policy = train::Audit();
+    std::set<std::pair<base::LeaseId, std::int64_t>> units =
+        {};  // That another owner does as well.
+  };
+  Audits audits_;
   std::shared_ptr<const train::Layout> layout_ = std::make_shared<train::Layout>();
   std::int64_t version_ = 0;
   std::map<std::int64_t, train::ParameterSnapshot> kept_;  // Versions under check or comparison.
   std::map<std::int64_t, Assignment> assignments_;         // By unit.
   std::map<base::LeaseId, ReportState> judging_;
-  std::set<base::LeaseId> sealed_;
-  std::map<std::int64_t, PendingUpdate> pending_;  // Until another worker comes to the same.
-  std::vector<Contribution> waiting_;              // Accepted, not yet folded.
+  std::map<base::LeaseId, WorkerPay> pay_;
+  std::map<std::int64_t, Comparison> pending_;  // By unit, until two owners came to the same.
+  std::map<std::int64_t, Wage> check_wages_;    // By unit, until others have confirmed the check.
+  std::vector<Contribution> waiting_;           // Accepted, not yet folded.
   Verdicts verdicts_;
   Wages wages_;
 };

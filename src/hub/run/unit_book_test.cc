@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hub/run/plan.h"
+#include "wire/api_json.h"
 
 namespace souk::hub {
 namespace {
@@ -144,6 +145,24 @@ TEST_F(UnitBookTest, NoMoreIsAcceptedThanCanWaitForAFold) {
   EXPECT_EQ(book_.take_batch().front().id, first);
 }
 
+TEST_F(UnitBookTest, WhoseWageASnapshotKeepsHearsTheVerdictInTheNextLife) {
+  begin();
+  const auto unit = book_.assign(kAnn, {}).id;
+  auto opening = open(kAnn, unit);
+  const auto first = book_.judge(*opening.report, update(*opening.report), std::nullopt);
+  ASSERT_TRUE(first.accepted);
+  SavedParameters parameters;
+  auto head = wire::from_json<SnapshotHead>(wire::to_json(book_.head(parameters)));
+  ASSERT_TRUE(head);
+  UnitBook next_life{spec(), *train::Session::make(session_of(spec(), 2)), clock_};
+  next_life.restore(*std::move(head), {}, 0);
+  const auto again = next_life.open(kAnn, unit);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->report);
+  EXPECT_TRUE(again->verdict.accepted);
+  EXPECT_EQ(again->verdict.worked, first.worked);
+}
+
 TEST_F(UnitBookTest, NoMoreIsAcceptedThanCanBeOwed) {
   begin();
   SavedParameters parameters;
@@ -156,6 +175,42 @@ TEST_F(UnitBookTest, NoMoreIsAcceptedThanCanBeOwed) {
   EXPECT_EQ(book_.open(kAnn, unit.id).error().code, Code::unavailable);
   book_.acknowledge(1);
   EXPECT_TRUE(open(kAnn, unit.id).report);
+}
+
+// A worker fetches the next unit while it computes one. What it is paid is never more than the time
+// that passed, whatever it keeps and whenever it reports.
+TEST_F(UnitBookTest, AWorkerWithTwoUnitsIsPaidForNoTimeTwice) {
+  begin();
+  const auto start = clock_.now();
+  const auto began = book_.owed().size();
+  auto unit = book_.assign(kAnn, {});
+  for (int i = 0; i < 5; ++i) {
+    const auto ahead = book_.assign(kAnn, {}, 0, unit.id);
+    ASSERT_EQ(ahead.kind, UnitKind::train);
+    clock_.advance(base::seconds(10));
+    auto opening = open(kAnn, unit.id);
+    clock_.advance(base::seconds(2));  // The next is computed while this is judged.
+    EXPECT_TRUE(book_.judge(*opening.report, update(*opening.report), std::nullopt).accepted);
+    unit = ahead;
+  }
+  base::Duration paid;
+  const auto owed = book_.owed();
+  for (auto i = began; i < owed.size(); ++i) paid = paid + owed[i].worked;
+  EXPECT_EQ(owed.size() - began, 5u);
+  EXPECT_EQ(paid, base::seconds(5 * 12 - 2));
+  EXPECT_LE(paid, clock_.now() - start);
+}
+
+TEST_F(UnitBookTest, TimeOfARefusedUnitIsNotPaidWithTheNext) {
+  begin();
+  const auto a = book_.assign(kAnn, {}), b = book_.assign(kAnn, {}, 0, a.id);
+  clock_.advance(base::seconds(10));
+  auto first = open(kAnn, a.id);
+  EXPECT_FALSE(book_.refuse(*first.report, "no").accepted);
+  clock_.advance(base::seconds(3));
+  auto second = open(kAnn, b.id);
+  EXPECT_EQ(book_.judge(*second.report, update(*second.report), std::nullopt).worked,
+            base::seconds(3));
 }
 
 }  // namespace

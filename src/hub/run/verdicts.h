@@ -10,8 +10,8 @@
 namespace souk::hub {
 
 // The first verdict about each of the latest units, so that a report that is sent again gets the
-// same answer. In memory only: after a crash the units of an earlier life are unknown. Not
-// thread-safe: part of the book of units.
+// same answer. In memory only: of an earlier life of the process those are known whose wages its
+// snapshot says are owed. Not thread-safe: part of the book of units.
 class Verdicts {
  public:
   static constexpr std::size_t kMost = 10'000;

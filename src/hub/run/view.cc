@@ -10,18 +10,39 @@ wire::TrainingState state_of(const train::TrainingState& s) {
   return s.initialised ? wire::TrainingState::training : wire::TrainingState::waiting;
 }
 
+std::optional<double> of(const train::Metrics& metrics, std::string_view name) {
+  const auto it = metrics.find(std::string(name));
+  return it == metrics.end() ? std::nullopt : std::optional(it->second);
+}
+
 wire::TrainRow row_of(const train::EpochRow& r) {
-  return {.epoch = r.epoch,
-          .at = r.at,
-          .samples = r.samples,
-          .version = r.version,
-          .loss = r.loss,
-          .validation_loss = r.validation_loss,
-          .accuracy = r.accuracy,
-          .mean = r.mean(),
-          .low = r.low,
-          .high = r.high,
-          .workers = r.workers};
+  wire::TrainRow out{.epoch = r.epoch,
+                     .at = r.at,
+                     .samples = r.samples,
+                     .version = r.version,
+                     .loss = r.loss,
+                     .validation_loss = r.validation_loss,
+                     .accuracy = of(r.metrics, train::kAccuracy),
+                     .workers = r.workers,
+                     .metrics = r.metrics};
+  if (r.figures > 0) {
+    out.mean = r.mean();
+    out.low = r.low;
+    out.high = r.high;
+  }
+  return out;
+}
+
+std::optional<wire::TrainFigure> figure_of(const train::Training& training) {
+  if (training.figure().empty()) return std::nullopt;
+  const auto& plan = training.plan();
+  wire::TrainFigure out{.name = std::string(training.figure())};
+  out.below = plan.target ? plan.target->at_most : train::less_is_better(out.name).value_or(false);
+  const auto& rows = training.state().rows;
+  if (rows.empty()) return out;
+  out.value = out.name == train::kLoss ? std::optional(rows.back().validation_loss)
+                                       : of(rows.back().metrics, out.name);
+  return out;
 }
 
 }  // namespace
@@ -43,8 +64,10 @@ wire::Training view_of(const wire::Train& spec, const train::Session& session, s
                      .workers = training.active(now),
                      .wasted_steps = s.wasted_steps,
                      .useful_steps = s.useful_steps};
-  if (!s.rows.empty()) out.accuracy = s.rows.back().accuracy;
-  if (spec.target) out.target = spec.target->accuracy;
+  if (!s.rows.empty()) out.accuracy = of(s.rows.back().metrics, train::kAccuracy);
+  if (spec.target) out.target = spec.target->value();
+  out.figure = figure_of(training);
+  if (s.finished) out.confirmed = s.confirmed;
   if (out.progress > 0.01 && !s.finished)
     out.left = Duration(static_cast<std::int64_t>(static_cast<double>(out.elapsed.us) *
                                                   (1 - out.progress) / out.progress));

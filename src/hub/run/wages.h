@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/fields.h"
@@ -17,7 +19,9 @@ struct Wage {
   base::LeaseId lease;
   std::int32_t epoch = 0;  // Of the lease.
   base::Duration worked;
-  SOUK_FIELDS(Wage, number, lease, epoch, worked)
+  std::int64_t unit = 0;  // That was accepted; 0 in snapshots from before it was kept.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"unit"};
+  SOUK_FIELDS(Wage, number, lease, epoch, worked, unit)
   bool operator==(const Wage&) const = default;
 };
 

@@ -45,7 +45,7 @@ class RunTest : public ::testing::Test {
   // As after a crash: everything but the disk is gone.
   void open() {
     run_.reset();
-    auto opened = hub::Run::open(spec_, 2, *blobs_, clock_,
+    auto opened = hub::Run::open(spec_, workers_, *blobs_, clock_,
                                  {.pointer = (folder_ / pointer_).string(),
                                   .snapshot_updates = 2,
                                   .hubs = hubs_.get(),
@@ -106,6 +106,7 @@ class RunTest : public ::testing::Test {
   std::filesystem::path folder_;
   std::filesystem::path pointer_ = "pointer";  // Below folder_.
   std::int64_t paid_through_ = 0;
+  std::int32_t workers_ = 2;
   base::FakeClock clock_{base::Time(1'000'000'000)};
   std::unique_ptr<blob::Store> blobs_;
   wire::Train spec_;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/file.h"
+#include "job/train/formats/format.h"
 #include "wire/json.h"
 #include "wire/safetensors.h"
 
@@ -42,11 +43,6 @@ Result<train::Dataset> parse_lists(std::string_view json, std::int64_t label) {
   return out;
 }
 
-void append(train::Dataset& to, const train::Dataset& from) {
-  to.x += from.x;
-  to.y.insert(to.y.end(), from.y.begin(), from.y.end());
-}
-
 Result<LoadedData> load_mnist(const std::string& folder) {
   const auto part = [&](const std::string& name) -> Result<train::Dataset> {
     SOUK_ASSIGN(const auto images, read(folder + "/data/" + name + "-images-idx3-ubyte"));
@@ -67,53 +63,42 @@ Result<LoadedData> load_fashion(const std::string& folder) {
     std::vector<std::int64_t> first, rest;
     for (std::int64_t i = 0; i < all.samples(); ++i)
       (i < kFashionTrain ? first : rest).push_back(i);
-    append(out.train, all.pick(first));
-    append(out.test, all.pick(rest));
+    SOUK_TRY(append(out.train, all.pick(first)));
+    SOUK_TRY(append(out.test, all.pick(rest)));
   }
   return out;
 }
 
 Result<train::Dataset> load_files(const DataSource& source, const std::vector<std::string>& paths,
-                                  const std::vector<std::string>& names = {}) {
-  std::vector<std::string> content;
+                                  train::Words& words) {
+  SOUK_ASSIGN(const auto* format, find_format(source.format));
+  std::vector<DataFile> files;
   for (const auto& path : paths) {
-    SOUK_ASSIGN(auto bytes, read(path));
-    content.push_back(std::move(bytes));
+    files.push_back({path, {}});
+    if (format->folders) continue;
+    SOUK_ASSIGN(files.back().bytes, read(path));
   }
-  auto parsed = [&]() -> Result<train::Dataset> {
-    if (source.format == "idx") {
-      if (content.size() != 2)
-        return bad("idx data is a file of images and one of labels", "give a list of two files");
-      return train::parse_idx(content[0], content[1]);
-    }
-    std::string all;
-    for (const auto& piece : content) all += piece;
-    if (source.format == "cifar10") return train::parse_cifar10(all);
-    if (source.format == "csv") return train::parse_csv(all, source.label, names);
-    return train::parse_text(std::move(all));
-  }();
-  if (!parsed)
-    return bad(fmt::format("{}: {}", paths.front(), parsed.error().message), parsed.error().hint);
-  if (parsed->samples() == 0) return bad(fmt::format("{} has no samples", paths.front()));
-  return parsed;
+  SOUK_ASSIGN(auto out, format->read(source, files, words));
+  if (out.samples() == 0) return bad(fmt::format("{} has no samples", paths.front()));
+  return out;
 }
 
 // The last tenth of a shuffled order, or of the text.
-LoadedData hold_out(const train::Dataset& all) {
+Result<LoadedData> hold_out(const train::Dataset& all) {
   auto tenths = train::split(all, 10, 1);
   LoadedData out{.train = tenths.front(), .test = tenths.back()};
-  for (std::size_t i = 1; i + 1 < tenths.size(); ++i) append(out.train, tenths[i]);
+  for (std::size_t i = 1; i + 1 < tenths.size(); ++i) SOUK_TRY(append(out.train, tenths[i]));
   return out;
 }
 
 // As the trainer counts them: text is read in windows.
 std::int64_t samples_of(const train::Dataset& shard, std::int64_t context) {
-  if (!shard.shape.empty()) return shard.samples();
+  if (!shard.is_text()) return shard.samples();
   return std::max<std::int64_t>(1, (shard.samples() - 1) / context);
 }
 
 // What the trainer must know of the data. Text has no shape. Numbers are scaled by the trainer, so
-// that `souk predict` takes them raw.
+// that `souk predict` takes them raw and gives amounts in their own unit.
 std::map<std::string, std::string> config_of(const LoadedData& data) {
   std::map<std::string, std::string> out;
   if (!data.train.shape.empty()) out["input"] = wire::to_json(data.train.shape);
@@ -123,7 +108,14 @@ std::map<std::string, std::string> config_of(const LoadedData& data) {
     out["std"] = wire::to_json(scaling.deviation);
   }
   if (!data.train.names.empty()) out["labels"] = wire::to_json(data.train.names);
-  out["classes"] = std::to_string(std::max(data.train.classes(), data.test.classes()));
+  if (data.train.amounts.empty()) {
+    out["classes"] = std::to_string(std::max(data.train.classes(), data.test.classes()));
+    return out;
+  }
+  const auto scaling = train::amount_scaling_of(data.train);
+  out["task"] = "\"regression\"";
+  out["target_mean"] = wire::to_json(scaling.mean);
+  out["target_std"] = wire::to_json(scaling.deviation);
   return out;
 }
 
@@ -165,9 +157,10 @@ Result<const BuiltInData*> find_built_in(std::string_view name) {
 
 Result<LoadedData> load_data(const DataSource& source, const FetchData& fetch) {
   if (source.built_in.empty()) {
-    SOUK_ASSIGN(auto train, load_files(source, source.train));
+    train::Words words;
+    SOUK_ASSIGN(auto train, load_files(source, source.train, words));
     if (source.test.empty()) return hold_out(train);
-    SOUK_ASSIGN(auto test, load_files(source, source.test, train.names));
+    SOUK_ASSIGN(auto test, load_files(source, source.test, words));
     if (train.shape != test.shape) return bad("test and training samples differ in shape");
     return LoadedData{std::move(train), std::move(test)};
   }
@@ -182,8 +175,12 @@ std::string shard_file(const train::Dataset& shard) {
   std::vector<wire::SafeTensor> tensors{{.name = "x", .dtype = shard.dtype, .shape = shape}};
   if (!shard.y.empty())
     tensors.push_back({.name = "y", .dtype = "I64", .shape = {shard.samples()}});
+  if (!shard.amounts.empty())
+    tensors.push_back({.name = "y", .dtype = "F32", .shape = {shard.samples()}});
   auto out = wire::safetensors_head(std::move(tensors)) + shard.x;
   out.append(reinterpret_cast<const char*>(shard.y.data()), shard.y.size() * sizeof(std::int64_t));
+  out.append(reinterpret_cast<const char*>(shard.amounts.data()),
+             shard.amounts.size() * sizeof(float));
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "blob/folder.h"
 #include "job/packing.h"
 #include "train/dataset.h"
+#include "train/table.h"
 #include "wire/api/training.h"
 
 // From the data that a job file names to shards in a store: the same for `souk run`, which then
@@ -21,10 +22,13 @@ namespace souk::job {
 // Data as a job file names it: a built-in set, or files of a known format.
 struct DataSource {
   std::string built_in;            // mnist, fashion-mnist; empty: the files below.
-  std::string format;              // idx, cifar10, csv, text
+  std::string format;              // formats/format.h
   std::vector<std::string> train;  // idx: images, labels.
   std::vector<std::string> test;   // Empty: a tenth of the training data.
-  std::string label;               // csv: its column.
+  // Of tables: the column of classes, or that of amounts, and what the others are.
+  std::string label, target;
+  std::map<std::string, train::ColumnKind> columns = {};
+  std::string text;  // jsonl: the field of text.
 };
 
 struct BuiltInData {
@@ -49,7 +53,7 @@ struct LoadedData {
 // a tenth is held out. There is at least one sample of each.
 [[nodiscard]] base::Result<LoadedData> load_data(const DataSource& source, const FetchData& fetch);
 
-// A shard's file: safetensors with x and, but for text, y.
+// A shard's file: safetensors with x and, but for text, y: labels (I64) or amounts (F32).
 [[nodiscard]] std::string shard_file(const train::Dataset& shard);
 
 inline constexpr std::int32_t kMostShards = 512;  // Of a training, validation included.

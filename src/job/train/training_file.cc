@@ -7,6 +7,9 @@
 
 #include "job/file_keys.h"
 #include "job/program.h"
+#include "job/train/formats/format.h"
+#include "job/train/training_target.h"
+#include "train/codecs/codec.h"
 
 namespace souk::job {
 namespace {
@@ -27,14 +30,17 @@ std::string model_names() {
   return out;
 }
 
-// "data: mnist", or {format: csv, train: a.csv, test: b.csv, label: price}.
+// "data: mnist", or {format: csv, train: a.csv, test: b.csv, label: kind}.
 struct DataKeys {
   std::string format;
   wire::AnyJson train;  // A file or several.
   std::optional<wire::AnyJson> test;
-  std::string label;
-  static constexpr auto optional_fields = std::array<std::string_view, 1>{"label"};
-  SOUK_FIELDS(DataKeys, format, train, test, label)
+  std::string label, target;
+  std::map<std::string, train::ColumnKind> columns;
+  std::string text;
+  static constexpr auto optional_fields =
+      std::array<std::string_view, 3>{"label", "target", "text"};
+  SOUK_FIELDS(DataKeys, format, train, test, label, target, columns, text)
 };
 
 struct RateKeys {  // "lr: 0.05", or {start: 0.05, end: 0.005}: along a cosine.
@@ -58,9 +64,11 @@ struct TrainingKeys {
   std::optional<wire::AnyJson> rule;  // "fedbuff", or {name: fedbuff, buffer: 4}.
   std::optional<std::string> codec;
   std::optional<std::int32_t> epochs;
-  std::optional<wire::TrainTarget> target;
+  std::optional<wire::AnyJson> target;  // training_target.h
   std::optional<std::int32_t> batch;
   std::optional<wire::AnyJson> lr;
+  std::optional<std::int32_t> local_batch;
+  std::optional<wire::LocalState> local_state;
   std::optional<std::int32_t> local_steps;
   std::optional<std::int32_t> shards;
   std::optional<ValidateKeys> validate;
@@ -69,7 +77,8 @@ struct TrainingKeys {
   std::optional<std::int64_t> seed;
   std::map<std::string, wire::AnyJson> options;  // For the trainer, as they are.
   SOUK_FIELDS(TrainingKeys, trainer, model, script, data, rule, codec, epochs, target, batch, lr,
-              local_steps, shards, validate, validators, replicate, seed, options)
+              local_batch, local_state, local_steps, shards, validate, validators, replicate, seed,
+              options)
 };
 
 base::Result<std::vector<std::string>> files_of(const wire::AnyJson& json, const PathRules& rules,
@@ -93,12 +102,28 @@ base::Result<DataSource> data_of(const TrainingKeys& keys, const PathRules& rule
     return DataSource{.built_in = *std::move(name)};
   auto read = wire::from_json<DataKeys>(keys.data->text);
   if (!read) return std::unexpected(at(std::move(read).error(), "data"));
-  const auto formats = {"idx", "cifar10", "csv", "text"};
-  if (std::ranges::find(formats, read->format) == formats.end())
-    return std::unexpected(at({base::Code::invalid, "'" + read->format + "' is no known format",
-                               "use idx, cifar10, csv or text"},
-                              "data.format"));
-  DataSource out{.format = read->format, .label = read->label};
+  const auto format = find_format(read->format);
+  if (!format) return std::unexpected(at(format.error(), "data.format"));
+  const auto wrong = [&](std::string_view key, std::string hint) {
+    return std::unexpected(at(
+        {base::Code::invalid, fmt::format("{} data has no {}", read->format, key), std::move(hint)},
+        fmt::format("data.{}", key)));
+  };
+  const bool table = read->format == "csv" || read->format == "jsonl";
+  if (!table && !read->columns.empty()) return wrong("columns", "columns are of csv and jsonl");
+  if (!table && !read->target.empty() && read->format != "npz")
+    return wrong("target", "amounts are in csv, jsonl and npz");
+  if (read->format != "jsonl" && !read->text.empty())
+    return wrong("text", "text: is a field of jsonl; for plain text use format: text");
+  if (!read->label.empty() && !read->target.empty())
+    return std::unexpected(at({base::Code::invalid, "there is a label and a target",
+                               "give label: for classes, or target: for amounts"},
+                              "data.target"));
+  DataSource out{.format = read->format,
+                 .label = read->label,
+                 .target = read->target,
+                 .columns = read->columns,
+                 .text = read->text};
   SOUK_ASSIGN(out.train, files_of(read->train, rules, "data.train"));
   if (read->test) {
     SOUK_ASSIGN(out.test, files_of(*read->test, rules, "data.test"));
@@ -130,6 +155,9 @@ base::Result<> check_trainer(const TrainingKeys& keys, const ProgramKeys& progra
                  "give script: FILE with trainer: python, or model: NAME with trainer: torch",
                  "script");
   if (!python && !keys.model) return wrong("a training needs a model", model_names(), "model");
+  if (!python && program.setup)
+    return wrong("a built-in model has nothing to set up",
+                 "drop setup:, or bring a trainer of your own with trainer: python", "setup");
   if (program.run)
     return wrong("a training runs its trainer, nothing else", "drop run:, or kind: train", "run");
   return {};
@@ -188,10 +216,14 @@ base::Result<> read_training(const boost::json::object& file, const PathRules& r
   SOUK_TRY(read_aggregator(keys, train));
   SOUK_ASSIGN(training.data, data_of(keys, rules));
   SOUK_TRY(read_rate(keys, train));
-  train.codec = keys.codec.value_or(train.codec);
+  train.codec = keys.codec.value_or(std::string(train::kAutoCodec));
   train.epochs = keys.epochs.value_or(10);
-  train.target = keys.target;
+  if (keys.target) {
+    SOUK_ASSIGN(train.target, read_target(*keys.target));
+  }
   train.batch = keys.batch.value_or(train.batch);
+  train.local_batch = keys.local_batch.value_or(train.local_batch);
+  train.local_state = keys.local_state;
   train.local_steps = keys.local_steps.value_or(0);
   train.validators = keys.validators.value_or(std::vector<std::string>{});
   train.replicate = keys.replicate.value_or(0);

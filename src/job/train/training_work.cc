@@ -8,8 +8,10 @@
 #include "job/program.h"
 #include "job/train/training_data.h"
 #include "job/train/training_file.h"
+#include "job/train/training_target.h"
 #include "train/aggregators/aggregator.h"
 #include "train/codecs/codec.h"
+#include "train/training_plan.h"
 #include "train/validators/validator.h"
 
 namespace souk::job {
@@ -23,18 +25,37 @@ base::Failure wrong(std::string message, std::string hint, std::string_view fiel
 // Numbers are in their range.
 base::Result<> check_settings(const wire::Train& train) {
   const std::initializer_list<std::tuple<std::string_view, double, double, double>> numbers{
-      {"epochs", train.epochs, 1, 100'000},
-      {"batch", train.batch, 1, 1'000'000},
+      {"epochs", train.epochs, 1, train::kMostEpochs},
+      {"batch", train.batch, 1, train::kMostBatch},
       {"lr", train.lr, 1e-9, 1e3},
       {"lr_end", train.lr_end.value_or(train.lr), 0, 1e3},
-      {"local_steps", train.local_steps, 0, 1'000'000},
-      {"validations", train.validations, 1, 100},
-      {"replicate", train.replicate, 0, 1},
-      {"target.accuracy", train.target ? train.target->accuracy : 0, 0, 1}};
+      {"local_batch", train.local_batch, 1, train::kMostBatch},
+      {"local_steps", train.local_steps, 0, train::kMostUnitSteps},
+      {"validations", train.validations, 1, train::kMostValidations},
+      {"replicate", train.replicate, 0, 1}};
   for (const auto& [name, value, low, high] : numbers)
     if (!(value >= low && value <= high))
       return wrong(fmt::format("{} is {}", name, value), fmt::format("use {} to {}", low, high),
                    name);
+  if (train.local_state == wire::LocalState::keep && train.replicate > 0)
+    return wrong("local_state is keep and some units are done twice",
+                 "use local_state: fresh, or replicate: 0", "local_state");
+  if (auto target = check_target(train); !target)
+    return wrong(target.error().message, target.error().hint, target.error().field);
+  return {};
+}
+
+// Each shard has some, and their sum stays within what can be counted.
+base::Result<> check_samples(const std::vector<wire::TrainShard>& shards) {
+  auto left = train::kMostSamples;
+  for (const auto& shard : shards) {
+    if (shard.samples < 1) return wrong("a shard without samples", "leave it out", "shards");
+    if (shard.samples > left)
+      return wrong(fmt::format("a shard claims {} samples, and all of them more than {}",
+                               shard.samples, train::kMostSamples),
+                   "say how many samples each shard has", "shards");
+    left -= shard.samples;
+  }
   return {};
 }
 
@@ -43,9 +64,7 @@ base::Result<> check_data(const wire::Train& train) {
   if (train.shards.size() + train.validation.size() > kMostShards)
     return wrong(fmt::format("{} shards", train.shards.size() + train.validation.size()),
                  fmt::format("{} at most, validation included", kMostShards), "shards");
-  for (const auto* list : {&train.shards, &train.validation})
-    for (const auto& shard : *list)
-      if (shard.samples < 1) return wrong("a shard without samples", "leave it out", "shards");
+  for (const auto* list : {&train.shards, &train.validation}) SOUK_TRY(check_samples(*list));
   if (train.target && train.validation.empty())
     return wrong("a target needs something to measure it on", "give validation data", "target");
   return {};
@@ -53,7 +72,7 @@ base::Result<> check_data(const wire::Train& train) {
 
 // Known aggregators, codecs and validators.
 base::Result<> check_methods(const wire::Train& train, std::int32_t workers) {
-  SOUK_TRY(train::make_codec(train.codec));
+  if (train.codec != train::kAutoCodec) SOUK_TRY(train::make_codec(train.codec));
   if (!train.rule.empty())
     SOUK_TRY(train::make_aggregator(
         {train.rule, {train.rule_params.begin(), train.rule_params.end()}, workers}));
@@ -69,6 +88,10 @@ base::Result<> check_training(const wire::NewJob& job) {
                       "give batch.train", "batch");
   SOUK_TRY(check_program(*job.batch));
   const auto& train = *job.batch->train;
+  if (has_native_trainer(*job.batch) && !job.batch->setup.empty())
+    return base::fail(base::Code::invalid, "a built-in model has nothing to set up",
+                      "drop setup:, or bring a trainer of your own with trainer: python",
+                      "batch.setup");
   SOUK_TRY(check_settings(train));
   SOUK_TRY(check_data(train));
   return check_methods(train, job.workers.max);
@@ -88,7 +111,9 @@ Intent describe_training(const JobFile& file) {
   return {"trains",
           fmt::format("{} on {} samples in {} shards, up to {} epoch{}{}", name, samples,
                       t.shards.size(), t.epochs, t.epochs == 1 ? "" : "s",
-                      t.target ? fmt::format(", until accuracy {}", t.target->accuracy) : "")};
+                      t.target ? fmt::format(", until {} {}{}", t.target->figure(),
+                                             t.target->below() ? "at most " : "", t.target->value())
+                               : "")};
 }
 
 std::vector<std::string_view> training_demands(const wire::Batch& work) {

@@ -56,7 +56,8 @@ wire::MechanismProperties properties_of(const mechanism::Properties& p) {
           .goods = same<wire::Goods>(p.goods),
           .sets_prices = p.sets_prices,
           .gangs = p.gangs,
-          .live = p.live};
+          .live = p.live,
+          .own_demand = same<wire::OwnDemand>(p.own_demand)};
 }
 
 template <class Table>

@@ -43,8 +43,10 @@ TEST(Choices, AParameterSaysAllThatAFormNeeds) {
 
 TEST(Choices, PropertiesReadAsASentence) {
   const auto all = mechanism_choices();
-  EXPECT_EQ(wire::properties_text(named(all, "posted").properties),
-            "IR; IC in price; strong budget balance; not efficient; Sybil-proof within a round");
+  EXPECT_EQ(
+      wire::properties_text(named(all, "posted").properties),
+      "IR; IC in price; strong budget balance; not efficient; Sybil-proof within a round; own "
+      "demand never raises own price");
   EXPECT_THAT(
       wire::properties_text(named(all, "vcg").properties),
       HasSubstr("runs a deficit; efficient; Sybil-proof on one side; no gangs; only for the lab"));

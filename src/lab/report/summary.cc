@@ -33,6 +33,41 @@ std::string quoted(std::string_view text) {
   return text.find(',') == std::string_view::npos ? std::string(text) : fmt::format("\"{}\"", text);
 }
 
+// A file name that every shell takes as it is.
+std::string file_name(std::string name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  for (auto& c : name)
+    if (!plain(c)) c = '-';
+  return (name.empty() || name.front() == '-' ? "scenario" + name : name) + ".yaml";
+}
+
+// As --mechanisms takes it: "k-double:kappa=0.25".
+std::string argument_of(const MechanismChoice& m) {
+  auto out = m.name;
+  char before = ':';
+  for (const auto& [key, value] : m.params) {
+    out += fmt::format("{}{}={}", before, key, value);
+    before = ';';
+  }
+  return out;
+}
+
+// What makes this again, to be pasted into a shell: the comment is for people.
+std::string command_of(const Scenario& s, std::string_view version) {
+  std::vector<std::string> mechanisms;
+  for (const auto& m : s.mechanisms) mechanisms.push_back(argument_of(m));
+  auto names = fmt::format("{}", fmt::join(mechanisms, ","));
+  std::erase(names, '\'');  // It would end the quotes; no mechanism has one in its parameters.
+  auto out = fmt::format("souk lab run {} --mechanisms '{}'", file_name(s.name), names);
+  const auto n = s.seeds.size();
+  bool counted = true;  // 1 to n, as --seeds says it; others are in the file.
+  for (std::size_t i = 0; i < n; ++i) counted = counted && s.seeds[i] == i + 1;
+  if (counted) out += fmt::format(" --seeds {}", n);
+  return out + fmt::format("  # file {}, souk {}", s.hash.substr(0, 16), version);
+}
+
 }  // namespace
 
 Summary summarise(const Scenario& s, std::span<const Run> runs, std::string_view version) {
@@ -55,8 +90,7 @@ Summary summarise(const Scenario& s, std::span<const Run> runs, std::string_view
       row.waits.push_back(quantile_of(waits, i / 20.0));
     out.mechanisms.push_back(std::move(row));
   }
-  out.reproduce = fmt::format("souk lab run {} (file {}, {} seeds from {}, souk {})", s.name,
-                              s.hash.substr(0, 16), s.seeds.size(), s.seeds.front(), version);
+  out.reproduce = command_of(s, version);
   return out;
 }
 

@@ -23,7 +23,8 @@ class Blobs final : public Learner {
   }
 
   base::Result<Trained> train(std::span<const float> base, const train::Unit& unit,
-                              train::Sends send, double /*state_scale*/) override {
+                              train::Sends send, double /*state_scale*/,
+                              const std::string& /*memory*/) override {
     std::vector<float> w(base.begin(), base.end());
     base::Random random(static_cast<std::uint64_t>(unit.seed));
     Trained out;

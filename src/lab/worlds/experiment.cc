@@ -1,12 +1,17 @@
 #include "lab/worlds/experiment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
+#include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "base/containment.h"
 #include "lab/worlds/book_world.h"
 #include "lab/worlds/market_world.h"
 
@@ -66,9 +71,17 @@ Result<std::vector<Run>> run_experiment(const Scenario& s, const ExperimentOptio
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t working = 0;
+  const bool contained = base::Containment::active();  // On its threads as on the caller's.
   const auto work = [&] {
+    std::optional<base::Containment> containment;
+    if (contained) containment.emplace();
     for (std::size_t i = next++; i < total && !failed; i = next++) {
-      results[i] = one(s, traces, i / s.seeds.size(), s.seeds[i % s.seeds.size()], options, tally);
+      try {
+        results[i] =
+            one(s, traces, i / s.seeds.size(), s.seeds[i % s.seeds.size()], options, tally);
+      } catch (const std::exception& e) {
+        results[i] = base::fail(base::Code::internal, fmt::format("a run failed: {}", e.what()));
+      }
       if (!results[i]) failed = true;
     }
     const std::lock_guard lock(mutex);

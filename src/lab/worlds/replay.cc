@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "codec/events.h"
+#include "codec/snapshot.h"
 #include "market/decide/decide.h"
 
 namespace souk::lab {
@@ -85,7 +86,11 @@ std::vector<ReplayRow> Replay::rows() const {
 
 Result<> read_history(journal::Journal& journal, Replay& replay,
                       const std::function<Result<>(std::uint64_t last)>& next) {
-  return journal.replay(1, [&](const journal::Batch& batch) -> Result<> {
+  SOUK_ASSIGN(const auto base, journal.base());
+  SOUK_ASSIGN(auto state, codec::base_state(base));
+  const auto from = state.events + 1;
+  replay.begin(std::move(state));
+  return journal.replay(from, [&](const journal::Batch& batch) -> Result<> {
     SOUK_TRY(codec::read_events(
         batch.bytes, batch.first,
         [&](base::Time at, const market::Event& event) { replay.next(at, event); }));

@@ -58,6 +58,8 @@ class Replay {
   // `shading`: the share of its value that a trader is thought to hide, 0 to 0.9.
   Replay(std::vector<MechanismChoice> mechanisms, double shading, ReplayScope scope = {});
 
+  // History begins with this state, in which some events have happened already.
+  void begin(market::State state) { state_ = std::move(state); }
   // The next event of the journal.
   void next(base::Time at, const market::Event& event);
   // The history itself first, then the mechanisms in order.
@@ -80,8 +82,8 @@ class Replay {
   base::Time round_at_;
 };
 
-// Gives `replay` everything in `journal`, batch by batch. After each `next` hears the number of its
-// last event, and its error ends the reading.
+// Gives `replay` everything in `journal`, batch by batch, after the state that it begins with.
+// After each `next` hears the number of its last event, and its error ends the reading.
 [[nodiscard]] Result<> read_history(journal::Journal& journal, Replay& replay,
                                     const std::function<Result<>(std::uint64_t last)>& next);
 

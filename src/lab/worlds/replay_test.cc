@@ -67,7 +67,7 @@ std::vector<ReplayRow> replay(const History& h, std::initializer_list<const char
 }
 
 TEST(Replay, UnderItsOwnRuleHistoryRepeatsItself) {
-  const auto rows = replay(History(), {"k-double"});
+  const auto rows = replay(History(), {"vickrey"});  // The default of a new market.
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_GT(rows[0].slots, 10);
   EXPECT_EQ(rows[0].slots, rows[1].slots);

@@ -151,6 +151,8 @@ SpotOutcome sum_up(const std::vector<Run>& runs, const std::vector<double>& best
   return out;
 }
 
+constexpr auto kLongestPeriod = base::hours(6);
+
 Result<> check(const SpotStudy& s) {
   const auto need = [](bool well, std::string what, std::string hint) -> Result<> {
     if (well) return {};
@@ -162,8 +164,15 @@ Result<> check(const SpotStudy& s) {
   SOUK_TRY(need(s.slack >= 1.05 && s.slack <= 100, fmt::format("a slack of {}", s.slack),
                 "1.05 to 100: the job must have time to start"));
   SOUK_TRY(need(s.runs >= 1 && s.runs <= 100'000, fmt::format("{} runs", s.runs), "1 to 100000"));
-  return need(s.period.us > s.restart.us && s.restart.us >= 0 && s.period <= base::hours(6),
-              "the period must be longer than a restart", "5m and 3m by default");
+  SOUK_TRY(need(s.restart.us >= 0 && s.period.us > s.restart.us,
+                fmt::format("a period of {} is not longer than a restart of {}",
+                            to_string(s.period), to_string(s.restart)),
+                "give a longer --period or a shorter --restart; 5m and 3m by default"));
+  return need(s.period <= kLongestPeriod,
+              fmt::format("a period of {} is too long: whoever looks at prices so seldom has no "
+                          "chance to move",
+                          to_string(s.period)),
+              fmt::format("give a --period of at most {}", to_string(kLongestPeriod)));
 }
 
 }  // namespace

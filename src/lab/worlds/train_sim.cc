@@ -105,6 +105,7 @@ Result<Hub::Judgement> Hub::contribute(SentUpdate sent, Time now) {
   update.norm = stats.norm;
   update.weight = static_cast<double>(sent.samples);
   update.epoch = claim.unit.epoch;
+  update.at_work = claim.unit.at_work;
   waiting_.push_back({sent.base, std::move(update)});
   session_.accept(claim, now);
   if (session_.to_fold(waiting_.size()) > 0) fold(now);
@@ -127,7 +128,8 @@ void Hub::fold(Time now) {
 void Hub::evaluated(std::int64_t worker, std::int64_t unit, const Learner::Evaluated& found,
                     Time now) {
   if (training().find(worker, unit) == nullptr) return;
-  session_.training().evaluated(unit, found.samples, found.loss, found.accuracy, now);
+  session_.training().evaluated(unit, {found.samples, found.loss, {{"accuracy", found.accuracy}}},
+                                now);
   const auto wanted = training().kept();
   std::erase_if(kept_, [&](const auto& k) { return !wanted.contains(k.first); });
 }
@@ -289,7 +291,8 @@ Result<> Simulation::computed(std::int64_t id) {
     out_.computed += (now_ - m.computes_from).seconds();
     std::vector<float> base(m.base.size());
     train::copy_out(m.base.blocks, base);
-    SOUK_ASSIGN(auto trained, learner_.train(base, m.unit, hub_.sends(), hub_.state_scale()));
+    SOUK_ASSIGN(auto trained, learner_.train(base, m.unit, hub_.sends(), hub_.state_scale(),
+                                             config_.keep ? fmt::format("{}/{}", id, m.life) : ""));
     if (m.adversary) attack(m, trained.values);
     if (hub_.codec().keeps_residual()) m.residual.resize(trained.values.size());
     m.sent.body = train::pack(trained.values, hub_.codec(), m.residual);

@@ -23,7 +23,7 @@
 namespace souk::lab {
 
 // What a trainer does for its machine (docs/worker-protocol.md), for one model and one split of the
-// data. Its answers are functions of its arguments alone.
+// data. Its answers are functions of its arguments alone, and of what it keeps under `memory`.
 class Learner {
  public:
   struct Trained {
@@ -38,8 +38,10 @@ class Learner {
   };
   virtual ~Learner() = default;
   virtual base::Result<std::vector<float>> init(std::int64_t seed) = 0;
+  // `memory`: whose optimiser's state to go on with, and to keep; empty: nobody's.
   virtual base::Result<Trained> train(std::span<const float> base, const train::Unit& unit,
-                                      train::Sends send, double state_scale) = 0;
+                                      train::Sends send, double state_scale,
+                                      const std::string& memory) = 0;
   virtual base::Result<Evaluated> evaluate(std::span<const float> values, std::int32_t shard) = 0;
 };
 
@@ -66,6 +68,7 @@ struct SimConfig {
   train::AggregatorSpec rule;  // Its `workers` are the machines.
   std::string codec = "fp32";
   std::vector<std::string> validators;  // Empty: all, as in a job.
+  bool keep = true;                     // Machines keep their optimiser's state until they vanish.
   Fleet fleet;
   std::optional<double> target;  // Noted when reached; to end there, set the plan's.
 };

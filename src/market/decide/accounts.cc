@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "market/decide/decider.h"
+#include "market/decide/words.h"
 #include "mechanism/mechanism.h"
 
 namespace souk::market {
@@ -43,11 +44,14 @@ Result<> Decider::operator()(const ChangeSettings& c) {
   SOUK_TRY(need_operator("change the settings"));
   const auto& v = c.settings;
   if (v.fee_ppm < 0 || v.fee_ppm > 500'000)
-    return fail(Code::invalid, fmt::format("a fee of {} millionths", v.fee_ppm),
+    return fail(Code::invalid, fmt::format("the fee cannot be {} millionths", v.fee_ppm),
                 "use 0 to 0.5 of what a borrower pays", "fee");
+  if (v.probes_ppm < 0 || v.probes_ppm > 500'000)
+    return fail(Code::invalid, fmt::format("{} millionths of probes", v.probes_ppm),
+                "use 0 to 0.5 of the leases", "probes");
   if (v.signup_bonus < Credits() || v.signup_bonus > base::kMostCredits)
     return fail(Code::invalid,
-                fmt::format("a sign-up bonus of {} credits", to_string(v.signup_bonus)),
+                fmt::format("the sign-up bonus cannot be {} credits", to_string(v.signup_bonus)),
                 "use 0 or more", "signup_bonus");
   using base::days, base::hours, base::minutes, base::seconds;
   SOUK_TRY(between(v.shortest_term, seconds(1), hours(1), "shortest_term"));
@@ -59,6 +63,7 @@ Result<> Decider::operator()(const ChangeSettings& c) {
   SOUK_TRY(between(v.low_escrow, seconds(0), days(7), "low_escrow"));
   SOUK_TRY(between(v.history, days(1), days(400), "history"));
   SOUK_TRY(between(v.retention, hours(1), days(3650), "retention"));
+  SOUK_TRY(between(v.pickup, seconds(1), hours(1), "pickup"));
   if (v == s.settings) return {};
   out.push_back(SettingsChanged{v});
   audit("settings", "market");
@@ -100,7 +105,9 @@ Result<> Decider::operator()(const SetClass& c) {
     v.id = old->id;
   } else {
     if (s.classes.size() >= kClasses)
-      return fail(Code::exhausted, fmt::format("there are {} slot classes already", kClasses));
+      return fail(
+          Code::exhausted,
+          fmt::format("there are already {} slot classes, and more are not allowed", kClasses));
     v.id = ClassId(s.classes.size() + 1);
   }
   audit("class", v.name,
@@ -160,6 +167,45 @@ Result<> Decider::operator()(const FreezeAccount& c) {
   return {};
 }
 
+// Expired ones go first. Then the oldest login ends for a new one, so that nobody is locked out;
+// but a token that somebody made, perhaps for an agent, ends only when they say so.
+Result<> Decider::make_room_for_token(const IssueToken& c) {
+  const auto& count = s.index.counts[c.account.value];
+  auto excess = (is_system() ? count.sessions : count.tokens) + 1 -
+                static_cast<std::int32_t>(kTokensPerAccount);
+  if (excess <= 0) return {};
+  TokenId oldest;
+  s.tokens.for_each([&](const Token& t) {
+    if (t.account != c.account || t.session != is_system()) return;
+    if (!oldest && t.expires > now) oldest = t.id;
+    if (t.expires <= now) {
+      out.push_back(TokenRevoked{t.id});
+      --excess;
+    }
+  });
+  if (excess <= 0) return {};
+  if (!is_system())
+    return fail(Code::exhausted,
+                fmt::format("you have {} tokens, and more are not allowed", kTokensPerAccount),
+                "end one that is not needed: souk token list, souk token revoke ID");
+  out.push_back(TokenRevoked{oldest});
+  return {};
+}
+
+Result<> Decider::check_limit(const IssueToken& c) const {
+  if ((c.scope == Scope::spend) != c.limit.has_value())
+    return fail(Code::invalid, "a limit of credits and scope spend belong together",
+                "give both, or neither", "limit");
+  if (c.scope != Scope::spend) return {};
+  if (*c.limit <= Credits() || *c.limit > base::kMostCredits)
+    return fail(Code::invalid, fmt::format("the limit cannot be {} credits", to_string(*c.limit)),
+                "use more than 0 and at most 1000000000", "limit");
+  if (c.expires == base::kNever)
+    return fail(Code::invalid, "a token that can spend needs an end", "say how long: 24h",
+                "expires_in");
+  return {};
+}
+
 Result<> Decider::operator()(const IssueToken& c) {
   SOUK_ASSIGN(const auto* account, find(s.accounts, c.account));
   SOUK_TRY(need_owner(c.account, fmt::format("account '{}'", account->name)));
@@ -172,28 +218,15 @@ Result<> Decider::operator()(const IssueToken& c) {
     SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
     SOUK_TRY(need_owner(machine->owner, c.machine));
   }
+  SOUK_TRY(check_limit(c));
   if (c.expires <= now)
-    return fail(Code::invalid, "the token would have expired already", "", "expires");
-  if (c.label.size() > kNameMax)
-    return fail(Code::invalid, "the label is too long",
-                fmt::format("{} characters at most", kNameMax), "label");
+    return fail(Code::invalid, "the token would have expired already", "use a time in the future",
+                "expires");
+  SOUK_TRY(check_line(c.label, kNameMax, "the label", "label"));
   if (s.index.token_by_digest.contains(c.digest))
-    return fail(Code::conflict, "there is a token with this digest already", "draw another",
+    return fail(Code::conflict, "there is already a token with this digest", "draw another",
                 "digest");
-  // Bounded without locking anybody out: expired ones go first, then the oldest login ends.
-  auto excess = s.index.counts[c.account.value].tokens + 1 - static_cast<int>(kTokensPerAccount);
-  if (excess > 0) {
-    TokenId oldest;
-    s.tokens.for_each([&](const Token& t) {
-      if (t.account != c.account) return;
-      if (!oldest && t.expires > now) oldest = t.id;
-      if (t.expires <= now) {
-        out.push_back(TokenRevoked{t.id});
-        --excess;
-      }
-    });
-    if (excess > 0 && oldest) out.push_back(TokenRevoked{oldest});
-  }
+  SOUK_TRY(make_room_for_token(c));
   out.push_back(TokenIssued{{.id = s.tokens.next(),
                              .account = c.account,
                              .scope = c.scope,
@@ -201,7 +234,9 @@ Result<> Decider::operator()(const IssueToken& c) {
                              .digest = c.digest,
                              .label = c.label,
                              .created = now,
-                             .expires = c.expires}});
+                             .expires = c.expires,
+                             .session = is_system(),
+                             .limit = c.limit}});
   // The system issues tokens when people log in; anyone else's doing is on record.
   if (!is_system())
     audit_other(c.account, "issue token", account->name, std::string(to_string(c.scope)));
@@ -246,11 +281,50 @@ Result<> Decider::operator()(const GrantCredits& c) {
   return {};
 }
 
+Result<> Decider::operator()(const RequestCredits& c) {
+  const auto* account = s.accounts.find(actor_.account);
+  if (account == nullptr)
+    return fail(Code::forbidden, "only people may ask for credits", "use your own token");
+  if (is_operator())
+    return fail(
+        Code::conflict, "you operate this market: nobody else could answer",
+        fmt::format("grant them: souk account grant {} {}", account->name, to_string(c.amount)));
+  SOUK_TRY(check_amount(c.amount));
+  if (c.why.empty() || c.why.size() > kTextMax)
+    return fail(Code::invalid, fmt::format("a reason of {} characters", c.why.size()),
+                fmt::format("say in 1 to {} characters what they are for", kTextMax), "why");
+  const auto last = s.requests.find(actor_.account);
+  if (last != s.requests.end() && last->second.times >= kRequestsPerDay &&
+      now - last->second.day < base::days(1))
+    return fail(Code::exhausted, fmt::format("you asked {} times in a day", kRequestsPerDay),
+                fmt::format("ask again from {}", to_string(last->second.day + base::days(1))));
+  out.push_back(CreditsRequested{actor_.account, c.amount, c.why});
+  return {};
+}
+
+Result<> Decider::operator()(const AnswerRequest& c) {
+  SOUK_TRY(need_operator("answer requests for credits"));
+  SOUK_ASSIGN(const auto* account, find(s.accounts, c.account));
+  const auto request = s.requests.find(c.account);
+  if (request == s.requests.end() || !request->second.open())
+    return fail(Code::conflict, fmt::format("'{}' has no open request for credits", account->name),
+                "souk account requests shows those that are open");
+  if (c.word.size() > kTextMax)
+    return fail(Code::too_large, "the word is too long",
+                fmt::format("{} characters at most", kTextMax), "word");
+  if (c.amount != Credits())
+    SOUK_TRY((*this)(GrantCredits{c.account, c.amount, c.word.empty() ? "as asked" : c.word}));
+  else
+    audit("decline credits", account->name, c.word);
+  out.push_back(RequestAnswered{c.account, c.amount, c.word});
+  return {};
+}
+
 Result<> Decider::operator()(const GiveFeedback& c) {
   if (s.accounts.find(actor_.account) == nullptr)
     return fail(Code::forbidden, "only people may give feedback", "use your own token");
   if (c.text.empty() || c.text.size() > kTextMax)
-    return fail(Code::invalid, fmt::format("a comment of {} characters", c.text.size()),
+    return fail(Code::invalid, fmt::format("the comment has {} characters", c.text.size()),
                 fmt::format("write 1 to {} characters", kTextMax), "text");
   out.push_back(FeedbackGiven{{.id = s.feedback.next(),
                                .account = actor_.account,

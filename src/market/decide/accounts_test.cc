@@ -190,5 +190,43 @@ TEST(Accounts, AClosedMarketAndReservedNamesTurnStrangersAway) {
   EXPECT_EQ(w.refused(user(bob), ChangeSettings{}).code, Code::forbidden);
 }
 
+TEST(CreditRequests, WhoHasNothingAsksAndTheOperatorAnswersOnce) {
+  World w;
+  const auto bob = w.account("bob");
+  w.run(user(bob), RequestCredits{5_cr, "a first job"});
+  w.run(user(bob), RequestCredits{20_cr, "a larger one"});  // Replaces the first.
+  ASSERT_EQ(w.s.requests.size(), 1u);
+  EXPECT_EQ(w.s.requests.at(bob).amount, 20_cr);
+  EXPECT_EQ(w.refused(user(bob), AnswerRequest{bob, 20_cr, ""}).code, Code::forbidden);
+  w.run(kBoss, AnswerRequest{bob, 8_cr, "to begin with"});
+  EXPECT_EQ(w.balance(bob).available, 8_cr);
+  EXPECT_FALSE(w.s.requests.at(bob).open());
+  EXPECT_EQ(w.s.requests.at(bob).granted, 8_cr);
+  EXPECT_EQ(w.s.statements[bob.value - 1].back().memo, "to begin with");
+  EXPECT_EQ(w.refused(kBoss, AnswerRequest{bob, 8_cr, ""}).code, Code::conflict);
+  w.run(user(bob), RequestCredits{1_cr, "more"});
+  w.run(kBoss, AnswerRequest{bob, {}, "lend first"});
+  EXPECT_EQ(w.balance(bob).available, 8_cr);
+  EXPECT_EQ(w.s.requests.at(bob).word, "lend first");
+  EXPECT_EQ(w.s.audit.back().action, "decline credits");
+}
+
+TEST(CreditRequests, NobodyFillsTheOperatorsDay) {
+  World w;
+  const auto bob = w.account("bob");
+  for (int i = 0; i < kRequestsPerDay; ++i) w.run(user(bob), RequestCredits{1_cr, "please"});
+  EXPECT_EQ(w.refused(user(bob), RequestCredits{1_cr, "please"}).code, Code::exhausted);
+  w.now = w.now + base::days(1);
+  w.run(user(bob), RequestCredits{1_cr, "please"});
+  EXPECT_EQ(w.refused(user(bob), RequestCredits{Credits(), "please"}).field, "amount");
+  EXPECT_EQ(w.refused(user(bob), RequestCredits{1_cr, ""}).field, "why");
+  EXPECT_EQ(w.refused(user(bob), RequestCredits{1_cr, std::string(kTextMax + 1, 'x')}).field,
+            "why");
+  EXPECT_EQ(w.refused(kBoss, RequestCredits{1_cr, "for me"}).code, Code::conflict);
+  EXPECT_EQ(w.refused(kBoss, AnswerRequest{bob, 1_cr, std::string(kTextMax + 1, 'x')}).field,
+            "word");
+  EXPECT_EQ(w.refused(kBoss, AnswerRequest{w.account("eve"), 1_cr, ""}).code, Code::conflict);
+}
+
 }  // namespace
 }  // namespace souk::market::testing

@@ -15,6 +15,15 @@ namespace souk::market {
 [[nodiscard]] Result<std::unique_ptr<mechanism::Mechanism>> rule_of(
     const std::string& name, const std::map<std::string, std::string>& params);
 
+// What an offer of this class without a reserve asks for now, under the class's mechanism.
+[[nodiscard]] Credits market_ask(const State& s, const SlotClass& slot_class, Time now);
+
+// Who loses by a lease that came to nothing; by default both sides do.
+struct Blame {
+  bool keeps_try = false;  // The job does not.
+  bool excused = false;    // The machine does not.
+};
+
 // One decision in the making: the inside of decide(). Handlers append to `out`; a handler that
 // returns an error has no effect. Spread over the files of this folder by subject.
 class Decider {
@@ -32,6 +41,8 @@ class Decider {
   Result<> operator()(const RevokeTokens& c);
   Result<> operator()(const GrantCredits& c);
   Result<> operator()(const GiveFeedback& c);
+  Result<> operator()(const RequestCredits& c);
+  Result<> operator()(const AnswerRequest& c);
   // offers.cc
   Result<> operator()(const AddMachine& c);
   Result<> operator()(const ChangeMachine& c);
@@ -49,6 +60,7 @@ class Decider {
   Result<> operator()(const ResumeJob& c);
   Result<> operator()(const CancelJob& c);
   Result<> operator()(const MoveJob& c);
+  Result<> operator()(const AimProbe& c);
   // leases.cc
   Result<> operator()(const StartLease& c);
   Result<> operator()(const Heartbeat& c);
@@ -82,6 +94,11 @@ class Decider {
   }
   // As need_owner, or the actor is the agent of this machine.
   Result<> need_agent(const Machine& machine) const;
+  // As need_owner; a token that can spend only so much acts for the jobs it submitted itself.
+  Result<> need_job(const Job& job) const;
+  // With such a token: are `more` credits left of its limit?
+  Result<> need_allowance(Credits more) const;
+  [[nodiscard]] bool is_spender() const { return actor_.scope == Scope::spend; }
   Result<> need_active(AccountId account) const;  // Not frozen.
   // The actor is a person with an account that is not frozen, not a machine, not the market.
   Result<> need_person(std::string_view what) const;
@@ -94,6 +111,9 @@ class Decider {
   Result<const T*> find(const Table<I, T>& table, I id) const;
   Result<const SlotClass*> find_class(ClassId id) const;
 
+  Result<> need_room_for_job(JobId id, Credits budget) const;
+  Result<> make_room_for_token(const IssueToken& c);
+  Result<> check_limit(const IssueToken& c) const;
   Result<> check_spec(const MachineSpec& spec) const;
   Result<> check_machine_name(AccountId owner, std::string_view name, MachineId except) const;
   Result<> check_terms(const OfferTerms& terms) const;
@@ -101,6 +121,7 @@ class Decider {
                       OfferId except) const;
   Result<> check_terms(const JobTerms& terms) const;
   Result<> check_constraints(const Constraints& c) const;
+  Result<> check_results(const SubmitJob& c) const;
 
   // The open lease that a report with this epoch is about.
   Result<const Lease*> reported(LeaseId id, std::int32_t epoch) const;
@@ -108,9 +129,18 @@ class Decider {
   void settle_overtime(const Lease& l);
   // Of the term in force, for `time` in all.
   void bill(const Lease& l, Duration time, Time until);
-  void close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
+  void close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {},
+             Blame blame = {});
   // Closes a lease that came to nothing, and its job when it is not to be tried again.
-  void give_up(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {});
+  void give_up(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result = {},
+               Blame blame = {});
+  // Of a job whose results are compared: what is to be paid now, and the end of the lease.
+  void compare(const Lease& l, const FinishLease& c);
+  // Of a probe, with another result than it must have.
+  void refuse_result(const Lease& l, const FinishLease& c);
+  void pay(const PartAnswer& answer);
+  // Nobody contradicted them, and the job ends: whoever cancels gets no answer for nothing.
+  void pay_undecided(const Job& j);
   void drain(const Lease& l, std::string reason);
   void end_job(const Job& j, JobState state, std::string reason);
   void pause_job(const Job& j, std::string reason);

@@ -5,6 +5,7 @@
 
 #include "market/classes.h"
 #include "market/decide/decider.h"
+#include "market/decide/words.h"
 
 namespace souk::market {
 namespace {
@@ -23,44 +24,54 @@ Result<> need_live(const Job& j) {
               "submit a new one");
 }
 
+// Who has too few credits is told how to get some.
+Result<> with_a_way_on(Result<> enough) {
+  if (!enough)
+    enough.error().hint =
+        "use a smaller budget, lend a machine (souk lend), or ask: souk account request AMOUNT "
+        "--why TEXT";
+  return enough;
+}
+
 }  // namespace
 
 Result<> Decider::check_constraints(const Constraints& c) const {
+  SOUK_TRY(check_words(c.packages, kListMax, "a package", "constraints.packages"));
+  SOUK_TRY(check_words(c.regions, kListMax, "a region", "constraints.regions"));
+  SOUK_TRY(
+      check_words(c.providers_allowed, kListMax, "a provider", "constraints.providers_allowed"));
+  SOUK_TRY(
+      check_words(c.providers_refused, kListMax, "a provider", "constraints.providers_refused"));
   const std::initializer_list<std::pair<std::string_view, std::size_t>> sizes{
-      {"packages", c.packages.size()},
-      {"regions", c.regions.size()},
-      {"lenders_allowed", c.lenders_allowed.size()},
-      {"lenders_refused", c.lenders_refused.size()},
-      {"providers_allowed", c.providers_allowed.size()},
-      {"providers_refused", c.providers_refused.size()}};
+      {"lenders_allowed", c.lenders_allowed.size()}, {"lenders_refused", c.lenders_refused.size()}};
   for (const auto& [name, size] : sizes)
     if (size > kListMax)
-      return bad(fmt::format("{} names in '{}'", size, name), fmt::format("{} at most", kListMax),
+      return bad(fmt::format("'{}' has {} names", name, size), fmt::format("{} at most", kListMax),
                  fmt::format("constraints.{}", name));
   if (c.max_rtt_ms < 0)
-    return bad(fmt::format("a round-trip time of {} ms", c.max_rtt_ms), "use 0 or more",
-               "constraints.max_rtt_ms");
+    return bad(fmt::format("the longest round-trip time cannot be {} ms", c.max_rtt_ms),
+               "use 0 or more", "constraints.max_rtt_ms");
   if (c.min_reliability_ppm < 0 || c.min_reliability_ppm > 1'000'000)
-    return bad("a reliability outside 0 to 1", "use for example 0.9",
+    return bad("the least reliability is not from 0 to 1", "use for example 0.9",
                "constraints.min_reliability");
   return {};
 }
 
 Result<> Decider::check_terms(const JobTerms& t) const {
   if (t.workers.min < 1 || t.workers.max < t.workers.min || t.workers.max > kSlotsMax)
-    return bad(fmt::format("{} to {} workers", t.workers.min, t.workers.max),
+    return bad(fmt::format("a job cannot have {} to {} workers", t.workers.min, t.workers.max),
                fmt::format("use 1 to {}, the least first", kSlotsMax), "workers");
   if (t.limit < Credits() || t.limit > kMostPrice)
-    return bad(fmt::format("a limit price of {}", to_string(t.limit)),
+    return bad(fmt::format("the limit price cannot be {}", to_string(t.limit)),
                fmt::format("use 0 to {} credits per slot-hour", to_string(kMostPrice)), "limit");
   if (t.budget <= Credits() || t.budget > base::kMostCredits)
-    return bad(fmt::format("a budget of {}", to_string(t.budget)), "use more than 0 credits",
-               "budget");
+    return bad(fmt::format("the budget cannot be {}", to_string(t.budget)),
+               "use more than 0 credits", "budget");
   if (t.deadline <= now)
-    return bad(fmt::format("a deadline of {}", to_string(t.deadline)), "use a time in the future",
-               "deadline");
+    return bad(fmt::format("the deadline {} is not in the future", to_string(t.deadline)),
+               "use a time in the future", "deadline");
   if (t.priority < -100 || t.priority > 100)
-    return bad(fmt::format("a priority of {}", t.priority), "use -100 to 100", "priority");
+    return bad(fmt::format("the priority cannot be {}", t.priority), "use -100 to 100", "priority");
   if (const auto least = least_budget(t.limit, t.workers.min, s.settings); t.budget < least)
     return bad(fmt::format("a budget of {} does not pay {} workers for {} at the limit price",
                            to_string(t.budget), t.workers.min, to_string(s.settings.shortest_term)),
@@ -68,10 +79,21 @@ Result<> Decider::check_terms(const JobTerms& t) const {
   return check_constraints(t.constraints);
 }
 
+Result<> Decider::need_room_for_job(JobId id, Credits budget) const {
+  if (s.index.counts[actor_.account.value].live_jobs >= static_cast<int>(kLiveJobsPerAccount))
+    return fail(Code::exhausted,
+                fmt::format("you have {} live jobs, and more are not allowed", kLiveJobsPerAccount),
+                "wait for one to end, or cancel one");
+  SOUK_TRY(need_allowance(budget));
+  return with_a_way_on(s.ledger.check({.kind = ledger::Kind::reserve,
+                                       .from = actor_.account,
+                                       .hold = hold_of(id),
+                                       .amount = budget}));
+}
+
 Result<> Decider::operator()(const SubmitJob& c) {
   SOUK_TRY(need_person("submit jobs"));
-  if (c.name.size() > kNameMax)
-    return bad("the name is too long", fmt::format("{} characters at most", kNameMax), "name");
+  SOUK_TRY(check_line(c.name, kNameMax, "the name", "name"));
   if (c.kind.size() > kNameMax)
     return bad("the name of the kind is too long", fmt::format("{} characters at most", kNameMax),
                "kind");
@@ -89,24 +111,20 @@ Result<> Decider::operator()(const SubmitJob& c) {
                 fmt::format("{} at most; put the rest into files", kWorkMax), "work");
   if (c.forecast.size() > kTextMax || c.planned_why.size() > kTextMax)
     return fail(Code::too_large,
-                fmt::format("a forecast of {} bytes", c.forecast.size() + c.planned_why.size()),
+                fmt::format("the forecast has {} bytes", c.forecast.size() + c.planned_why.size()),
                 fmt::format("{} at most", kTextMax), "forecast");
   if (c.planned < 0)
-    return bad(fmt::format("{} planned workers", c.planned), "0 or more", "planned");
+    return bad(fmt::format("a job cannot have {} planned workers", c.planned), "0 or more",
+               "planned");
   if (!c.work.empty() && c.terms.workers.max > kPartsMax)
     return bad(fmt::format("{} workers", c.terms.workers.max),
                fmt::format("{} at most in one job", kPartsMax), "workers");
   if (c.retry.max < 0 || c.retry.max > kRetriesMax)
-    return bad(fmt::format("{} retries", c.retry.max), fmt::format("use 0 to {}", kRetriesMax),
-               "retry.max");
-  if (s.index.counts[actor_.account.value].live_jobs >= static_cast<int>(kLiveJobsPerAccount))
-    return fail(Code::exhausted, fmt::format("you have {} live jobs", kLiveJobsPerAccount),
-                "wait for one to end, or cancel one");
+    return bad(fmt::format("a part cannot have {} retries", c.retry.max),
+               fmt::format("use 0 to {}", kRetriesMax), "retry.max");
+  SOUK_TRY(check_results(c));
   const auto id = s.jobs.next();
-  SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,
-                           .from = actor_.account,
-                           .hold = hold_of(id),
-                           .amount = c.terms.budget}));
+  SOUK_TRY(need_room_for_job(id, c.terms.budget));
   out.push_back(JobSubmitted{{.id = id,
                               .owner = actor_.account,
                               .name = c.name,
@@ -120,7 +138,52 @@ Result<> Decider::operator()(const SubmitJob& c) {
                               .planned = c.planned,
                               .planned_why = c.planned_why,
                               .also = c.also,
-                              .pay = c.pay}});
+                              .pay = c.pay,
+                              .replicate = c.replicate,
+                              .expect = c.expect,
+                              .token = is_spender() ? actor_.token : TokenId(),
+                              .token_budget = is_spender() ? c.terms.budget : Credits()}});
+  return {};
+}
+
+// How its results are judged.
+Result<> Decider::check_results(const SubmitJob& c) const {
+  if (c.replicate < 1 || c.replicate > 2 ||
+      (c.replicate == 2 && (c.work.empty() || c.pay != Pay::time)))
+    return bad(fmt::format("results cannot be compared between {} owners", c.replicate),
+               "use 1 or 2, and 2 only for work that is paid by time", "replicate");
+  if (c.expect.empty()) return {};
+  SOUK_TRY(need_operator("submit jobs whose result is known"));
+  if (c.expect.size() > kNameOfBlobMax)
+    return fail(Code::too_large, "the name of the expected result is too long",
+                fmt::format("{} characters at most", kNameOfBlobMax), "expect");
+  if (c.work.empty() || c.pay != Pay::time || c.replicate != 1)
+    return bad("this job cannot have an expected result",
+               "only batch work that is done once has one: drop `replicate`", "expect");
+  if (c.terms.workers.min != 1 || c.terms.workers.max > kProbePartsMax)
+    return bad(fmt::format("a probe cannot have {} to {} workers", c.terms.workers.min,
+                           c.terms.workers.max),
+               fmt::format("use 1 to {} at most: each is one use of it", kProbePartsMax),
+               "workers");
+  return {};
+}
+
+Result<> Decider::operator()(const AimProbe& c) {
+  SOUK_TRY(need_operator("aim probes"));
+  SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
+  SOUK_TRY(need_live(*job));
+  if (!is_probe(*job))
+    return bad(fmt::format("job {} is no probe", to_string(c.job)), "its result is not known",
+               "job");
+  if (c.machine) {
+    SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
+    if (std::ranges::find(job->probed, machine->owner) != job->probed.end())
+      return fail(Code::conflict,
+                  fmt::format("the owner of {} had probe {} before", to_string(c.machine),
+                              to_string(c.job)),
+                  "aim another");
+  }
+  if (job->aimed != c.machine) out.push_back(JobAimed{c.job, c.machine});
   return {};
 }
 
@@ -133,7 +196,7 @@ Result<> Decider::operator()(const ResizeJob& c) {
     return bad(fmt::format("{} workers", c.workers),
                fmt::format("the job wants {} to {}", min, max), "workers");
   if (c.why.size() > kTextMax)
-    return fail(Code::too_large, fmt::format("a reason of {} bytes", c.why.size()),
+    return fail(Code::too_large, fmt::format("the reason has {} bytes", c.why.size()),
                 fmt::format("{} at most", kTextMax), "why");
   if (c.workers != aimed_workers(*job)) out.push_back(JobResized{c.job, c.workers, c.why});
   return {};
@@ -155,7 +218,7 @@ Result<> Decider::operator()(const MoveJob& c) {
                fmt::format("the job wants {} to {}; 0 means as many as it may have", min, max),
                "workers");
   if (c.why.size() > kTextMax)
-    return fail(Code::too_large, fmt::format("a reason of {} bytes", c.why.size()),
+    return fail(Code::too_large, fmt::format("the reason has {} bytes", c.why.size()),
                 fmt::format("{} at most", kTextMax), "why");
   for (const auto id : job->leases)
     close(s.leases.at(id), LeaseOutcome::job, fmt::format("the job moves to class {}", to->name));
@@ -166,10 +229,10 @@ Result<> Decider::operator()(const MoveJob& c) {
 Result<> Decider::operator()(const LearnProfile& c) {
   SOUK_TRY(need_operator("teach profiles"));
   if (c.key.empty() || c.key.size() > kNameOfBlobMax)
-    return bad(fmt::format("a key of {} characters", c.key.size()),
+    return bad(fmt::format("the key has {} characters", c.key.size()),
                fmt::format("1 to {} characters", kNameOfBlobMax), "key");
   if (c.text.size() > kProfileMax)
-    return fail(Code::too_large, fmt::format("a profile of {} bytes", c.text.size()),
+    return fail(Code::too_large, fmt::format("the profile has {} bytes", c.text.size()),
                 fmt::format("{} at most", kProfileMax), "text");
   out.push_back(ProfileLearnt{c.key, c.text});
   return {};
@@ -177,7 +240,7 @@ Result<> Decider::operator()(const LearnProfile& c) {
 
 Result<> Decider::operator()(const ChangeJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, c.job));
+  SOUK_TRY(need_job(*job));
   SOUK_TRY(need_live(*job));
   SOUK_TRY(need_active(job->owner));
   SOUK_TRY(check_terms(c.terms));
@@ -187,6 +250,7 @@ Result<> Decider::operator()(const ChangeJob& c) {
         fmt::format("job {} has {} numbered parts", to_string(c.job), job->terms.workers.max),
         "submit a new job for another number of workers", "workers");
   const auto more = c.terms.budget - job->terms.budget;
+  SOUK_TRY(need_allowance(more));
   if (more > Credits())
     SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,
                              .from = job->owner,
@@ -197,7 +261,7 @@ Result<> Decider::operator()(const ChangeJob& c) {
                            to_string(job->terms.budget - free)),
                fmt::format("use a budget of at least {}", to_string(job->terms.budget - free)),
                "budget");
-  out.push_back(JobChanged{c.job, c.terms});
+  out.push_back(JobChanged{c.job, c.terms, is_spender() ? actor_.token : TokenId()});
   // More workers than it now wants: the newest leave, with notice.
   auto surplus = job->held + job->done - c.terms.workers.max;
   for (auto it = job->leases.rbegin(); it != job->leases.rend() && surplus > 0; ++it) {
@@ -216,7 +280,7 @@ void Decider::pause_job(const Job& j, std::string reason) {
 
 Result<> Decider::operator()(const PauseJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, c.job));
+  SOUK_TRY(need_job(*job));
   SOUK_TRY(need_live(*job));
   if (job->state == JobState::paused) return {};
   pause_job(*job, job->owner == actor_.account ? "by its owner" : "by an operator");
@@ -226,7 +290,7 @@ Result<> Decider::operator()(const PauseJob& c) {
 
 Result<> Decider::operator()(const ResumeJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, c.job));
+  SOUK_TRY(need_job(*job));
   SOUK_TRY(need_live(*job));
   SOUK_TRY(need_active(job->owner));
   if (job->state != JobState::paused) return {};
@@ -237,12 +301,13 @@ Result<> Decider::operator()(const ResumeJob& c) {
 
 void Decider::end_job(const Job& j, JobState state, std::string reason) {
   for (const auto id : j.leases) close(s.leases.at(id), LeaseOutcome::job, reason);
+  pay_undecided(j);
   out.push_back(JobEnded{j.id, state, std::move(reason)});
 }
 
 Result<> Decider::operator()(const CancelJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
-  SOUK_TRY(need_owner(job->owner, c.job));
+  SOUK_TRY(need_job(*job));
   if (c.reason.size() > kTextMax)
     return bad("the reason is too long", fmt::format("{} characters at most", kTextMax), "reason");
   SOUK_TRY(need_live(*job));

@@ -62,6 +62,85 @@ void Decider::bill(const Lease& l, Duration time, Time until) {
   out.push_back(LeaseSettled{l.id, until, pays, pays - std::clamp(net, Credits(), pays)});
 }
 
+void Decider::pay(const PartAnswer& answer) {
+  if (s.leases.find(answer.lease) != nullptr)
+    out.push_back(LeaseSettled{answer.lease, answer.until, answer.owed, answer.fee});
+}
+
+void Decider::pay_undecided(const Job& j) {
+  for (const auto& part : j.parts)
+    for (const auto& answer : part.answers) pay(answer);
+}
+
+void Decider::compare(const Lease& l, const FinishLease& c) {
+  constexpr std::size_t most = 3;  // Two differ, and a third decides.
+  const auto& job = s.jobs.at(l.job);
+  const auto* part = job.part(l.part);
+  const auto answers = part == nullptr ? std::vector<PartAnswer>() : part->answers;
+  const auto same = std::ranges::find(answers, c.result, &PartAnswer::result);
+  if (same != answers.end()) {
+    pay(*same);
+    close(l, LeaseOutcome::completed, c.detail, c.result);
+    std::get<LeaseClosed>(out.back()).decides = true;
+    if (job.leases.size() == 1 && job.done + 1 >= job.terms.workers.max)
+      out.push_back(JobEnded{job.id, JobState::succeeded, std::string(kAllFinished)});
+    return;
+  }
+  // What it would be paid now; the event says so, and nothing moves.
+  const auto before = out.size();
+  settle(l, now);
+  LeaseClosed closed{l.id, LeaseOutcome::completed, c.detail, c.result};
+  if (out.size() > before) {
+    const auto bill = std::get<LeaseSettled>(out.back());
+    out.pop_back();
+    closed.owed = bill.amount;
+    closed.fee = bill.fee;
+  }
+  out.push_back(std::move(closed));
+  if (answers.size() + 1 < most) return;
+  const auto bill = std::get<LeaseClosed>(out.back());
+  out.push_back(LeaseSettled{l.id, std::min(now, l.term.until), bill.owed, bill.fee});
+  for (const auto id : job.leases)
+    if (id != l.id) close(s.leases.at(id), LeaseOutcome::job, "another worker failed");
+  pay_undecided(job);
+  out.push_back(
+      JobEnded{job.id, JobState::failed,
+               fmt::format("worker {}: {} machines gave {} different results: replicate is "
+                           "for programs that always give the same",
+                           l.part, most, most)});
+}
+
+// The operator may be wrong about the result. So nobody is blamed until somebody has given it; and
+// when two owners give the same other one, the probe ends.
+void Decider::refuse_result(const Lease& l, const FinishLease& c) {
+  const auto& job = s.jobs.at(l.job);
+  const auto gave = [&](const std::string& result) {
+    return std::ranges::any_of(
+        job.parts, [&](const JobPart& part) { return part.done && part.result == result; });
+  };
+  const bool confirmed = gave(job.expect);
+  if (confirmed) {
+    out.push_back(LeaseClosed{.lease = l.id,
+                              .outcome = LeaseOutcome::completed,
+                              .detail = c.detail,
+                              .result = c.result,
+                              .wrong = true});
+    if (c.doubts) out.push_back(MachineJudged{l.machine, "the result of its work was wrong", true});
+  } else {
+    close(l, LeaseOutcome::completed, c.detail, c.result);
+  }
+  if (!confirmed && !c.result.empty() && gave(c.result)) {
+    for (const auto id : job.leases)
+      if (id != l.id) close(s.leases.at(id), LeaseOutcome::job, "the probe has ended");
+    out.push_back(JobEnded{job.id, JobState::failed,
+                           fmt::format("two owners gave {}, which is not what was expected: is "
+                                       "that right?",
+                                       c.result)});
+  } else if (job.leases.size() == 1 && job.done + l.slots >= job.terms.workers.max) {
+    out.push_back(JobEnded{job.id, JobState::succeeded, std::string(kAllFinished)});
+  }
+}
+
 // A unit that began in one term and was accepted in the next may leave more work than the last term
 // is long. The rest is paid out of what the job has not promised to others.
 void Decider::settle_overtime(const Lease& l) {
@@ -78,18 +157,26 @@ void Decider::settle_overtime(const Lease& l) {
   promised += base::cost(l.term.pays, l.slots, time) - in_term;
 }
 
-void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result) {
+void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result,
+                    Blame blame) {
   const bool by_work = paid_by_work(s.jobs.at(l.job));
-  // Silence is not work: what was not reported is not paid. Work that was accepted is.
-  if (outcome != LeaseOutcome::lost || by_work) settle(l, now);
+  // Silence is not work: what was not reported is not paid, nor is a program that never ran. Work
+  // that was accepted is.
+  const bool nothing_ran = outcome == LeaseOutcome::lost || outcome == LeaseOutcome::unstarted;
+  if (!nothing_ran || by_work) settle(l, now);
   if (by_work && !l.next && l.worked > term_length(l)) settle_overtime(l);
-  out.push_back(LeaseClosed{l.id, outcome, std::move(detail), std::move(result)});
+  out.push_back(LeaseClosed{.lease = l.id,
+                            .outcome = outcome,
+                            .detail = std::move(detail),
+                            .result = std::move(result),
+                            .keeps_try = blame.keeps_try,
+                            .excused = blame.excused});
 }
 
-void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail,
-                      std::string result) {
+void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail, std::string result,
+                      Blame blame) {
   const auto& job = s.jobs.at(l.job);
-  close(l, outcome, detail, std::move(result));
+  close(l, outcome, detail, std::move(result), blame);
   touched_.insert(job.id);
   const bool failed = outcome == LeaseOutcome::failed;
   if (job.work.empty()) {
@@ -104,6 +191,7 @@ void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail,
   }
   for (const auto id : job.leases)
     if (id != l.id) close(s.leases.at(id), LeaseOutcome::job, "another worker failed");
+  pay_undecided(job);
   out.push_back(JobEnded{job.id, JobState::failed, std::move(detail)});
   ended_.insert(job.id);
 }
@@ -114,7 +202,8 @@ void Decider::drain(const Lease& l, std::string reason) {
     close(l, LeaseOutcome::released, std::move(reason));
     return;
   }
-  settle(l, now);  // Rolls into the next term first, if that has begun.
+  // Rolls into the next term first, if that has begun.
+  if (!is_replicated(s.jobs.at(l.job))) settle(l, now);
   out.push_back(LeaseDraining{l.id, now + s.settings.drain, std::move(reason)});
 }
 
@@ -152,7 +241,7 @@ Result<> Decider::operator()(const Heartbeat& c) {
     // The answer tells the agent which of its leases still stand; a stale one is not an error.
     if (l == nullptr || l->machine != c.machine || l->epoch != held.epoch) continue;
     if (l->state != LeaseState::running && l->state != LeaseState::draining) continue;
-    if (!seen.insert(l->id).second) continue;
+    if (!seen.insert(l->id).second || is_replicated(s.jobs.at(l->job))) continue;
     const bool term_over = now >= l->term.until && l->settled_until < l->term.until;
     if (now - l->settled_until < s.settings.settle_every && !term_over) continue;
     const auto before = out.size();
@@ -180,12 +269,21 @@ Result<> Decider::operator()(const FinishLease& c) {
   if (unstarted && c.outcome == LeaseOutcome::completed)
     return fail(Code::conflict, fmt::format("lease {} has not started", to_string(c.lease)),
                 "report that it runs first", "outcome");
-  if (!unstarted && c.outcome == LeaseOutcome::unstarted)
+  // A start is reported before the sandbox is known to have managed it. What was paid for has run.
+  if (c.outcome == LeaseOutcome::unstarted && lease->paid > Credits())
     return fail(Code::conflict, fmt::format("lease {} has started", to_string(c.lease)),
                 "report it as failed or released", "outcome");
   const auto& job = s.jobs.at(lease->job);
+  if (is_replicated(job) && c.outcome == LeaseOutcome::completed && c.result.empty())
+    return fail(Code::invalid, fmt::format("lease {} has no result", to_string(c.lease)),
+                "name the folder of its outputs: it is compared with another's", "result");
   if (came_to_nothing(c.outcome)) {
-    give_up(*lease, c.outcome, c.detail, c.result);
+    give_up(*lease, c.outcome, c.detail, c.result,
+            {.excused = c.excused && c.outcome == LeaseOutcome::unstarted});
+  } else if (is_replicated(job) && c.outcome == LeaseOutcome::completed) {
+    compare(*lease, c);
+  } else if (is_probe(job) && c.outcome == LeaseOutcome::completed && c.result != job.expect) {
+    refuse_result(*lease, c);
   } else {
     close(*lease, c.outcome, c.detail, c.result);
     // Of a job with work every part counts; else those who came.
@@ -234,8 +332,10 @@ Result<> Decider::operator()(const ReportResult& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
   if (c.result.size() > kNameOfBlobMax || c.reason.size() > kTextMax)
     return fail(Code::too_large, "the name of the result or the reason is too long");
-  if (job->result != c.result) out.push_back(JobResult{c.job, c.result});
-  if (c.complete && !is_final(job->state)) end_job(*job, JobState::succeeded, c.reason);
+  const bool failed = c.result.empty();
+  if (!failed && job->result != c.result) out.push_back(JobResult{c.job, c.result});
+  if (c.complete && !is_final(job->state))
+    end_job(*job, failed ? JobState::failed : JobState::succeeded, c.reason);
   return {};
 }
 
@@ -243,6 +343,12 @@ Result<> Decider::operator()(const ExpireLease& c) {
   SOUK_ASSIGN(const auto* lease, find(s.leases, c.lease));
   SOUK_TRY(need_operator("expire leases"));
   if (lease->state == LeaseState::closed) return {};
+  if (c.untaken) {  // Nothing was begun: the next round finds another machine.
+    if (lease->state == LeaseState::granted)
+      close(*lease, LeaseOutcome::unstarted, "its machine did not take it up", {},
+            {.keeps_try = true});
+    return {};
+  }
   give_up(*lease, LeaseOutcome::lost, "the machine fell silent");
   if (!is_system()) audit("expire lease", to_string(c.lease));
   return {};
@@ -259,14 +365,15 @@ bool Decider::still_wanted(const Job& job, const Lease& lease) const {
   return room >= 0;
 }
 
-// What a new term of this lease costs now.
+// What a new term of this lease costs now: the price that the operator posts, else a step from what
+// it costs now towards what others pay.
 Credits Decider::price_in_force(const Lease& l) const {
   const auto& slot_class = s.slot_class(l.slot_class);
   if (slot_class.mechanism_at(now) != "posted")
-    return s.prices[l.slot_class.value - 1].last().value_or(l.term.pays);
+    return step_towards(l.term.pays, s.prices[l.slot_class.value - 1].rate().value_or(l.term.pays));
   const auto& params = slot_class.params_at(now);
   const auto fixed = params.find("price");
-  if (fixed == params.end()) return s.suggested(l.slot_class, now, now);
+  if (fixed == params.end()) return step_towards(l.term.pays, s.suggested(l.slot_class, now, now));
   return base::parse_credits(fixed->second).value_or(l.term.pays);
 }
 
@@ -279,6 +386,7 @@ void Decider::renew_or_drain(const Lease& l) {
   };
   if (offer.draining || offer.paused_until > now || !s.accounts.at(offer.owner).frozen.empty())
     return leave("the offer ends");
+  if (is_replicated(job)) return leave("its result is compared, and paid, at the end of one term");
   if (!still_wanted(job, l)) return leave("the job wants fewer workers");
   const auto price = price_in_force(l);
   if (price > job.terms.limit) return leave(fmt::format("the price is {} now", to_string(price)));
@@ -313,7 +421,8 @@ void Decider::attend(const Lease& l) {
       }
       return;
     case LeaseState::draining:
-      if (paid_by_work(s.jobs.at(l.job))) return close(l, LeaseOutcome::term, l.detail);
+      if (paid_by_work(s.jobs.at(l.job)) || is_replicated(s.jobs.at(l.job)))
+        return close(l, LeaseOutcome::term, l.detail);
       out.push_back(LeaseClosed{l.id, LeaseOutcome::term, l.detail});
       return;
     case LeaseState::closed:

@@ -60,6 +60,26 @@ TEST(Lease, AJobsWholeLifeCostsExactlyTheTimeItRan) {
   EXPECT_EQ(w.s.statements[w.lena.value - 1].size(), 1u);
 }
 
+TEST(Lease, WhatHasAccruedIsWhatTheNextSettlementTakes) {
+  Pair w;
+  const auto lease = w.running(0.3_cr);
+  const auto job = w.at(lease).job;
+  EXPECT_EQ(accrued(w.s, w.at(job), w.now), Credits());
+  w.pass(minutes(7));
+  for (int i = 0; i < 5; ++i) {
+    w.now = w.now + seconds(17);
+    const auto before = w.at(job).spent, owed = accrued(w.s, w.at(job), w.now);
+    EXPECT_GT(owed, Credits());
+    w.pass(minutes(1));
+    EXPECT_GE(w.at(job).spent, before + owed);
+  }
+  w.now = w.now + seconds(11);
+  const auto all = w.at(job).spent + accrued(w.s, w.at(job), w.now);
+  w.finish(lease);
+  EXPECT_EQ(w.at(job).spent, all);
+  EXPECT_EQ(accrued(w.s, w.at(job), w.now), Credits());
+}
+
 TEST(Lease, IrregularHeartbeatsAreBilledToTheMicroCredit) {
   for (const std::int64_t price : {333'333, 1, 999'999, 7}) {
     for (const std::int32_t fee : {0, 12'345, 500'000}) {
@@ -219,37 +239,48 @@ TEST(Lease, AStartReportedAfterTheTermIsRefused) {
   EXPECT_EQ(w.refused(w.agent(w.m), StartLease{lease, 1}).code, Code::conflict);
 }
 
-TEST(Lease, ThePriceChangesOnlyWhenATermEnds) {
+// Others pay `price` each other: four accounts, so that there is a going rate.
+void trade_at(World& w, Credits price) {
+  static int number = 0;
+  const auto name = [&] { return "other" + std::to_string(number++); };
+  for (int i = 0; i < 2; ++i) {
+    const auto lender = w.account(name());
+    for (int k = 0; k < 2; ++k) w.offer(w.machine(lender), {.reserve = price});
+  }
+  for (const int workers : {3, 1}) {  // The first of them of both lenders.
+    const auto job = w.job(w.account(name(), 100_cr), wants(workers, workers, price, 25_cr));
+    w.clear();
+    w.start_all(job);
+  }
+  w.pass(minutes(2));
+}
+
+TEST(Lease, ThePriceChangesOnlyWhenATermEndsAndByAStep) {
   Pair w;
   w.offer(w.m, {.reserve = 0.1_cr});
   const auto job = w.job(w.bob, wants(1, 1, 0.3_cr, 5_cr));
   w.clear();
   const auto lease = w.start_all(job).front();
-  w.pass(minutes(10));
-  w.offer(w.m, {.reserve = 0.25_cr});
-  const auto other = w.job(w.bob, wants(1, 1, 0.35_cr, 3_cr));
-  w.clear();
-  EXPECT_EQ(w.at(w.at(other).leases.front()).term.pays, 0.3_cr);
-  const auto events = w.pass(minutes(49));
-  EXPECT_EQ(count<LeaseRenewed>(events), 1u);
+  w.pass(minutes(8));
+  trade_at(w, 0.3_cr);
+  EXPECT_EQ(w.s.prices[0].rate(), 0.3_cr);
+  w.pass(minutes(49));
   EXPECT_EQ(w.at(lease).term.pays, 0.2_cr);  // Agreed, but not begun.
-  EXPECT_EQ(w.at(lease).next->pays, 0.3_cr);
+  EXPECT_EQ(w.at(lease).next->pays, 0.22_cr);
   w.pass(minutes(31));
-  EXPECT_EQ(w.at(lease).term.pays, 0.3_cr);
-  EXPECT_EQ(w.at(lease).paid, 0.35_cr);  // An hour at 0.2 and half an hour at 0.3.
+  EXPECT_EQ(w.at(lease).term.pays, 0.22_cr);
+  EXPECT_EQ(w.at(lease).paid, 0.31_cr);  // An hour at 0.2 and half an hour at 0.22.
 }
 
 TEST(Lease, NobodyIsKeptAtAPriceTheyDoNotAccept) {
   Pair w;
   const auto lease = w.running(0.2_cr);
-  w.offer(w.m, {.reserve = 0.5_cr});
-  w.job(w.bob, wants(1, 1, 0.5_cr, 2_cr));
-  w.clear();
+  trade_at(w, 0.5_cr);
   const auto events = w.pass(minutes(62));
   bool told = false;
   for (const auto& e : events)
     if (const auto* d = std::get_if<LeaseDraining>(&e); d && d->lease == lease)
-      told = d->reason == "the price is 0.5 now";
+      told = d->reason == "the price is 0.22 now";
   EXPECT_TRUE(told);
   EXPECT_EQ(w.at(lease).outcome, LeaseOutcome::term);
   EXPECT_EQ(w.at(lease).paid, 0.2_cr);
@@ -346,6 +377,50 @@ TEST(Lease, ATermBeginsOnceThoughTimeJumpsAnHourOrRunsBackwards) {
   EXPECT_EQ(w.at(lease).paid, 2_cr);  // Two terms were agreed, so two are paid.
   w.tick();
   EXPECT_EQ(w.at(lease).state, LeaseState::closed);
+}
+
+TEST(Liveness, AMachineIsUnheardUntilItsAgentSpeaksAndAfterItsSilence) {
+  Pair w;
+  w.offer(w.m);
+  const auto idle = w.machine(w.lena);  // Without offers nobody asks.
+  Liveness heard;
+  heard.reset(w.s, w.now);
+  const auto late = w.machine(w.lena);
+  w.offer(late);
+  EXPECT_EQ(heard.unheard(w.s, w.now), std::vector{late});
+  heard.heard(late, w.now);
+  EXPECT_TRUE(heard.unheard(w.s, w.now + w.s.settings.silence).empty());
+  EXPECT_EQ(heard.unheard(w.s, w.now + w.s.settings.silence + Duration(1)),
+            (std::vector{w.m, late}));
+  EXPECT_NE(idle, late);
+}
+
+TEST(Liveness, ALeaseIsTakenUpWhenItsAgentNamesIt) {
+  Pair w;
+  w.offer(w.m);
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  Liveness heard;
+  for (const auto& event : w.clear()) heard.observe(event, w.now);
+  const auto lease = w.at(job).leases.front();
+  const auto& v = w.s.settings;
+  EXPECT_TRUE(heard.untaken(w.s, w.now + v.pickup).empty());
+  EXPECT_EQ(heard.untaken(w.s, w.now + v.pickup + Duration(1)), std::vector{lease});
+  heard.heard(lease, w.now);
+  EXPECT_TRUE(heard.untaken(w.s, w.now + v.silence).empty());  // It prepares.
+  EXPECT_EQ(heard.untaken(w.s, w.now + v.silence + Duration(1)), std::vector{lease});
+}
+
+TEST(Liveness, NobodyIsSilentWhileNobodyListens) {
+  Pair w;
+  const auto lease = w.running(0.2_cr);
+  Liveness heard;
+  heard.reset(w.s, w.now);
+  const auto woke = w.now + base::hours(1);
+  EXPECT_EQ(heard.silent(w.s, woke), std::vector{lease});
+  heard.forgive(base::hours(1) - base::seconds(5), woke);
+  EXPECT_TRUE(heard.silent(w.s, woke).empty());
+  EXPECT_TRUE(heard.unheard(w.s, woke).empty());
+  EXPECT_EQ(heard.silent(w.s, woke + w.s.settings.silence), std::vector{lease});
 }
 
 }  // namespace

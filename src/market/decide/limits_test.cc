@@ -64,12 +64,17 @@ TEST(Limits, AnAccountsThingsAreBounded) {
   EXPECT_EQ(w.refused(user(bob), job).code, Code::exhausted);
   w.run(user(bob), CancelJob{JobId(1), ""});
   w.run(user(bob), job);
-  // The oldest login ends, so nobody is locked out.
+  // A token that somebody made stays until they end it; the oldest login ends for a new one, so
+  // nobody is locked out.
   for (std::uint8_t i = 0; i < kTokensPerAccount; ++i)
     w.run(user(bob), IssueToken{.account = bob, .digest = {{1, i}}});
-  EXPECT_EQ(only<TokenRevoked>(w.run(user(bob), IssueToken{.account = bob, .digest = {{2}}})).token,
-            TokenId(1));
-  EXPECT_EQ(w.s.tokens.size(), kTokensPerAccount);
+  EXPECT_EQ(w.refused(user(bob), IssueToken{.account = bob, .digest = {{2}}}).code,
+            Code::exhausted);
+  for (std::uint8_t i = 0; i < kTokensPerAccount; ++i)
+    w.run(kSystem, IssueToken{.account = bob, .digest = {{3, i}}});
+  EXPECT_EQ(only<TokenRevoked>(w.run(kSystem, IssueToken{.account = bob, .digest = {{4}}})).token,
+            TokenId(kTokensPerAccount + 1));
+  EXPECT_EQ(w.s.tokens.size(), 2 * kTokensPerAccount);
   while (w.s.classes.size() < kClasses) {
     auto c = w.s.classes.back();
     c.name = "k" + std::to_string(w.s.classes.size());
@@ -91,17 +96,90 @@ TEST(Limits, HistoriesForgetTheirOldest) {
   for (std::size_t i = 0; i < kFeedback + 5; ++i)
     ASSERT_TRUE(execute(w.s, {w.now, user(bob), GiveFeedback{FeedbackCategory::idea, "again"}}));
   EXPECT_EQ(w.s.feedback.size(), kFeedback);
-  const auto answered = [&](std::uint64_t key, Time at) {
-    apply(w.s, at, Answered{{.account = bob, .key = std::to_string(key), .at = at}});
+}
+
+// What was done under a key is never done again because others did much meanwhile.
+TEST(Limits, AKeyIsRememberedByTimeAndAnAnswerWhileThereIsRoom) {
+  World w;
+  const auto bob = w.account("bob"), eve = w.account("eve");
+  const std::string body(1'000, 'x');
+  const auto answered = [&](AccountId account, const std::string& key, Time at) {
+    apply(w.s, at,
+          Answered{{.account = account,
+                    .fingerprint = 7,
+                    .body = body,
+                    .at = at,
+                    .key_hash = key_hash_of(account, key),
+                    .made = "j5"}});
   };
-  for (std::uint64_t i = 0; i < kAnswers + 2; ++i) answered(i, w.now);
-  EXPECT_EQ(w.s.answers.size(), kAnswers);
-  EXPECT_EQ(w.s.find_answer(bob, "1"), nullptr);
-  EXPECT_EQ(w.s.find_answer(bob, "2")->key, "2");
-  answered(kAnswers + 2, w.now + kAnswersFor);
-  EXPECT_EQ(w.s.answers.size(), 1u);
-  EXPECT_NE(w.s.find_answer(bob, std::to_string(kAnswers + 2)), nullptr);
-  EXPECT_EQ(w.s.index.answers.size(), 1u);
+  answered(bob, "mine", w.now);
+  ASSERT_NE(w.s.find_answer(bob, "mine"), nullptr);
+  const auto many = 2 * kAnswerBytesPerAccount / body.size();
+  for (std::size_t i = 0; i < many; ++i) answered(eve, std::to_string(i), w.now);
+  EXPECT_NE(w.s.find_answer(bob, "mine"), nullptr);  // Others' answers take none of his room.
+  EXPECT_EQ(w.s.find_key(eve, "mine"), nullptr);
+  EXPECT_LE(w.s.index.counts[eve.value].answer_bytes, std::int64_t{kAnswerBytesPerAccount});
+  EXPECT_NE(w.s.find_answer(eve, std::to_string(many - 1)), nullptr);  // Of hers the latest stay.
+  EXPECT_EQ(w.s.find_answer(eve, "0"), nullptr);
+  auto rebuilt = w.s.index;
+  rebuilt.rebuild(w.s);
+  EXPECT_EQ(rebuilt.counts[eve.value].answer_bytes, w.s.index.counts[eve.value].answer_bytes);
+  EXPECT_EQ(rebuilt.answer_bytes, w.s.index.answer_bytes);
+  ASSERT_NE(w.s.find_key(eve, std::to_string(many - 1)), nullptr);
+  EXPECT_EQ(unpack_id(w.s.find_key(eve, "0")->made), "j5");
+  EXPECT_EQ(w.s.index.counts[eve.value].keys, static_cast<std::int64_t>(many));
+
+  answered(eve, "later", w.now + kAnswersFor);
+  EXPECT_EQ(w.s.find_answer(bob, "mine"), nullptr);
+  ASSERT_NE(w.s.find_key(bob, "mine"), nullptr);
+  EXPECT_EQ(w.s.find_key(bob, "mine")->fingerprint, 7U);
+  w.now = w.now + kKeysFor - Duration(1);
+  w.run(kBoss, GrantCredits{bob, Credits(1), ""});
+  EXPECT_NE(w.s.find_key(bob, "mine"), nullptr);
+  w.now = w.now + Duration(1);
+  w.run(kBoss, GrantCredits{bob, Credits(1), ""});
+  EXPECT_EQ(w.s.find_key(bob, "mine"), nullptr);
+  EXPECT_EQ(w.s.keys.size(), 1U);
+  EXPECT_NE(w.s.find_key(eve, "later"), nullptr);
+  EXPECT_EQ(w.s.index.counts[bob.value].keys, 0);
+}
+
+TEST(Limits, TheMemoryForAnswersIsBoundedInAll) {
+  World w;
+  const std::string body(16'000, 'x');
+  std::vector<AccountId> people;
+  for (int i = 0; i < 80; ++i) people.push_back(w.account("p" + std::to_string(i)));
+  for (std::size_t i = 0; i < 80 * 70; ++i)
+    apply(w.s, w.now,
+          Answered{{.account = people[i % 80],
+                    .body = body,
+                    .at = w.now,
+                    .key_hash = key_hash_of(people[i % 80], std::to_string(i))}});
+  EXPECT_LE(w.s.index.answer_bytes, std::int64_t{kAnswerBytes} + 20'000);
+  EXPECT_EQ(w.s.keys.size(), 80U * 70U);
+  EXPECT_NE(w.s.find_answer(people[79], std::to_string(80 * 70 - 1)), nullptr);
+  EXPECT_EQ(w.s.find_answer(people[0], "0"), nullptr);
+  EXPECT_NE(w.s.find_key(people[0], "0"), nullptr);
+}
+
+// A report of a machine has a number of its own, so it takes no room for a day.
+TEST(Limits, ANumberedReportIsRememberedAsLongAsItsAnswer) {
+  World w;
+  const auto bob = w.account("bob");
+  apply(w.s, w.now,
+        Answered{{.account = bob,
+                  .body = "{}",
+                  .at = w.now,
+                  .key_hash = key_hash_of(bob, "unit"),
+                  .numbered = true}});
+  EXPECT_TRUE(w.s.keys.empty());
+  EXPECT_NE(w.s.find_answer(bob, "unit"), nullptr);
+}
+
+TEST(Limits, AnIdFitsIntoANumber) {
+  for (const auto* id : {"j1", "m72057594037927935", "t17"}) EXPECT_EQ(unpack_id(pack_id(id)), id);
+  for (const auto* no : {"", "j", "17", "j1x", "J1", "j72057594037927936", "j-1"})
+    EXPECT_EQ(pack_id(no), 0U) << no;
 }
 
 TEST(Limits, AJobRemembersOnlySoManyMachinesItAvoids) {

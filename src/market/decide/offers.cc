@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "market/decide/decider.h"
+#include "market/decide/words.h"
 
 namespace souk::market {
 namespace {
@@ -14,33 +15,37 @@ base::Failure bad(std::string message, std::string hint, std::string field) {
   return fail(Code::invalid, std::move(message), std::move(hint), std::move(field));
 }
 
-bool has_name(std::string_view name) {
-  return !name.empty() && name.size() <= kNameMax &&
-         std::ranges::all_of(name, [](unsigned char c) { return c >= 32 && c != 127; });
-}
-
 }  // namespace
 
 Result<> Decider::check_spec(const MachineSpec& v) const {
   if (v.cores < 1 || v.cores > 4096)
-    return bad(fmt::format("a machine with {} cores", v.cores), "use 1 to 4096", "spec.cores");
+    return bad(fmt::format("a machine cannot have {} cores", v.cores), "use 1 to 4096",
+               "spec.cores");
   if (v.memory_mib < 1 || v.memory_mib > 1 << 26)
-    return bad(fmt::format("a machine with {} MiB of memory", v.memory_mib), "use 1 to 67108864",
-               "spec.memory_mib");
+    return bad(fmt::format("a machine cannot have {} MiB of memory", v.memory_mib),
+               "use 1 to 67108864", "spec.memory_mib");
   if (v.gpus < 0 || v.gpus > 1024 || v.gpu_memory_mib < 0 || v.disk_mib < 0 || v.rtt_ms < 0)
-    return bad("a machine cannot have less than nothing", "use 0 or more", "spec");
-  for (const auto* text : {&v.gpu, &v.cpu, &v.os, &v.region, &v.provider})
-    if (text->size() > 200)
-      return bad("a description is too long", "200 characters at most", "spec");
-  if (v.packages.size() > 1000)
-    return bad(fmt::format("{} packages", v.packages.size()), "1000 at most", "spec.packages");
+    return bad("a machine's GPUs, disk or round-trip time cannot be so",
+               "use 0 to 1024 GPUs, and 0 or more for the rest", "spec");
+  SOUK_TRY(check_line(v.cpu, kDescriptionMax, "the description of the CPU", "spec.cpu"));
+  SOUK_TRY(check_line(v.gpu, kDescriptionMax, "the description of the GPU", "spec.gpu"));
+  SOUK_TRY(check_line(v.os, kDescriptionMax, "the description of the system", "spec.os"));
+  if (!v.region.empty()) SOUK_TRY(check_word(v.region, "a region", "spec.region"));
+  if (!v.provider.empty()) SOUK_TRY(check_word(v.provider, "a provider", "spec.provider"));
+  SOUK_TRY(check_words(v.packages, kPackagesMax, "a package", "spec.packages"));
+  std::size_t bytes = 0;
+  for (const auto& package : v.packages) bytes += package.size();
+  if (bytes > kPackageBytesMax)
+    return bad(fmt::format("the names of the packages have {} bytes", bytes),
+               fmt::format("{} at most in all", kPackageBytesMax), "spec.packages");
   return {};
 }
 
 Result<> Decider::check_machine_name(AccountId owner, std::string_view name,
                                      MachineId except) const {
-  if (!has_name(name))
+  if (name.empty())
     return bad("a machine needs a name", fmt::format("use 1 to {} characters", kNameMax), "name");
+  SOUK_TRY(check_line(name, kNameMax, "the name of the machine", "name"));
   for (const auto id : s.index.machines_of[owner.value])
     if (id != except && s.machines.at(id).name == name)
       return fail(Code::conflict,
@@ -54,7 +59,8 @@ Result<> Decider::operator()(const AddMachine& c) {
   SOUK_TRY(check_spec(c.spec));
   SOUK_TRY(check_machine_name(actor_.account, c.name, {}));
   if (s.index.counts[actor_.account.value].machines >= static_cast<int>(kMachinesPerAccount))
-    return fail(Code::exhausted, fmt::format("you have {} machines", kMachinesPerAccount),
+    return fail(Code::exhausted,
+                fmt::format("you have {} machines, and more are not allowed", kMachinesPerAccount),
                 "remove one first");
   out.push_back(MachineAdded{{.id = s.machines.next(),
                               .owner = actor_.account,
@@ -99,16 +105,16 @@ Result<> Decider::operator()(const RemoveMachine& c) {
 
 Result<> Decider::check_terms(const OfferTerms& t) const {
   if (t.slots < 1 || t.slots > kSlotsMax)
-    return bad(fmt::format("an offer of {} slots", t.slots), fmt::format("use 1 to {}", kSlotsMax),
-               "slots");
+    return bad(fmt::format("an offer cannot have {} slots", t.slots),
+               fmt::format("use 1 to {}", kSlotsMax), "slots");
   if (t.reserve && (*t.reserve < Credits() || *t.reserve > kMostPrice))
     return bad(
-        fmt::format("a price of {}", to_string(*t.reserve)),
+        fmt::format("the price cannot be {}", to_string(*t.reserve)),
         fmt::format("use 0 to {} credits per slot-hour, or \"market\"", to_string(kMostPrice)),
         "price");
   if (t.longest_lease < s.settings.shortest_term || t.longest_lease > kLongestLease)
     return bad(
-        fmt::format("a longest lease of {}", to_string(t.longest_lease)),
+        fmt::format("the longest lease cannot be {}", to_string(t.longest_lease)),
         fmt::format("use {} to {}", to_string(s.settings.shortest_term), to_string(kLongestLease)),
         "longest_lease");
   const auto& a = t.availability;
@@ -119,7 +125,7 @@ Result<> Decider::check_terms(const OfferTerms& t) const {
     return bad("the offer begins too late",
                fmt::format("at most {} from now", to_string(kLongestLease)), "from");
   if (a.weekly.size() > kWindowsMax)
-    return bad(fmt::format("{} weekly windows", a.weekly.size()),
+    return bad(fmt::format("the offer has {} weekly windows", a.weekly.size()),
                fmt::format("{} at most", kWindowsMax), "weekly");
   for (const auto& w : a.weekly) {  // However it was made, it must be one that can be written down.
     SOUK_ASSIGN(const auto read, parse_weekly(to_string(w)));
@@ -170,9 +176,11 @@ Result<> Decider::operator()(const JudgeMachine& c) {
   if (c.failure.size() > kTextMax)
     return bad("the failure is too long", fmt::format("{} characters at most", kTextMax),
                "failure");
-  // Passing is news only to those who doubted.
-  if (c.failure.empty() && machine->doubted.empty()) return {};
-  out.push_back(MachineJudged{c.machine, c.failure});
+  // Passing is news only to those who doubted, or if its speed was not known to within a tenth.
+  const auto off = c.lane > machine->lane ? c.lane - machine->lane : machine->lane - c.lane;
+  const bool measured = c.lane > Duration() && off * 10 > machine->lane;
+  if (c.failure.empty() && machine->doubted.empty() && !measured) return {};
+  out.push_back(MachineJudged{c.machine, c.failure, c.untested, c.lane});
   if (!is_system()) audit("judge machine", to_string(c.machine), c.failure);
   return {};
 }
@@ -227,6 +235,8 @@ Result<> Decider::operator()(const ChangeOffer& c) {
 Result<> Decider::operator()(const PauseOffer& c) {
   SOUK_ASSIGN(const auto* offer, find(s.offers, c.offer));
   SOUK_TRY(need_agent(s.machines.at(offer->machine)));
+  const bool goes_on = c.until <= now && offer->paused_until <= now;
+  if (goes_on || offer->paused_until == c.until) return {};
   out.push_back(OfferPaused{c.offer, c.until});
   audit_other(offer->owner, "pause offer", to_string(c.offer));
   if (c.until <= now || offer->leased == 0) return {};

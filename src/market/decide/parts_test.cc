@@ -120,11 +120,41 @@ TEST(Parts, AMachineThatCannotRunItIsAvoidedAndTheJobGoesOn) {
   EXPECT_NE(w.at(w.at(job).leases.front()).machine, machine);
 }
 
-TEST(Parts, WhatHasStartedCannotBeReportedAsUnstarted) {
+TEST(Parts, AJobThatCannotBeStartedCostsItATryAndTheMachineNothing) {
+  Parts w;
+  const auto job = w.work(1, 1);
+  w.clear();
+  const auto lease = w.at(job).leases.front();
+  const auto machine = w.at(lease).machine;
+  const auto before = w.s.machines.at(machine).reliability_ppm;
+  w.run(w.agent(machine),
+        FinishLease{lease, w.at(lease).epoch, LeaseOutcome::unstarted, "no image", "", true});
+  EXPECT_EQ(w.s.machines.at(machine).reliability_ppm, before);
+  EXPECT_TRUE(w.s.machines.at(machine).online);
+  EXPECT_EQ(w.at(job).part(0)->tries, 1);
+  w.clear();
+  EXPECT_NE(w.at(w.at(job).leases.front()).machine, machine) << "it is avoided all the same";
+}
+
+TEST(Parts, AStartThatDidNotWorkIsNotPaid) {
   Parts w;
   const auto job = w.work(1, 1);
   w.clear();
   const auto lease = w.start_all(job).front();
+  w.now = w.now + base::milliseconds(100);
+  w.finish(lease, LeaseOutcome::unstarted);
+  EXPECT_EQ(w.at(lease).outcome, LeaseOutcome::unstarted);
+  EXPECT_EQ(w.at(lease).paid, Credits());
+  EXPECT_EQ(w.at(job).state, JobState::queued);
+}
+
+TEST(Parts, WhatWasPaidForCannotBeReportedAsUnstarted) {
+  Parts w;
+  const auto job = w.work(1, 1);
+  w.clear();
+  const auto lease = w.start_all(job).front();
+  w.pass(w.s.settings.settle_every);
+  ASSERT_GT(w.at(lease).paid, Credits());
   EXPECT_EQ(w.refused(w.agent(w.at(lease).machine),
                       FinishLease{lease, w.at(lease).epoch, LeaseOutcome::unstarted})
                 .code,
@@ -221,6 +251,23 @@ TEST(Parts, WorkRetriesAndNamesAreBounded) {
   EXPECT_EQ(w.refused(agent, CheckpointLease{lease, epoch, name}).code, Code::too_large);
   EXPECT_EQ(w.refused(agent, FinishLease{lease, epoch, LeaseOutcome::completed, "", name}).code,
             Code::too_large);
+}
+
+TEST(Parts, ALeaseThatIsNotTakenUpCostsNoTryAndGoesToAnotherMachine) {
+  Parts w;
+  const auto job = w.work(1, 1, {.lost = false, .max = 0});
+  w.clear();
+  const auto untaken = w.on_part(job, 0);
+  w.run(kSystem, ExpireLease{untaken, true});
+  EXPECT_EQ(w.at(untaken).outcome, LeaseOutcome::unstarted);
+  EXPECT_EQ(w.at(job).state, JobState::queued);
+  EXPECT_EQ(w.at(job).part(0), nullptr);
+  EXPECT_LT(w.s.machines.at(w.at(untaken).machine).reliability_ppm, 900'000);
+  w.clear();
+  EXPECT_NE(w.at(w.on_part(job, 0)).machine, w.at(untaken).machine);
+  // Once it runs, there is nothing to take up.
+  w.start_all(job);
+  EXPECT_TRUE(w.run(kSystem, ExpireLease{w.on_part(job, 0), true}).empty());
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ std::vector<ProgramBook> program_books(const State& s, Time now, const Clear& c)
   const auto& slot_class = s.slot_class(c.slot_class);
   if (slot_class.mechanism_at(now) != kExternal) return out;
   const auto fallback = rule_of(std::string(kExternal), slot_class.params_at(now));
-  auto sides = sides_of(s, slot_class, now);
+  auto sides = sides_of(s, slot_class, now, c.unheard);
   if (!fallback || sides.supply.empty() || sides.groups.empty()) return out;
   const auto reference =
       suggested_price(s.prices[c.slot_class.value - 1], slot_class.price, sides.pressure, now, now);

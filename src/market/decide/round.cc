@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "base/random.h"
 #include "market/decide/decider.h"
@@ -22,6 +23,7 @@ struct Grant {
   const SupplyRow* row;
   std::int32_t slots;
   Credits pays, gets;
+  std::vector<std::int32_t> parts = {};  // Of a job with work: one for each slot.
 };
 
 // A number of slots as an event records it.
@@ -171,14 +173,48 @@ class OpenParts {
   std::int32_t part_ = 0;
 };
 
+// Which part each slot of a job's grants works on. Where results are compared, nobody gets a part
+// that it has answered; slots that are left over are not granted.
+void give_parts(const State& s, const Job& job, std::span<Grant> grants) {
+  OpenParts open(s, job);
+  std::vector<std::int32_t> left;  // Open, and lower than what `open` gives next.
+  for (auto& g : grants) {
+    const auto lender = s.offers.at(g.row->offer).owner;
+    const auto fits = [&](std::int32_t index) {
+      const auto* part = job.part(index);
+      return part == nullptr || !part->answered_by(lender);
+    };
+    while (std::ssize(g.parts) < g.slots) {
+      if (const auto it = std::ranges::find_if(left, fits); it != left.end()) {
+        g.parts.push_back(*it);
+        left.erase(it);
+        continue;
+      }
+      const auto next = open.next();
+      if (next >= job.terms.workers.max) break;
+      (fits(next) ? g.parts : left).push_back(next);
+    }
+    g.slots = static_cast<std::int32_t>(g.parts.size());
+  }
+}
+
 void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grants, Events& out) {
   std::ranges::sort(grants, {}, [](const Grant& g) { return std::pair(g.job->id, g.row->offer); });
+  for (std::size_t begin = 0, end = 0; begin < grants.size(); begin = end) {
+    while (end < grants.size() && grants[end].job == grants[begin].job) ++end;
+    const std::span mine(grants.begin() + begin, grants.begin() + end);
+    if (!mine.front().job->work.empty()) give_parts(s, *mine.front().job, mine);
+  }
+  std::erase_if(grants, [](const Grant& g) { return g.slots == 0; });
   __int128 paid = 0;
+  std::int64_t between_two = 0;  // Trading with oneself makes no price.
   for (const auto& g : grants) {
     round.traded += g.slots;
+    if (g.job->owner == g.row->lender) continue;
+    between_two += g.slots;
     paid += static_cast<__int128>(g.pays.micro) * g.slots;
   }
-  if (round.traded > 0) round.price = Credits(static_cast<std::int64_t>(paid / round.traded));
+  if (between_two > 0) round.price = Credits(static_cast<std::int64_t>(paid / between_two));
   out.reserve(out.size() + grants.size() + 2);  // Events are large: growing would copy them.
   out.push_back(round);
   auto id = s.leases.next().value;
@@ -188,13 +224,12 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
     const std::span mine(grants.begin() + begin, grants.begin() + end);
     const auto budget = budget_end(s, mine, job, now);
     auto epoch = job.epoch;
-    OpenParts parts(s, job);
     for (const auto& g : mine) {
       const auto& offer = s.offers.at(g.row->offer);
       const auto until = std::min({now + s.settings.term, g.row->open->until, job.terms.deadline,
                                    now + offer.terms.longest_lease, budget});
       const bool numbered = !job.work.empty();  // Then each part has a lease of its own.
-      for (auto left = g.slots; left > 0; left -= numbered ? 1 : left)
+      for (std::int32_t i = 0; i < (numbered ? g.slots : 1); ++i)
         out.push_back(LeaseGranted{{.id = LeaseId(id++),
                                     .job = job.id,
                                     .offer = offer.id,
@@ -202,11 +237,11 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
                                     .borrower = job.owner,
                                     .lender = offer.owner,
                                     .slot_class = round.slot_class,
-                                    .slots = numbered ? 1 : left,
+                                    .slots = numbered ? 1 : g.slots,
                                     .epoch = ++epoch,
                                     .term = {g.pays, g.gets, now, until, s.settings.fee_ppm},
                                     .granted = now,
-                                    .part = numbered ? parts.next() : 0}});
+                                    .part = numbered ? g.parts[static_cast<std::size_t>(i)] : 0}});
     }
   }
 }
@@ -234,6 +269,11 @@ Result<std::unique_ptr<mechanism::Mechanism>> rule_of(
   return made;
 }
 
+Credits market_ask(const State& s, const SlotClass& slot_class, Time now) {
+  const auto rule = rule_of(slot_class.mechanism_at(now), slot_class.params_at(now));
+  return rule ? (*rule)->market_ask(s.suggested(slot_class.id, now, now)) : Credits();
+}
+
 Result<> Decider::operator()(const Clear& c) {
   SOUK_TRY(need_operator("clear a round"));
   SOUK_TRY(check_measured(c));
@@ -241,7 +281,7 @@ Result<> Decider::operator()(const Clear& c) {
   const auto& slot_class = *found;
   const auto& history = s.prices[c.slot_class.value - 1];
   const auto leased = s.index.classes[c.slot_class.value - 1].leased;
-  auto sides = sides_of(s, slot_class, now);
+  auto sides = sides_of(s, slot_class, now, c.unheard);
   for (const auto job : sides.cannot_pay) out.push_back(JobPaused{job, std::string(kBudgetUsedUp)});
   RoundCleared record{
       .slot_class = c.slot_class, .mechanism = slot_class.mechanism_at(now), .seed = c.seed};

@@ -1,17 +1,22 @@
 #include "market/decide/round_sides.h"
 
 #include <algorithm>
-#include <span>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace souk::market {
 namespace {
 
-std::vector<Supply> open_supply(const State& s, ClassId c, Time now) {
+std::vector<Supply> open_supply(const State& s, ClassId c, Time now,
+                                std::span<const MachineId> unheard) {
   std::vector<Supply> out;
   const auto& rows = s.index.classes[c.value - 1].supply;
   out.reserve(rows.size());
   for (const auto& row : rows) {
     if (!row.usable || row.free <= 0 || row.paused_until > now) continue;
+    if (std::ranges::binary_search(unheard, row.machine)) continue;
     // The memo answers for most rows without touching the offer itself.
     if (!row.knows(now)) opening_of(row, s.offers.at(row.offer), now);
     if (row.open && row.open->contains(now) && row.open->until - now >= s.settings.shortest_term)
@@ -28,13 +33,101 @@ Wish wish_of(const State& s, const Job& job) {
   return {&job, static_cast<std::int32_t>(units), least_workers(job)};
 }
 
-void draw_groups(Groups& groups, base::Random& random) {
-  std::vector<Groups::iterator> drawn;
-  for (auto it = groups.begin(); it != groups.end(); ++it)
-    if (!it->first.none()) drawn.push_back(it);
-  if (drawn.size() <= kConstraintSets) return;
-  random.shuffle(drawn);
-  for (auto i = kConstraintSets; i < drawn.size(); ++i) groups.erase(drawn[i]);
+// All that the supply has to offer, together: what is in none of it no search would find.
+class WholeSupply {
+ public:
+  WholeSupply(const State& s, const std::vector<Supply>& supply) : s_(s), supply_(supply) {
+    for (const auto& ask : supply) {
+      const auto& m = s.machines.at(ask.row->machine);
+      for (const std::string_view p : m.spec.packages) {
+        packages_.insert(p);
+        packages_.insert(p.substr(0, p.find("==")));
+      }
+      regions_.insert(m.spec.region);
+      providers_.insert(m.spec.provider);
+      lenders_.insert(m.owner);
+      best_reliability_ = std::max(best_reliability_, m.reliability_ppm);
+      best_rtt_ = std::min(best_rtt_, m.spec.rtt_ms);
+      least_reserve_ = std::min(least_reserve_, ask.row->reserve);
+    }
+  }
+
+  // False: nothing meets these demands. True: perhaps.
+  [[nodiscard]] bool may_meet(const Demands& d, Credits limit) const {
+    const auto& c = d.constraints;
+    const auto has_any = [](const auto& wanted, const auto& there) {
+      return wanted.empty() ||
+             std::ranges::any_of(wanted, [&](const auto& w) { return there.contains(w); });
+    };
+    return limit >= least_reserve_ &&
+           std::ranges::all_of(c.packages, [&](const auto& p) { return packages_.contains(p); }) &&
+           has_any(c.regions, regions_) && has_any(c.providers_allowed, providers_) &&
+           has_any(c.lenders_allowed, lenders_) && c.min_reliability_ppm <= best_reliability_ &&
+           (c.max_rtt_ms == 0 || c.max_rtt_ms >= best_rtt_);
+  }
+
+  // Looks at every offer, if need be.
+  [[nodiscard]] bool meets_some(const Demands& d, Credits limit) const {
+    return std::ranges::any_of(supply_, [&](const Supply& ask) {
+      return ask.row->reserve <= limit && meets(d, s_.machines.at(ask.row->machine));
+    });
+  }
+
+ private:
+  const State& s_;
+  const std::vector<Supply>& supply_;
+  std::set<std::string_view> packages_, regions_, providers_;
+  std::set<AccountId> lenders_;
+  std::int32_t best_reliability_ = 0;
+  std::int32_t best_rtt_ = std::numeric_limits<std::int32_t>::max();
+  Credits least_reserve_{std::numeric_limits<std::int64_t>::max()};
+};
+
+Credits highest_limit(const std::vector<Wish>& wishes) {
+  return std::ranges::max(wishes, {}, [](const Wish& w) { return w.job->terms.limit; })
+      .job->terms.limit;
+}
+
+// Groups with demands that may be met, in turns: one of each owner, then another of each, by lot.
+std::vector<Groups::iterator> in_turns(Groups& groups, const WholeSupply& whole,
+                                       base::Random& random) {
+  std::map<AccountId, std::vector<Groups::iterator>> by_owner;
+  for (auto it = groups.begin(); it != groups.end(); ++it) {
+    if (it->first.none() || !whole.may_meet(it->first, highest_limit(it->second))) continue;
+    std::set<AccountId> owners_of_it;  // Whoever has a turn brings it for all of them.
+    for (const auto& wish : it->second) owners_of_it.insert(wish.job->owner);
+    for (const auto owner : owners_of_it) by_owner[owner].push_back(it);
+  }
+  std::vector<std::vector<Groups::iterator>> owners;
+  for (auto& [owner, mine] : by_owner) owners.push_back(std::move(mine));
+  random.shuffle(owners);
+  for (auto& mine : owners) random.shuffle(mine);
+  std::vector<Groups::iterator> out;
+  std::set<const Demands*> brought;
+  for (std::size_t turn = 0; !owners.empty(); ++turn) {
+    std::erase_if(owners, [&](const auto& mine) { return mine.size() <= turn; });
+    for (const auto& mine : owners)
+      if (brought.insert(&mine[turn]->first).second) out.push_back(mine[turn]);
+  }
+  return out;
+}
+
+void draw_groups(const State& s, RoundSides& sides, base::Random& random) {
+  auto& groups = sides.groups;
+  const auto demanding =
+      std::ranges::count_if(groups, [](const auto& group) { return !group.first.none(); });
+  if (std::cmp_less_equal(demanding, kConstraintSets)) return;
+  const WholeSupply whole(s, sides.supply);
+  Groups drawn;
+  std::size_t searched = 0, taken = 0;
+  for (const auto it : in_turns(groups, whole, random)) {
+    if (taken == kConstraintSets || searched++ == kSetsSearched) break;
+    if (!whole.meets_some(it->first, highest_limit(it->second))) continue;
+    ++taken;
+    drawn.insert(groups.extract(it));
+  }
+  if (auto plain = groups.extract(Demands{})) drawn.insert(std::move(plain));
+  groups = std::move(drawn);
 }
 
 // Fills in Supply::meets on the way: each machine is looked at once, for all groups.
@@ -120,13 +213,15 @@ void fill_measured(const Clear& c, std::span<const Wish> wishes, std::span<const
 
 }  // namespace
 
-RoundSides sides_of(const State& s, const SlotClass& slot_class, Time now) {
+RoundSides sides_of(const State& s, const SlotClass& slot_class, Time now,
+                    std::span<const MachineId> unheard) {
   const auto& index = s.index.classes[slot_class.id.value - 1];
   const auto anchor = anchor_price(s.prices[slot_class.id.value - 1], slot_class.price, now);
-  RoundSides out{.supply = open_supply(s, slot_class.id, now),
+  RoundSides out{.supply = open_supply(s, slot_class.id, now, unheard),
                  .groups = {},
                  .pressure = {.leased = index.leased},
                  .cannot_pay = {}};
+  Queue queue;
   for (const auto& [priority, id] : index.wanting) {
     const auto& job = s.jobs.at(id);
     if (job.terms.deadline - now < s.settings.shortest_term) continue;
@@ -136,18 +231,19 @@ RoundSides sides_of(const State& s, const SlotClass& slot_class, Time now) {
       continue;
     }
     out.wanted += wish.units;
-    if (job.terms.limit >= anchor) out.pressure.queued += wish.units;
+    if (job.terms.limit >= anchor) queue.add(job.owner, wish.units);
     out.groups[demands_of(job, now)].push_back(wish);
   }
   for (const auto& ask : out.supply) {
     out.offered += ask.free;
     if (ask.row->reserve <= anchor) out.pressure.free += ask.free;
   }
+  out.pressure.queued = queue.counted(out.pressure.leased + out.pressure.free);
   return out;
 }
 
 std::vector<OrderedGroup> ordered_groups(const State& s, RoundSides& sides, base::Random& random) {
-  draw_groups(sides.groups, random);
+  draw_groups(s, sides, random);
   return fewest_first(s, sides.groups, sides.supply);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -46,7 +47,9 @@ struct RoundSides {
   Pressure pressure;
   std::vector<JobId> cannot_pay;  // Jobs without leases whose budget does not last for their gang.
 };
-[[nodiscard]] RoundSides sides_of(const State& s, const SlotClass& slot_class, Time now);
+// Machines in `unheard` (in order) offer nothing.
+[[nodiscard]] RoundSides sides_of(const State& s, const SlotClass& slot_class, Time now,
+                                  std::span<const MachineId> unheard = {});
 
 struct OrderedGroup {
   const std::vector<Wish>* wishes;
@@ -57,8 +60,9 @@ struct OrderedGroup {
 };
 
 // The groups that get a book, in the order in which they are cleared. Only so many distinct demands
-// get one in one round. Which ones is drawn, so that nobody can keep the others out with many
-// demands of their own; jobs without demands always have a book. Fills in Supply::meets.
+// get one in one round. Which ones is drawn, and owners take turns, so that nobody can keep the
+// others out with many demands of their own. Demands that no offer meets at a price its jobs would
+// pay take no turn. Jobs without demands always have a book. Fills in Supply::meets.
 [[nodiscard]] std::vector<OrderedGroup> ordered_groups(const State& s, RoundSides& sides,
                                                        base::Random& random);
 

@@ -5,6 +5,7 @@
 #include "market/eligible.h"
 #include "market/limits.h"
 #include "market/testing/world.h"
+#include "market/why.h"
 
 namespace souk::market::testing {
 namespace {
@@ -88,6 +89,70 @@ TEST(Round, ManyOddDemandsDoNotShutOthersOut) {
   EXPECT_EQ(w.at(plain).held, 1);  // At once.
   for (std::uint64_t seed = 1; seed < 40 && w.at(picky).held == 0; ++seed) w.clear("c1", seed);
   EXPECT_EQ(w.at(picky).held, 1);  // In one of the next rounds.
+}
+
+TEST(Round, DemandsThatNothingMeetsTakeNoTurn) {
+  Market w;
+  auto odd = wants(1, 1, 1_cr, 0.05_cr);
+  for (std::size_t i = 0; i < 5 * kConstraintSets; ++i) {
+    // Some of it exists, but not together; some asks for too low a price.
+    odd.constraints = {};
+    odd.limit = 1_cr;
+    if (i % 3 == 0) odd.constraints.regions = {"atlantis" + std::to_string(i)};
+    if (i % 3 == 1) {
+      odd.constraints.regions = {"us", "r" + std::to_string(i)};
+      odd.constraints.packages = {"numpy"};
+    }
+    if (i % 3 == 2) {
+      odd.constraints.regions = {"eu", "r" + std::to_string(i)};
+      odd.limit = 0.1_cr;
+    }
+    w.job(w.bob, odd);
+  }
+  w.offer(w.with(w.lena, {.region = "eu", .packages = {"numpy==1.2"}}), {.reserve = 0.2_cr});
+  w.offer(w.with(w.lena, {.region = "us"}), {.reserve = 0.2_cr});
+  auto picky = wants(1, 1, 1_cr, 1_cr);
+  picky.constraints.regions = {"eu"};
+  picky.constraints.packages = {"numpy"};
+  const auto job = w.job(w.account("zoe", 10_cr), picky);
+  w.clear();
+  EXPECT_EQ(w.at(job).held, 1);
+}
+
+TEST(Round, OwnersTakeTurnsWhoeverHasTheMostDemands) {
+  Market w;
+  auto odd = wants(1, 1, 1_cr, 0.05_cr);
+  for (std::size_t i = 0; i < 10 * kConstraintSets; ++i) {
+    odd.constraints.regions = {"eu", "r" + std::to_string(i)};
+    w.job(w.bob, odd);
+  }
+  std::vector<JobId> others;
+  for (int i = 0; i < 5; ++i) {
+    odd.constraints.regions = {"eu", "other" + std::to_string(i)};
+    odd.limit = 2_cr;
+    others.push_back(w.job(w.account("p" + std::to_string(i), 10_cr), odd));
+  }
+  for (int i = 0; i < 80; ++i) w.offer(w.with(w.lena, {.region = "eu"}));
+  w.clear();
+  for (const auto id : others) EXPECT_EQ(w.at(id).held, 1) << to_string(id);
+}
+
+TEST(Round, AMachineThatIsNotHeardFromGetsNoLease) {
+  Market w;
+  const auto ghost = w.with(w.lena, {}), there = w.with(w.lena, {});
+  w.offer(ghost);
+  w.offer(there, {.reserve = 0.5_cr});
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  w.run(kSystem, Clear{.slot_class = w.slot_class(), .seed = 1, .unheard = {ghost}});
+  ASSERT_EQ(w.at(job).held, 1);
+  EXPECT_EQ(w.at(w.at(job).leases.front()).machine, there);
+}
+
+TEST(Round, TradingWithOneselfMakesNoPrice) {
+  Market w;
+  w.offer(w.with(w.bob, {}), {.reserve = 1_cr});
+  w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
+  EXPECT_FALSE(only<RoundCleared>(w.clear()).price);
 }
 
 TEST(Round, PriorityBreaksTiesBetweenEqualLimitsAndReliabilityBetweenEqualOffers) {
@@ -177,7 +242,7 @@ TEST(Round, ARoundIsRecordedWithItsSeedAndSampledEvenWhenIdle) {
   EXPECT_EQ(idle.seed, 42u);
   EXPECT_EQ(idle.supply, 3);
   EXPECT_EQ(idle.mechanism, "k-double");
-  EXPECT_EQ(idle.reference, 0.1_cr);  // Half the class's price: nobody wants it.
+  EXPECT_EQ(idle.reference, 0.185_cr);  // Below the class's price: nobody wants it.
   EXPECT_FALSE(idle.price);
   w.now = w.now + minutes(4);
   EXPECT_TRUE(w.clear().empty());
@@ -191,16 +256,74 @@ TEST(Round, TheSuggestionCountsThoseWhoWouldTradeAtIt) {
   const auto round = [&] { return only<RoundCleared>(w.clear()).reference; };
   w.offer(w.with(w.lena, {}), {.slots = 2, .reserve = 0.15_cr});
   const auto hopeless = w.job(w.bob, wants(2, 2, 0.1_cr, 9_cr));  // The class's price is 0.2.
-  EXPECT_EQ(round(), 0.1_cr);  // It is no demand at that price: the market is idle.
-  EXPECT_EQ(w.s.suggested(w.slot_class(), w.now, w.now), 0.1_cr);
+  EXPECT_EQ(round(), 0.19_cr);  // It is no demand at that price: the market is idle.
+  EXPECT_EQ(w.s.suggested(w.slot_class(), w.now, w.now), 0.19_cr);
   w.run(user(w.bob), CancelJob{hopeless});
-  w.job(w.bob, wants(2, 2, 0.25_cr, 9_cr));
-  EXPECT_EQ(w.s.suggested(w.slot_class(), w.now, w.now), 0.26_cr);
-  EXPECT_EQ(round(), 0.26_cr);
+  w.job(w.bob, wants(1, 1, 0.25_cr, 9_cr));
+  EXPECT_EQ(w.s.suggested(w.slot_class(), w.now, w.now), 0.19_cr);  // One who waits is no crowd.
+  w.job(w.account("zoe", 10_cr), wants(1, 1, 0.25_cr, 9_cr));
+  EXPECT_EQ(w.s.suggested(w.slot_class(), w.now, w.now), 0.212_cr);
+  EXPECT_EQ(round(), 0.212_cr);
   w.now = w.now + minutes(6);
   w.offer(w.with(w.lena, {}), {.slots = 8, .reserve = 9_cr});  // Nothing on offer at that price.
   w.job(w.bob, wants(1, 1, 0.25_cr, 9_cr));
-  EXPECT_GT(round(), 0.25_cr);
+  EXPECT_GT(round(), 0.2_cr);
+}
+
+// One borrower who wants up to four workers at 2, two slots at 0.5, nobody else.
+TEST(Round, InANewMarketABorrowerDoesNotBidAgainstItselfAndThePriceStays) {
+  Market w;
+  auto c = w.s.slot_class(w.slot_class());
+  c.mechanism = kDefaultMechanism;
+  w.run(kBoss, SetClass{c});
+  Credits lowest = c.price, highest = c.price;
+  for (int runs = 0; runs < 20; ++runs) {
+    const auto one = w.offer(w.with(w.lena, {}), {.slots = 1, .reserve = 0.5_cr});
+    const auto two = w.offer(w.with(w.mia, {}), {.slots = 1, .reserve = 0.5_cr});
+    const auto job = w.job(w.bob, wants(1, 4, 2_cr, 9_cr));
+    w.clear();
+    ASSERT_EQ(w.s.jobs.at(job).leases.size(), 2u);
+    for (const auto id : w.start_all(job)) {
+      EXPECT_EQ(w.s.leases.at(id).term.pays, 0.5_cr);
+      EXPECT_EQ(w.s.leases.at(id).term.gets, 0.5_cr);
+    }
+    const auto see = [&] {
+      const auto price = w.s.suggested(w.slot_class(), w.now, w.now);
+      lowest = std::min(lowest, price);
+      highest = std::max(highest, price);
+    };
+    see();
+    w.pass(minutes(1));
+    see();
+    w.run(user(w.bob), CancelJob{job, ""});
+    see();
+    w.run(user(w.lena), RemoveOffer{one});
+    w.run(user(w.mia), RemoveOffer{two});
+    see();
+  }
+  EXPECT_GE(lowest, Credits(c.price.micro * 9 / 10));
+  EXPECT_LE(highest, Credits(c.price.micro * 11 / 10));
+}
+
+TEST(Round, AnOfferAtMarketAsksForTheSuggestedPriceAndWhySaysSo) {
+  Market w;
+  auto c = w.s.slot_class(w.slot_class());
+  c.mechanism = kDefaultMechanism;
+  w.run(kBoss, SetClass{c});
+  w.offer(w.with(w.lena, {}), {.slots = 2});
+  const auto low = w.job(w.bob, wants(1, 1, 0.1_cr, 9_cr));
+  w.clear();
+  EXPECT_TRUE(w.s.jobs.at(low).leases.empty());
+  const auto said = why(w.s, w.s.jobs.at(low), w.now);
+  const auto asked = w.s.suggested(w.slot_class(), w.now, w.now);
+  ASSERT_FALSE(said.relaxations.empty());
+  EXPECT_EQ(said.relaxations.front().flag, "--price " + to_string(asked));
+  w.run(user(w.bob), CancelJob{low, ""});
+  const auto high = w.job(w.bob, wants(1, 1, 2_cr, 9_cr));
+  const auto paid = w.s.suggested(w.slot_class(), w.now, w.now);
+  w.clear();
+  ASSERT_EQ(w.s.jobs.at(high).leases.size(), 1u);
+  EXPECT_EQ(w.s.leases.at(w.s.jobs.at(high).leases.front()).term.pays, paid);
 }
 
 TEST(Round, AWeeklyWindowIsCheckedHoweverItWasMade) {

@@ -95,6 +95,18 @@ TEST(PaidByWork, ACompleteResultEndsTheJobAndItsLeasesAndIsKept) {
   EXPECT_EQ(w.at(w.job).result, "better");
 }
 
+TEST(PaidByWork, AJobThatCanNeverHaveAResultFailsAndPaysWhatWasDone) {
+  Training w;
+  const auto first = w.lease(0);
+  w.pass(minutes(6));
+  w.accept(first, minutes(6));
+  w.run(kSystem, ReportResult{w.job, "", true, "its model is too large"});
+  EXPECT_EQ(w.at(w.job).state, JobState::failed);
+  EXPECT_EQ(w.at(w.job).reason, "its model is too large");
+  EXPECT_EQ(w.at(w.job).result, "");
+  EXPECT_EQ(w.at(first).paid, 0.05_cr);
+}
+
 TEST(PaidByWork, AProgramThatFailsAgainAndAgainEndsTheJob) {
   Training w;
   w.finish(w.lease(), LeaseOutcome::failed);

@@ -91,6 +91,11 @@ class HistoryMaker {
     if (draw == 0) return {any_account(s), Scope::user, {}};
     if (draw == 1) return {AccountId(1), Scope::operator_, {}};
     if (draw == 2) return {any_account(s), Scope::machine, any(s.machines)};
+    if (draw == 3) {
+      const auto* token = s.tokens.find(any(s.tokens));
+      if (token != nullptr && token->limit)
+        return {.account = token->account, .scope = Scope::spend, .token = token->id};
+    }
     return s.accounts.find(owner) ? Actor{owner, Scope::user, {}} : kSystem;
   }
   Actor agent_of(const State& s, MachineId id) {
@@ -179,10 +184,22 @@ class HistoryMaker {
                          : draw < 9 ? LeaseOutcome::released
                                     : static_cast<LeaseOutcome>(random_.below(8));
     return {clock_, agent_of(s, l ? l->machine : MachineId()),
-            FinishLease{id, epoch_of(s, id), outcome, "exit", "result"}};
+            FinishLease{id, epoch_of(s, id), outcome, "exit",
+                        random_.chance(5) ? "other" : "result", false, random_.chance(2)}};
+  }
+
+  JobId any_probe(const State& s) {
+    std::vector<JobId> probes;
+    s.jobs.for_each([&](const Job& j) {
+      if (is_probe(j) && !is_final(j.state)) probes.push_back(j.id);
+    });
+    return probes.empty() ? any(s.jobs) : probes[random_.below(probes.size())];
   }
 
   Request clockwork(const State& s) {
+    if (random_.chance(10))
+      return {clock_, random_.chance(9) ? actor_for(s, any_account(s)) : kSystem,
+              AimProbe{any_probe(s), random_.chance(9) ? MachineId() : any(s.machines)}};
     if (random_.chance(50))
       return {clock_, random_.chance(4) ? actor_for(s, any_account(s)) : kSystem,
               JudgeMachine{any(s.machines), random_.chance(2) ? "too slow" : ""}};
@@ -256,7 +273,11 @@ class HistoryMaker {
       if (random_.chance(by_work ? 2 : 50)) c.also.assign(random_.chance(20) ? 9 : 1, any_class(s));
       c.retry = {!random_.chance(4), random_.chance(2),
                  static_cast<std::int32_t>(random_.between(-1, 3))};
-      return {clock_, actor_for(s, any_account(s)), std::move(c)};
+      if (c.work.empty() || by_work || !random_.chance(4))
+        return {clock_, actor_for(s, any_account(s)), std::move(c)};
+      c.expect = "result";
+      c.terms.workers.min = 1;
+      return {clock_, Actor{AccountId(1), Scope::operator_, {}}, std::move(c)};
     }
     if (draw < 14) {
       auto terms = any_job_terms(s);
@@ -351,7 +372,7 @@ class HistoryMaker {
   Request accounts(const State& s) {
     const auto account = any_account(s);
     const auto by = actor_for(s, account);
-    switch (random_.below(8)) {
+    switch (random_.below(10)) {
       case 0:
       case 1:
         if (s.accounts.size() < kAccounts)
@@ -363,16 +384,26 @@ class HistoryMaker {
         return {clock_, by, ChangePassword{account, "hash"}};
       case 3:
       case 4: {
-        IssueToken c{.account = account, .scope = static_cast<Scope>(random_.below(3))};
+        IssueToken c{.account = account, .scope = static_cast<Scope>(random_.below(4))};
+        if (c.scope == Scope::spend) {
+          c.limit = Credits(random_.between(-1, 20) * 100'000);
+          c.expires = clock_ + base::hours(random_.between(1, 20));
+        }
         if (c.scope == Scope::machine) c.machine = any(s.machines);
         c.digest.bytes[0] = static_cast<unsigned char>(random_.below(200));
-        if (random_.chance(2)) c.expires = clock_ + base::minutes(random_.between(-5, 60));
+        if (!c.limit && random_.chance(2))
+          c.expires = clock_ + base::minutes(random_.between(-5, 60));
         return {clock_, by, c};
       }
       case 5:
         return {clock_, by, RevokeToken{any(s.tokens)}};
       case 6:
         return {clock_, by, RevokeTokens{account}};
+      case 7:
+        return {clock_, by, RequestCredits{Credits(random_.between(-1, 5) * 1'000'000), "please"}};
+      case 8:
+        return {clock_, by,
+                AnswerRequest{any_account(s), Credits(random_.between(-1, 2) * 1'000'000), "so"}};
       default:
         return {clock_, by, GiveFeedback{FeedbackCategory::idea, random_.chance(4) ? "" : "nice"}};
     }
@@ -431,148 +462,5 @@ class HistoryMaker {
   std::deque<Request> pending_;
   std::deque<LeaseId> remembered_;  // Some of them long closed.
 };
-
-// Runs requests on a fresh market and holds every event against the invariants and against a small
-// model of the money that shares no code with the ledger.
-class CheckedRun {
- public:
-  State state;
-  std::uint64_t accepted = 0, refused = 0;
-  std::map<std::string_view, std::uint64_t> kinds;  // Events seen.
-  std::function<void(Time, const Event&)> on_event = [](Time, const Event&) {};
-
-  CheckedRun() {
-    for (const auto& event : founding_events()) apply_checked(Time(), event);
-  }
-
-  // What broke, in words; empty when nothing did.
-  std::string step(const Request& r) {
-    // A shortened history may name an account that was never made. No server would let it in.
-    if (r.actor.account && !state.accounts.find(r.actor.account)) return {};
-    const auto before = state.events;
-    const auto decision = decide(state, r);
-    if (!decision) {
-      ++refused;
-      if (decision.error().message.empty()) return "a refusal without a word";
-      return state.events == before ? "" : "a refused command changed the state";
-    }
-    ++accepted;
-    for (const auto& event : decision->events) {
-      apply_checked(decision->at, event);
-      if (!problem_.empty()) return fmt::format("after {}: {}", kind_of(event), problem_);
-    }
-    check_totals();
-    return problem_;
-  }
-
- private:
-  struct Promise {
-    AccountId owner;
-    Credits budget, paid;
-    bool ended = false;
-  };
-  struct Meter {
-    JobId job;
-    AccountId lender;
-    Time until;
-    bool closed = false;
-  };
-
-  void apply_checked(Time at, const Event& event) {
-    ++kinds[kind_of(event)];
-    std::visit([&](const auto& e) { follow(e); }, event);
-    apply(state, at, event);
-    on_event(at, event);
-    if (const auto broken = broken_invariants(state); !broken.empty()) note(broken.front());
-  }
-
-  void note(std::string what) {
-    if (problem_.empty()) problem_ = std::move(what);
-  }
-
-  void follow(const auto&) {}
-  void follow(const AccountCreated& e) { worth_[e.account.id] += e.bonus, worth_[{}] -= e.bonus; }
-  void follow(const CreditsGranted& e) { worth_[e.account] += e.amount; }
-  void follow(const JobSubmitted& e) {
-    promises_[e.job.id] = {e.job.owner, e.job.terms.budget, {}};
-  }
-  void follow(const JobChanged& e) { promises_[e.job].budget = e.terms.budget; }
-  void follow(const JobEnded& e) {
-    if (std::exchange(promises_[e.job].ended, true)) note("a hold was resolved twice");
-  }
-  void follow(const LeaseGranted& e) {
-    if (meters_.contains(e.lease.id)) note("a lease was granted twice");
-    auto& epoch = epochs_[e.lease.job];
-    if (e.lease.epoch <= epoch) note("an epoch was used again");
-    epoch = e.lease.epoch;
-    meters_[e.lease.id] = {e.lease.job, e.lease.lender, {}};
-  }
-  void follow(const LeaseSettled& e) {
-    auto& meter = meters_[e.lease];
-    auto& promise = promises_[meter.job];
-    if (meter.closed || promise.ended) note("a late report was paid");
-    if (e.until < meter.until) note("an interval was billed twice");
-    if (e.amount < Credits() || e.fee < Credits() || e.fee > e.amount) note("a payment below zero");
-    meter.until = e.until;
-    promise.paid += e.amount;
-    if (promise.paid > promise.budget) note("more was paid than reserved");
-    worth_[promise.owner] -= e.amount;
-    worth_[meter.lender] += e.amount - e.fee;
-    worth_[{}] += e.fee;
-  }
-  void follow(const LeaseClosed& e) {
-    if (std::exchange(meters_[e.lease].closed, true)) note("a lease was closed twice");
-  }
-
-  void check_totals() {
-    for (const auto& [account, worth] : worth_) {
-      const auto& b = state.ledger.balance(account);
-      if (b.available + b.bonus + b.escrow != worth)
-        note(fmt::format("account {} has {} and should have {}", to_string(account),
-                         to_string(b.available + b.bonus + b.escrow), to_string(worth)));
-    }
-  }
-
-  std::map<AccountId, Credits> worth_;
-  std::map<JobId, Promise> promises_;
-  std::map<LeaseId, Meter> meters_;
-  std::map<JobId, std::int32_t> epochs_;
-  std::string problem_;
-};
-
-// One line about a request, for a failing history.
-inline std::string describe(const Request& r) {
-  auto out = fmt::format("{} {}/{}", base::to_string(r.now), to_string(r.actor.account),
-                         to_string(r.actor.scope));
-  std::visit(
-      [&]<class C>(const C& c) {
-        const std::string_view name = __PRETTY_FUNCTION__;
-        const auto from = name.rfind("::") + 2;
-        out += fmt::format(" {}", name.substr(from, name.find_first_of(" ];>,", from) - from));
-        const auto add = [&](std::string_view key, const std::string& value) {
-          out += fmt::format(" {}={}", key, value);
-        };
-        if constexpr (requires { c.account; }) add("account", to_string(c.account));
-        if constexpr (requires { c.machine; }) add("machine", to_string(c.machine));
-        if constexpr (requires { c.offer; }) add("offer", to_string(c.offer));
-        if constexpr (requires { c.job; }) add("job", to_string(c.job));
-        if constexpr (requires { c.lease; }) add("lease", to_string(c.lease));
-        if constexpr (requires { c.epoch; }) add("epoch", std::to_string(c.epoch));
-        if constexpr (requires { c.outcome; }) add("outcome", std::string(to_string(c.outcome)));
-        if constexpr (requires { c.slot_class.value; }) add("class", to_string(c.slot_class));
-        if constexpr (requires { c.amount; }) add("amount", to_string(c.amount));
-        if constexpr (requires { c.terms.budget; }) {
-          add("workers", fmt::format("{}..{}", c.terms.workers.min, c.terms.workers.max));
-          add("limit", to_string(c.terms.limit));
-          add("budget", to_string(c.terms.budget));
-        }
-        if constexpr (requires { c.terms.slots; }) {
-          add("slots", std::to_string(c.terms.slots));
-          add("available", to_string(c.terms.availability));
-        }
-      },
-      r.command);
-  return out;
-}
 
 }  // namespace souk::market::testing

@@ -13,7 +13,8 @@
 namespace souk::mechanism::testing {
 
 // Searches for a buyer who would gain by appearing as two, one right behind the other where it
-// stands in line, at any limits and with any split of its units. Empty if there is none.
+// stands in line, under another name, at any limits and with any split of its units. Empty if there
+// is none.
 inline std::string profitable_twin(const Mechanism& mechanism, const Book& book,
                                    std::int64_t highest_micro) {
   base::Random random(1);
@@ -23,6 +24,7 @@ inline std::string profitable_twin(const Mechanism& mechanism, const Book& book,
     const auto enough = buyer_gain(truth, honest, {i});
     auto told = book;
     told.bids.insert(told.bids.begin() + static_cast<std::ptrdiff_t>(i) + 1, truth);
+    told.bids[i + 1].owner = 1'000'000;
     for (std::int64_t a = 0; a <= highest_micro + 1; ++a)
       for (std::int64_t b = 0; b <= highest_micro + 1; ++b)
         for (std::int32_t units = 1; units <= truth.units; ++units) {

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <tuple>
 
 #include "advisor/planners/recommend.h"
 #include "base/text.h"
 #include "hub/run/plan.h"
-#include "market/decide/decider.h"
 #include "market/eligible.h"
-#include "mechanism/mechanism.h"
+#include "server/advice/asks.h"
 #include "server/advice/profiles.h"
 #include "wire/api_json.h"
 
@@ -25,49 +23,8 @@ using base::Result;
 using base::Time;
 using market::State;
 
-constexpr std::size_t kMostTypes = 64;
 constexpr double kMillion = 1e6;
 constexpr double kLeast = 1e-6;  // Seconds, or MB: nothing takes less.
-
-// --- The supply -------------------------------------------------------------------------------
-
-using Supply = std::vector<const market::SupplyRow*>;
-
-// What a job could be given of a class now, in the order in which a market would.
-Supply on_offer(const State& s, market::ClassId slot_class, const market::Demands& demands,
-                Credits limit, Time now) {
-  Supply out;
-  for (const auto& row : s.index.classes[slot_class.value - 1].supply) {
-    if (!row.usable || row.free <= 0 || row.paused_until > now || row.reserve > limit) continue;
-    const auto& open = market::opening_of(row, s.offers.at(row.offer), now);
-    if (open && open->contains(now) && meets(demands, s.machines.at(row.machine)))
-      out.push_back(&row);
-  }
-  std::ranges::sort(out, {},
-                    [](const auto* r) { return std::tuple(r->reserve, r->rank, r->offer); });
-  if (out.size() > kMostTypes) out.resize(kMostTypes);
-  return out;
-}
-
-// What the class's mechanism would have the job pay for a slot-hour if it were alone with these
-// machines; nothing where that cannot be told. A mechanism may put the price anywhere from what is
-// asked to the job's limit.
-Credits price_alone(const State& s, market::ClassId slot_class, const Supply& supply,
-                    const market::JobTerms& terms, Time now) {
-  const auto& k = s.slot_class(slot_class);
-  const auto rule = market::rule_of(k.mechanism_at(now), k.params_at(now));
-  if (!rule) return {};
-  mechanism::Book book{.reference = s.suggested(slot_class, now, now)};
-  book.bids.push_back(
-      {.limit = terms.limit, .units = terms.workers.max, .gang = terms.workers.min});
-  for (const auto* row : supply)
-    book.asks.push_back({.reserve = row->reserve, .units = row->free, .rank = row->rank});
-  if (!(*rule)->accepts(book)) return {};
-  base::Random random(1);
-  const auto outcome = (*rule)->clear(book, random);
-  const auto total = mechanism::totals(book, outcome);
-  return total.units == 0 ? Credits() : Credits(total.buyers_pay.micro / total.units);
-}
 
 // --- Forecasts --------------------------------------------------------------------------------
 
@@ -80,18 +37,27 @@ double unit_steps(const train::TrainingPlan& plan, double times_as_long) {
   return of_shard / std::ceil(of_shard / std::max(1.0, most));
 }
 
+// What a slot-hour would cost the job if it were alone with these machines. A mechanism may put
+// the price anywhere from what is asked to the job's limit. Where it takes nothing for it, what is
+// suggested: others may come.
+Credits going_price(const State& s, market::ClassId slot_class, const FreeAsks& supply,
+                    const market::JobTerms& terms, Time now) {
+  const auto alone = share_of(s, slot_class, supply, terms, {}, now, true);
+  if (alone.pays > Credits()) return alone.pays;
+  return std::min(s.suggested(slot_class, now, now), terms.limit);
+}
+
 class Advice {
  public:
   // Requires supply, of this class.
   static Result<Advice> make(const State& s, const wire::Train& train, market::ClassId slot_class,
-                             const Supply& supply, const market::JobTerms& terms,
+                             const FreeAsks& supply, const market::JobTerms& terms,
                              const wire::Profile& profile, Time now) {
     advisor::Problem problem;
-    const auto going = std::max(std::min(s.suggested(slot_class, now, now), terms.limit),
-                                price_alone(s, slot_class, supply, terms, now));
+    const auto going = going_price(s, slot_class, supply, terms, now);
     const Paces paces(s, slot_class, profile, train.batch);
     std::vector<Pace> all;
-    for (const auto* row : supply) all.push_back(paces.on(row->machine));
+    for (const auto& ask : supply) all.push_back(paces.on(ask.row->machine));
     const auto fastest = std::ranges::min(all, {}, &Pace::computing).computing;
     const auto work = hub::plan_of(train, terms.workers.max);
     const auto of_job = [&](const Pace& p) {
@@ -101,12 +67,12 @@ class Advice {
     const auto usual = of_job(paces.usual());
     std::vector<double> startups;
     for (std::size_t i = 0; i < supply.size(); ++i) {
-      const auto* row = supply[i];
+      const auto* row = supply[i].row;
       const auto pace = of_job(all[i]);
       const auto& machine = s.machines.at(row->machine);
       problem.types.push_back({.name = machine.name,
                                .quota = row->free,
-                               .price = std::max(row->reserve, going),
+                               .price = std::max(supply[i].ask, going),
                                .batch = pace.steps * train.batch,
                                // The forecaster adds the usual exchange for everybody.
                                .compute_s = std::max(kLeast, pace.unit_s() - usual.network),
@@ -211,20 +177,28 @@ std::vector<std::int32_t> counts(std::int32_t least, std::int32_t most) {
 struct Outlook {
   market::ClassId slot_class;
   std::string name;
-  Supply supply;
+  FreeAsks supply;
   std::int32_t slots = 0;                // That it could have now.
   std::optional<wire::Profile> profile;  // Nothing: it was never measured there.
-  std::optional<Advice> advice;          // Nothing: `trouble` says why.
-  std::vector<std::int32_t> workers;     // To choose from, fewest first.
+  wire::QuoteMethod method = wire::QuoteMethod::runs;
+  std::optional<Advice> advice;       // Nothing: `trouble` says why.
+  std::vector<std::int32_t> workers;  // To choose from, fewest first.
   std::string trouble;
 };
 
 Outlook outlook_of(const State& s, const wire::Batch& batch, market::ClassId slot_class,
-                   const market::JobTerms& terms, const market::Demands& demands, Time now) {
+                   const market::JobTerms& terms, const market::Demands& demands, Time now,
+                   bool rough = false) {
   Outlook out{.slot_class = slot_class, .name = s.slot_class(slot_class).name};
   out.supply = on_offer(s, slot_class, demands, terms.limit, now);
-  for (const auto* row : out.supply) out.slots = std::min(terms.workers.max, out.slots + row->free);
+  for (const auto& ask : out.supply)
+    out.slots = std::min(terms.workers.max, out.slots + ask.row->free);
   out.profile = known_profile(s, batch, slot_class);
+  if (rough && !out.profile && batch.train) {
+    auto like = rough_profile(s, batch, slot_class);
+    out.profile = std::move(like.profile);
+    out.method = like.method;
+  }
   if (!out.profile) {
     out.trouble = fmt::format("this training was never measured on class {}", out.name);
     return out;
@@ -250,12 +224,17 @@ Outlook outlook_of(const State& s, const wire::Batch& batch, market::ClassId slo
   return out;
 }
 
+// Where nothing is known of any class: from what is known of others like it.
 std::vector<Outlook> outlooks_of(const State& s, const wire::Batch& batch,
                                  const market::SubmitJob& as, Time now) {
   const market::Demands demands{.constraints = as.terms.constraints};
-  std::vector<Outlook> out{outlook_of(s, batch, as.slot_class, as.terms, demands, now)};
-  for (const auto other : as.also)
-    out.push_back(outlook_of(s, batch, other, as.terms, demands, now));
+  std::vector<market::ClassId> classes{as.slot_class};
+  classes.insert(classes.end(), as.also.begin(), as.also.end());
+  const bool rough = std::ranges::none_of(
+      classes, [&](auto id) { return known_profile(s, batch, id).has_value(); });
+  std::vector<Outlook> out;
+  for (const auto id : classes)
+    out.push_back(outlook_of(s, batch, id, as.terms, demands, now, rough));
   return out;
 }
 
@@ -284,6 +263,20 @@ void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
   out.chance = f.chance;
 }
 
+// How far off a quote may be that rests on other runs than those of its kind: so many times as
+// much, or as little.
+double times_off(wire::QuoteMethod method) { return method == wire::QuoteMethod::similar ? 4 : 10; }
+
+void widen(wire::QuoteMethod method, wire::PlanCandidate& row) {
+  if (method == wire::QuoteMethod::runs) return;
+  const auto off = times_off(method);
+  row.time_low = base::as_duration(row.time.seconds() / off);
+  row.time_high = base::as_duration(row.time.seconds() * off);
+  row.cost_low = base::as_credits(base::in_credits(row.cost) / off);
+  row.cost_high = base::as_credits(base::in_credits(row.cost) * off);
+  row.chance.reset();  // Nobody knows.
+}
+
 // Adds a row for each number of workers, and says in `why` which is best or why none is. The best
 // one's forecast, if there is one, and its row.
 std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook& o,
@@ -301,7 +294,9 @@ std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook&
     row.limit = f.limit;
     plan.guessed |= f.guessed;
     fill(f, row);
+    widen(o.method, row);
   }
+  plan.guessed |= o.method != wire::QuoteMethod::runs;
   const auto choice = o.advice->choose(mixes, wishes.budget, wishes.deadline_s);
   why =
       choice ? choice->second : fmt::format("{}; {}", choice.error().message, choice.error().hint);
@@ -312,6 +307,11 @@ std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook&
 
 // What was known of the class that it is about.
 void tell_of(const Outlook& o, const wire::Train& train, wire::JobPlan& plan) {
+  plan.method = o.method;
+  if (o.method != wire::QuoteMethod::runs) {
+    plan.runs = o.profile->runs;
+    return;
+  }
   plan.profiled = true;
   plan.runs = o.profile->runs;
   plan.measures = measures_of(*o.profile);
@@ -349,7 +349,9 @@ wire::JobPlan plan_of(const State& s, const wire::NewJob& job, const market::Sub
                       Time now) {
   wire::JobPlan out;
   if (!job.batch || !job.batch->train) {
-    out.why = "only trainings can be forecast: nothing is known of how far other programs are";
+    out.why =
+        "a program is quoted once its first part is done: nothing is known of how far it is "
+        "before that";
     return out;
   }
   const auto wishes = wishes_of(as.terms, now);
@@ -358,7 +360,7 @@ wire::JobPlan plan_of(const State& s, const wire::NewJob& job, const market::Sub
   std::optional<double> best;
   std::size_t chosen = 0;
   for (const auto& o : outlooks) {
-    if (o.profile && !out.profiled) tell_of(o, *job.batch->train, out);
+    if (o.profile && !out.profiled && out.runs == 0) tell_of(o, *job.batch->train, out);
     if (!o.advice) {
       said.push_back(o.trouble);
       continue;
@@ -385,7 +387,8 @@ wire::JobPlan plan_of(const State& s, const wire::NewJob& job, const market::Sub
   return out;
 }
 
-void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Time now) {
+void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Time now,
+              base::AccountId owner) {
   const auto plan = plan_of(s, job, as, now);
   if (plan.candidates.empty()) return;
   const auto chosen = std::ranges::find(plan.candidates, true, &wire::PlanCandidate::chosen);
@@ -396,8 +399,17 @@ void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Ti
     forecast.startup = plan.measures->startup;
     forecast.longer = plan.measures->longer;
   }
+  const auto* best = s.find_class(row.class_);
+  const auto share =
+      share_of(s, best->id, on_offer(s, best->id, {.constraints = as.terms.constraints}, {}, now),
+               as.terms, owner, now);
+  forecast.price =
+      share.workers > 0 ? share.pays : std::min(s.suggested(best->id, now, now), as.terms.limit);
+  forecast.method = plan.method;
+  forecast.runs = plan.runs;
   as.forecast = wire::to_json(forecast);
-  if (const auto* best = s.find_class(row.class_); best->id != as.slot_class) {
+  if (plan.method != wire::QuoteMethod::runs) return;  // Too rough to choose by.
+  if (best->id != as.slot_class) {
     std::ranges::replace(as.also, best->id, as.slot_class);
     as.slot_class = best->id;
   }
@@ -409,9 +421,9 @@ void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Ti
 
 std::int32_t free_workers(const State& s, const market::Job& job, Time now) {
   std::int32_t out = 0;
-  for (const auto* row :
+  for (const auto& ask :
        on_offer(s, job.slot_class, market::demands_of(job, now), job.terms.limit, now))
-    out = std::min(job.terms.workers.max, out + row->free);
+    out = std::min(job.terms.workers.max, out + ask.row->free);
   return out;
 }
 

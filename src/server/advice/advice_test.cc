@@ -77,15 +77,64 @@ struct AdviceTest : ::testing::Test {
   base::JobId id;
 };
 
-TEST_F(AdviceTest, NothingIsForetoldOfWhatWasNeverMeasured) {
+TEST_F(AdviceTest, TheFirstTrainingOfAMarketGetsAGuessThatSaysSo) {
   w.offer(w.machine(lena), {.slots = 4});
+  job.deadline = w.now + base::hours(2);
   const auto p = plan();
   EXPECT_FALSE(p.profiled);
-  EXPECT_TRUE(p.candidates.empty());
-  EXPECT_THAT(p.why, HasSubstr("never measured"));
+  EXPECT_TRUE(p.guessed);
+  EXPECT_EQ(p.method, wire::QuoteMethod::guess);
+  ASSERT_EQ(p.candidates.size(), 4u) << p.why;
+  for (const auto& row : p.candidates) {
+    EXPECT_FALSE(row.chance);  // Nobody knows.
+    EXPECT_GE(row.time_high.us, 9 * row.time.us);
+    EXPECT_LE(row.time_low.us, row.time.us / 9);
+    EXPECT_GE(row.cost_high.micro, 9 * row.cost.micro);
+  }
   auto command = as();
   foretell(w.s, job, command, w.now);
-  EXPECT_EQ(command.forecast, "");
+  EXPECT_EQ(command.planned, 0);  // Too rough to choose by.
+  const auto kept = wire::from_json<wire::JobForecast>(command.forecast);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->quote().method, wire::QuoteMethod::guess);
+}
+
+TEST_F(AdviceTest, AnotherKindIsQuotedFromThoseThatRanWithAWideRange) {
+  w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run(as());
+  job.batch->train->config["hidden"] = "64";
+  const auto p = plan();
+  EXPECT_FALSE(p.profiled);
+  EXPECT_EQ(p.method, wire::QuoteMethod::similar);
+  EXPECT_EQ(p.runs, 1);
+  ASSERT_EQ(p.candidates.size(), 1u) << p.why;
+  EXPECT_NEAR(p.candidates[0].time.us / 1e6, 660, 20);  // As the one that ran.
+  EXPECT_NEAR(p.candidates[0].time_high.us / 1e6, 4 * 660, 80);
+  // What it took is not held against forecasts of its own kind.
+  auto command = as();
+  foretell(w.s, job, command, w.now);
+  EXPECT_FALSE(run(command)->error);
+}
+
+TEST_F(AdviceTest, AProgramIsQuotedOnceItsFirstPartIsDone) {
+  job.batch->train.reset();
+  const auto p = plan();
+  EXPECT_TRUE(p.candidates.empty());
+  EXPECT_THAT(p.why, HasSubstr("first part"));
+}
+
+TEST_F(AdviceTest, AQuoteNamesThePriceTheWorkersAndWhatItRestsOn) {
+  w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
+  job.workers = {1, 1};
+  run(as());
+  auto command = as();
+  foretell(w.s, job, command, w.now);
+  const auto quote = wire::from_json<wire::JobForecast>(command.forecast)->quote();
+  EXPECT_EQ(quote.method, wire::QuoteMethod::runs);
+  EXPECT_EQ(quote.runs, 1);
+  EXPECT_EQ(quote.workers, 1);
+  EXPECT_EQ(quote.price, 0.2_cr);  // Of four slots at 0.2, one.
 }
 
 TEST_F(AdviceTest, OneRunIsEnoughToForetellTheNext) {

@@ -51,6 +51,7 @@ std::optional<Errors> forecast_errors(const market::Job& job, const wire::Traini
   if (job.forecast.empty() || job.started == Time() || job.ended == Time()) return std::nullopt;
   const auto forecast = wire::from_json<wire::JobForecast>(job.forecast);
   if (!forecast || forecast->computed_for(training) <= 0) return std::nullopt;
+  if (forecast->quote().method != wire::QuoteMethod::runs) return std::nullopt;  // Of others.
   const auto took = (job.ended - job.started).seconds();
   return Errors{.told = took / forecast->seconds_for(training) - 1,
                 .computed = took / forecast->computed_for(training) - 1};
@@ -130,17 +131,16 @@ void learn_curve(wire::Profile& profile, const wire::Train& train, const wire::T
   if (train.measure) return;  // It learnt with other batches.
   wire::LearningCurve now{.of = curve_of(train)};
   for (const auto& row : training.rows)
-    if (row.accuracy > 0 && now.checks.size() < kChecksKept)
-      now.checks.push_back({row.samples, row.accuracy});
+    if (row.accuracy.value_or(0) > 0 && now.checks.size() < kChecksKept)
+      now.checks.push_back({row.samples, *row.accuracy});
   if (now.checks.empty()) return;
   const auto& known = profile.curve;
   if (known.of == now.of && known.checks.back().samples > now.checks.back().samples) return;
   profile.curve = std::move(now);
 }
 
-}  // namespace
-
-std::string profile_key(const wire::Batch& batch, const std::string& slot_class) {
+// What decides the pace of a training, but for the class.
+std::string kind_of(const wire::Batch& batch) {
   CHECK(batch.train);
   const auto& t = *batch.train;
   wire::Train kind{.trainer = t.trainer,
@@ -148,9 +148,72 @@ std::string profile_key(const wire::Batch& batch, const std::string& slot_class)
                    .rule = t.rule,
                    .rule_params = t.rule_params,
                    .codec = t.codec,
+                   .local_batch = t.local_batch,
                    .local_steps = t.local_steps};
   const auto text = wire::to_json(kind) + '\n' + batch.run + '\n' + batch.workdir.value_or("");
-  return fmt::format("{}@{}", hash_of(text), slot_class);
+  return hash_of(text);
+}
+
+// Seconds that a sample takes.
+double sample_seconds(const wire::Profile& profile) {
+  double seconds = 0, samples = 0;
+  for (const auto& m : profile.machines) {
+    seconds += m.spent.compute.seconds();
+    samples += static_cast<double>(m.steps) * m.batch;
+  }
+  return samples > 0 ? seconds / samples : 0;
+}
+
+// Of the profiles measured last whose keys `fits` takes, the middle one by pace.
+template <class Fits>
+std::optional<wire::Profile> middle_of(const State& s, Fits&& fits) {
+  std::vector<const market::Profile*> latest;
+  for (const auto& [key, known] : s.profiles)
+    if (fits(key)) latest.push_back(&known);
+  std::ranges::sort(latest, std::greater(), &market::Profile::at);
+  if (latest.size() > kOthers) latest.resize(kOthers);
+  std::vector<wire::Profile> all;
+  for (const auto* known : latest)
+    if (auto profile = wire::from_json<wire::Profile>(known->text);
+        profile && pace_of(profile->machines).steps > 0)
+      all.push_back(*std::move(profile));
+  if (all.empty()) return std::nullopt;
+  std::ranges::sort(all, {}, sample_seconds);
+  auto out = std::move(all[all.size() / 2]);
+  out.errors.clear();  // Of forecasts of another kind.
+  out.curve = {};
+  return out;
+}
+
+// Small models on one core do hundreds to tens of thousands of samples a second.
+wire::Profile guessed_profile(const wire::Train& train, bool gpu) {
+  const auto samples_per_s = gpu ? 20'000.0 : 1'000.0;
+  constexpr std::int64_t steps = 100;
+  wire::ProfiledMachine one{.batch = std::max(1, train.batch), .units = 1, .steps = steps};
+  one.spent.compute = base::as_duration(static_cast<double>(steps * one.batch) / samples_per_s);
+  one.spent.upload = base::as_duration(0.1);
+  one.startup = base::seconds(10);
+  wire::Profile out;
+  out.machines.push_back(one);
+  return out;
+}
+
+}  // namespace
+
+std::string profile_key(const wire::Batch& batch, const std::string& slot_class) {
+  return fmt::format("{}@{}", kind_of(batch), slot_class);
+}
+
+RoughProfile rough_profile(const State& s, const wire::Batch& batch, market::ClassId slot_class) {
+  const auto here = "@" + s.slot_class(slot_class).name;
+  const auto same_kind = kind_of(batch) + "@";
+  if (auto found = middle_of(s, [&](const std::string& key) { return key.starts_with(same_kind); }))
+    return {*std::move(found), wire::QuoteMethod::similar};
+  if (auto found = middle_of(s, [&](const std::string& key) { return key.ends_with(here); }))
+    return {*std::move(found), wire::QuoteMethod::similar};
+  if (auto found = middle_of(s, [](const std::string&) { return true; }))
+    return {*std::move(found), wire::QuoteMethod::similar};
+  return {guessed_profile(*batch.train, s.slot_class(slot_class).gpus > 0)};
 }
 
 std::optional<wire::Profile> known_profile(const State& s, const wire::Batch& batch,
@@ -252,18 +315,20 @@ double samples_of(const wire::Train& train) {
 }
 
 std::optional<double> target_after(const wire::Profile& profile, const wire::Train& train) {
-  if (!train.target || profile.curve.of != curve_of(train)) return std::nullopt;
+  // Curves are of the accuracy.
+  if (!train.target || !train.target->accuracy || profile.curve.of != curve_of(train))
+    return std::nullopt;
+  const auto target = *train.target->accuracy;
   const auto& checks = profile.curve.checks;
   const auto all = samples_of(train);
-  const auto good = std::ranges::find_if(
-      checks, [&](const auto& c) { return c.accuracy >= train.target->accuracy; });
+  const auto good =
+      std::ranges::find_if(checks, [&](const auto& c) { return c.accuracy >= target; });
   std::optional<double> samples;
   if (good != checks.end()) samples = static_cast<double>(good->samples);
   if (!samples) {  // Beyond what was seen, as the curve goes on.
     std::vector<advisor::CurvePoint> points;
     for (const auto& c : checks) points.push_back({static_cast<double>(c.samples), c.accuracy});
-    if (const auto curve = advisor::fit_saturating(points))
-      samples = curve->reaches(train.target->accuracy);
+    if (const auto curve = advisor::fit_saturating(points)) samples = curve->reaches(target);
   }
   if (!samples || *samples >= all || *samples <= 0) return std::nullopt;
   return *samples / all;

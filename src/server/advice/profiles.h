@@ -26,6 +26,15 @@ namespace souk::server {
                                                          const wire::Batch& batch,
                                                          market::ClassId slot_class);
 
+// What a training that was never measured on this class may be like: the same kind on another
+// class, else the middle one of the kinds that were measured last, here or anywhere, else a guess.
+struct RoughProfile {
+  wire::Profile profile;
+  wire::QuoteMethod method = wire::QuoteMethod::guess;
+};
+[[nodiscard]] RoughProfile rough_profile(const market::State& s, const wire::Batch& batch,
+                                         market::ClassId slot_class);
+
 // Where a unit's seconds go.
 struct Pace {
   double computing = 0;  // Each of its steps;

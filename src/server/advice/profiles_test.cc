@@ -48,11 +48,12 @@ TEST(Profiles, TimeGrowsWithTheBatchAsItWasMeasured) {
 
 TEST(Profiles, AForecastIsComparedForWhatWasDone) {
   wire::JobForecast f{.time = seconds(110), .startup = seconds(10)};
-  wire::Training t{.progress = 0.5, .accuracy = 0.9, .target = 0.8};
+  wire::Training t{
+      .progress = 0.5, .target = 0.8, .figure = wire::TrainFigure{"accuracy", false, 0.9}};
   EXPECT_DOUBLE_EQ(f.seconds_for(t), 60);  // Nobody expected the target so soon.
   f.part = 0.4;
   EXPECT_DOUBLE_EQ(f.seconds_for(t), 110);
-  t = {.progress = 1, .accuracy = 0.7, .target = 0.8};
+  t = {.progress = 1, .target = 0.8, .figure = wire::TrainFigure{"accuracy", false, 0.7}};
   EXPECT_DOUBLE_EQ(f.seconds_for(t), 260);  // It took all epochs.
   f.longer = 0.25;
   EXPECT_DOUBLE_EQ(f.seconds_for(t), 260);

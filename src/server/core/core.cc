@@ -1,9 +1,12 @@
 #include "server/core/core.h"
 
+#include <spdlog/spdlog.h>
+
 #include <deque>
 #include <utility>
 
 #include "base/random.h"
+#include "server/core/contain.h"
 
 namespace souk::server {
 
@@ -17,24 +20,40 @@ base::Result<market::Events> Core::Turn::execute(const market::Actor& actor,
   auto decision = market::decide(core_.state_, request);
   if (decision && core_.before_apply_ && core_.before_apply_(*this, decision->events))
     decision = market::decide(core_.state_, request);
+  if (decision && !decision->events.empty() && core_.options_.may_write)
+    if (auto room = core_.options_.may_write(); !room)
+      decision = std::unexpected(std::move(room).error());
   if (!decision) {
     ++core_.refused_;
     return std::unexpected(std::move(decision).error());
   }
-  for (const auto& event : decision->events) market::apply(core_.state_, decision->at, event);
-  auto number = core_.state_.events - decision->events.size();
-  for (const auto& event : decision->events) {
+  apply(*decision);
+  return std::move(decision->events);
+}
+
+// A state that is half changed, or ahead of the journal, is of no use to anybody: what is thrown
+// here ends the process.
+void Core::Turn::apply(const market::Decision& decision) noexcept {
+  for (const auto& event : decision.events) market::apply(core_.state_, decision.at, event);
+  auto number = core_.state_.events - decision.events.size();
+  for (const auto& event : decision.events) {
     core_.liveness_.observe(event, core_.state_.now);
     events_.push_back({++number, core_.state_.now, event});
     if (core_.on_applied_) core_.on_applied_(core_.state_, events_.back());
   }
-  return std::move(decision->events);
 }
 
-void Core::Turn::record(Event event) {
+void Core::Turn::record(Event event) noexcept {
   const auto at = std::max(now_, core_.state_.now);
   market::apply(core_.state_, at, event);
   events_.push_back({core_.state_.events, at, std::move(event)});
+}
+
+std::size_t Core::Turn::task_bytes() const {
+  codec::EventWriter writer;
+  for (auto i = ends_.empty() ? 0 : ends_.back(); i < events_.size(); ++i)
+    writer.add(events_[i].at, events_[i].event);
+  return writer.bytes().size();
 }
 
 Core::Core(market::State state, journal::Journal& journal, const base::Clock& clock,
@@ -67,8 +86,14 @@ void Core::every_tick(std::function<void(Turn&)> fn) { every_tick_ = std::move(f
 
 void Core::start() {
   if (state_.events == 0)
-    post([](Turn& turn) {
+    post([bonus = options_.signup_bonus](Turn& turn) {
       for (auto& event : market::founding_events()) turn.record(std::move(event));
+      if (bonus <= base::Credits()) return;
+      auto settings = turn.state().settings;
+      settings.signup_bonus = bonus;
+      turn.record(market::SettingsChanged{settings});
+      turn.record(market::CreditsGranted{
+          ledger::kPlatform, base::Credits(bonus.micro * kFirstBonuses), "sign-up bonuses"});
     });
   commits_.start(state_.events + 1);
   thread_ = std::thread([this] { run(); });
@@ -104,9 +129,10 @@ void Core::run() {
     if (!queue_.take(std::clamp(wait, base::Duration(), base::milliseconds(200)), at_once, tasks))
       return;
     const auto now = clock_.now();
+    note_stall(now);
     Turn turn(*this, now);
     for (auto& task : tasks) {
-      task(turn);
+      contain("a task of the core", [&] { task(turn); });
       turn.end_task();
     }
     tasks.clear();
@@ -115,10 +141,21 @@ void Core::run() {
   }
 }
 
+// Silence counts only while somebody listened, and whoever waited to be heard gets the time for it.
+void Core::note_stall(Time now) {
+  if (!options_.steady) return;
+  const auto missed = listening_.missed(now, options_.steady());
+  if (missed == base::Duration()) return;
+  spdlog::warn("nobody was listened to for {}", to_string(missed));
+  liveness_.forgive(missed, now);
+  patient_until_ = now + std::min(missed, state_.settings.silence);
+}
+
 void Core::run_timers(Time now) {
   // A clock that was set back must not stop the market until it has caught up.
   next_tick_ = std::min(next_tick_, now + options_.tick);
   next_round_ = std::min(next_round_, now + options_.round);
+  patient_until_ = std::min(patient_until_, now + state_.settings.silence);
   Turn turn(*this, now);
   const auto execute = [&](market::Command command) {
     auto events = turn.execute(market::kSystem, std::move(command));
@@ -127,20 +164,28 @@ void Core::run_timers(Time now) {
   };
   if (now >= next_tick_) {
     next_tick_ = now + options_.tick;
-    for (const auto lease : liveness_.silent(state_, turn.now()))
-      execute(market::ExpireLease{lease});
-    // A tick attends to a bounded number of things; go on until nothing is due.
-    for (int i = 0; i < 16 && execute(market::Tick{}); ++i) {
+    if (now >= patient_until_) {
+      for (const auto lease : liveness_.silent(state_, turn.now()))
+        execute(market::ExpireLease{lease});
+      for (const auto lease : liveness_.untaken(state_, turn.now()))
+        execute(market::ExpireLease{lease, true});
+      // A tick attends to a bounded number of things; go on until nothing is due.
+      for (int i = 0; i < 16 && execute(market::Tick{}); ++i) {
+      }
     }
-    if (every_tick_) every_tick_(turn);
+    if (every_tick_) contain("a tick", [&] { every_tick_(turn); });
   }
   if (now >= next_round_) {
     next_round_ = now + options_.round;
     base::Random random(seed_);
+    const auto unheard = liveness_.unheard(state_, turn.now());
     for (const auto& slot_class : state_.classes) {
       market::Clear round{slot_class.id, random.next()};
-      if (before_round_ && !before_round_(state_, turn.now(), round)) continue;
-      execute(std::move(round));
+      round.unheard = unheard;
+      contain("a round", [&] {
+        if (before_round_ && !before_round_(state_, turn.now(), round)) return;
+        execute(std::move(round));
+      });
     }
     seed_ = random.next();
   }

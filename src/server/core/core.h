@@ -11,8 +11,9 @@
 #include "journal/journal.h"
 #include "market/decide/decide.h"
 #include "market/liveness.h"
-#include "server/core/group_commit.h"
+#include "server/core/listening_watch.h"
 #include "server/core/task_queue.h"
+#include "server/record/group_commit.h"
 
 namespace souk::server {
 
@@ -24,13 +25,22 @@ struct CoreCounters {
   std::uint64_t queue_full = 0;
 };
 
+// A new market sets aside so many sign-up bonuses; an operator grants the platform more.
+inline constexpr std::int64_t kFirstBonuses = 20;
+
 struct CoreOptions {
   base::Duration round = base::seconds(5);
   base::Duration tick = base::seconds(1);
+  base::Credits signup_bonus = {};   // Of a market that is founded now; operators change it later.
   std::size_t most_queued = 65'536;  // Tasks waiting for the core thread; more are turned away.
   // Waiting for the journal; with more the core waits. A batch is at most this and one task's more.
   std::size_t most_pending = 65'536;
   std::size_t most_pending_bytes = 8 << 20;
+  // May more be written? Asked on the core thread before a decision is applied; absent: yes.
+  std::function<base::Result<>()> may_write = {};
+  // A clock that nobody can set, to notice times in which the server did not listen. Without one it
+  // is taken to have listened always.
+  std::function<base::Duration()> steady = {};
 };
 
 // The one owner of the market state, and the only way to it.
@@ -40,6 +50,8 @@ struct CoreOptions {
 // thread appends whatever has gathered meanwhile to the journal in one batch, then runs the afters
 // in order: so no answer leaves before what it tells of is on disk, and one fsync serves many. A
 // failed append ends the process: memory is then ahead of the disk, and recovery replays the disk.
+// What a task throws ends that task; what it executed before stays, as each command is complete by
+// itself. What is thrown while a command is applied ends the process.
 class Core {
  public:
   // Inside a task, on the core thread.
@@ -52,14 +64,17 @@ class Core {
     // Decides, and if it is not refused applies and queues for the journal.
     base::Result<market::Events> execute(const market::Actor& actor, market::Command command);
     // Applies an event that is no decision: the answer to an idempotency key.
-    void record(market::Event event);
+    void record(market::Event event) noexcept;
     // Runs on the commit thread (or here and now, when nothing is waiting to become durable).
     void after(GroupCommit::After fn) { afters_.push_back(std::move(fn)); }
+    // What the events of the task so far take in the journal.
+    [[nodiscard]] std::size_t task_bytes() const;
 
    private:
     friend class Core;
     Turn(Core& core, base::Time now) : core_(core), now_(std::max(now, core.state_.now)) {}
     void end_task() { ends_.push_back(events_.size()); }
+    void apply(const market::Decision& decision) noexcept;
     Core& core_;
     base::Time now_;
     std::vector<Committed> events_;
@@ -98,11 +113,17 @@ class Core {
   // From any thread. False when the queue is full or the core has stopped; the task is dropped.
   bool post(Task task);
   [[nodiscard]] CoreCounters counters() const;
+  // Work on the journal, between commits (GroupCommit::upkeep). From any one thread but the core's
+  // own, between start() and stop().
+  [[nodiscard]] base::Result<> upkeep(const GroupCommit::Upkeep& piece) {
+    return commits_.upkeep(piece);
+  }
   // For use after stop() or before start().
   [[nodiscard]] const market::State& state() const { return state_; }
 
  private:
   void run();
+  void note_stall(base::Time now);
   void run_timers(base::Time now);
   void finish(Turn& turn);
 
@@ -115,6 +136,8 @@ class Core {
   std::function<void(Turn&)> every_tick_;
   BeforeRound before_round_;
   base::Time next_tick_, next_round_;
+  ListeningWatch listening_;
+  base::Time patient_until_;   // After a time in which nobody listened.
   std::uint64_t seed_;         // Of the next round's draws.
   const std::uint64_t began_;  // With so many events.
   std::atomic<std::uint64_t> commands_ = 0, refused_ = 0, queue_full_ = 0;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "net/sse.h"
 #include "server/testing/stack.h"
 
@@ -39,6 +42,46 @@ std::string feedback(std::string_view text) {
   return fmt::format(R"({{"category":"idea","text":"{}"}})", text);
 }
 
+TEST(Core, WhatATaskThrowsEndsThatTaskAndNothingElse) {
+  Stack stack;
+  const auto token = operator_of(stack);
+  stack.core.post([](Core::Turn&) { throw std::runtime_error("a broken task"); });
+  stack.core.post([](Core::Turn&) { throw std::bad_alloc(); });
+  stack.core.post(
+      [](Core::Turn& turn) { turn.after([] { throw std::runtime_error("a broken answer"); }); });
+  EXPECT_EQ(stack.ask("POST", "/v1/feedback", token, feedback("x")).get().status, 201);
+  EXPECT_EQ(stack.ask("GET", "/v1/feedback", token).get().count(), 1u);
+}
+
+TEST(Core, CommitsDoNotWaitForTheEndOfUpkeep) {
+  Stack stack;
+  const auto token = operator_of(stack);
+  std::atomic<int> pieces = 0;
+  std::atomic<bool> enough = false;
+  auto kept = std::async(std::launch::async, [&] {
+    return stack.core.upkeep([&](journal::Journal&) -> base::Result<bool> {
+      ++pieces;
+      return !enough;
+    });
+  });
+  ASSERT_TRUE(eventually([&] { return pieces > 0; }));
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(stack.ask("POST", "/v1/feedback", token, feedback("x")).get().status, 201);
+  enough = true;
+  EXPECT_TRUE(kept.get());
+}
+
+TEST(Core, UpkeepThatMakesNoSenseIsAnErrorOfTheAsker) {
+  Stack stack;
+  const auto token = operator_of(stack);
+  const auto kept = stack.core.upkeep([](journal::Journal&) -> base::Result<bool> {
+    return base::fail(base::Code::invalid, "no batch begins there");
+  });
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().message, "no batch begins there");
+  EXPECT_EQ(stack.ask("POST", "/v1/feedback", token, feedback("x")).get().status, 201);
+}
+
 TEST(Core, NoAnswerLeavesBeforeItsChangeIsOnDisk) {
   Stack stack;
   const auto token = operator_of(stack);
@@ -60,6 +103,24 @@ TEST(Core, NoAnswerLeavesBeforeItsChangeIsOnDisk) {
   EXPECT_EQ(change.get().status, 201);
   EXPECT_EQ(read.get().count(), 1u);
   EXPECT_EQ(refusal.get().status, 404);
+}
+
+TEST(Core, AFullDiskRefusesChangesAndNothingElse) {
+  std::atomic<bool> full = false;
+  CoreOptions options;
+  options.may_write = [&]() -> base::Result<> {
+    if (full) return base::fail(base::Code::unavailable, "the disk is full");
+    return {};
+  };
+  Stack stack(options);
+  const auto token = operator_of(stack);
+  full = true;
+  const auto before = stack.journal.begun();
+  EXPECT_EQ(stack.ask("POST", "/v1/feedback", token, feedback("x")).get().status, 503);
+  EXPECT_EQ(stack.ask("GET", "/v1/feedback", token).get().count(), 0u);
+  EXPECT_EQ(stack.journal.begun(), before);
+  full = false;
+  EXPECT_EQ(stack.ask("POST", "/v1/feedback", token, feedback("x")).get().status, 201);
 }
 
 TEST(Core, ARepeatIsNotAnsweredBeforeTheFirstIsOnDisk) {

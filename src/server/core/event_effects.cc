@@ -17,8 +17,10 @@ EventEffects::EventEffects(Core& core, Feed& feed, Services& services, Pool& fil
 
 void EventEffects::on_applied(const market::State& s, const Committed& c) {
   tell(s, c);
+  count_jobs(s, c.event);
   keep_files(s, c.event);
   end_trainings(s, c.event);
+  services_.probes.on_applied(s, c.event);
   if (const auto* e = std::get_if<market::JobForgotten>(&c.event)) {
     // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
     files_.post([this, job = e->job] { services_.logs.forget(job); });
@@ -26,13 +28,31 @@ void EventEffects::on_applied(const market::State& s, const Committed& c) {
   }
 }
 
+void EventEffects::count_jobs(const market::State& s, const market::Event& event) {
+  base::JobId id;
+  if (const auto* e = std::get_if<market::JobSubmitted>(&event)) id = e->job.id;
+  if (const auto* e = std::get_if<market::JobEnded>(&event)) id = e->job;
+  if (!id) return;
+  const auto owner = s.jobs.at(id).owner;
+  services_.budgets.live_jobs.set_used(
+      party(owner), static_cast<std::uint64_t>(s.index.counts[owner.value].live_jobs));
+}
+
 void EventEffects::recall(const market::State& s) {
+  services_.budgets.recount(s);
+  services_.probes.recall(s);
   s.jobs.for_each([this](const market::Job& job) {
     if (market::is_final(job.state)) return;
     if (const auto batch = services_.works.of(job))
-      services_.pins.hold(job.id, job::blobs_of(job.kind, *batch));
+      services_.pins.recall(job.id, job.owner, job::blobs_of(job.kind, *batch));
     for (const auto& part : job.parts)
-      if (!part.checkpoint.empty()) services_.pins.hold(job.id, part.index, part.checkpoint);
+      if (!part.checkpoint.empty())
+        services_.pins.hold(job.id, job.owner, part.index, part.checkpoint);
+  });
+  services_.logs.recall([&s](base::JobId id) -> std::optional<LogOwner> {
+    const auto* job = s.jobs.find(id);
+    if (job == nullptr) return std::nullopt;
+    return LogOwner{job->owner, market::is_final(job->state)};
   });
 }
 
@@ -49,16 +69,32 @@ void EventEffects::tell(const market::State& s, const Committed& c) {
 }
 
 void EventEffects::keep_files(const market::State& s, const market::Event& event) {
-  if (const auto* e = std::get_if<market::JobSubmitted>(&event))
-    if (const auto batch = services_.works.of(e->job))
-      if (auto blobs = job::blobs_of(e->job.kind, *batch); !blobs.empty())
-        pinner_.post(
-            [this, id = e->job.id, blobs = std::move(blobs)] { services_.pins.hold(id, blobs); });
-  if (const auto* e = std::get_if<market::LeaseCheckpointed>(&event))
-    pinner_.post([this, job = s.leases.at(e->lease).job, part = s.leases.at(e->lease).part,
-                  name = e->checkpoint] { services_.pins.hold(job, part, name); });
-  if (const auto* e = std::get_if<market::JobEnded>(&event))
+  if (const auto* e = std::get_if<market::LeaseCheckpointed>(&event)) {
+    const auto& l = s.leases.at(e->lease);
+    pinner_.post([this, job = l.job, owner = l.borrower, part = l.part, name = e->checkpoint] {
+      services_.pins.hold(job, owner, part, name);
+    });
+    hand_over(l, e->checkpoint);
+  }
+  if (const auto* e = std::get_if<market::LeaseClosed>(&event); e != nullptr && !e->result.empty())
+    hand_over(s.leases.at(e->lease), e->result);
+  if (const auto* e = std::get_if<market::JobResult>(&event))  // Packed by this server.
+    if (const auto root = blob::parse_digest(e->result))
+      pinner_.post([this, owner = s.jobs.at(e->job).owner, name = *root] {
+        (void)services_.claims.claim(owner, Pins::names_in(name, *services_.blobs));
+      });
+  if (const auto* e = std::get_if<market::JobEnded>(&event)) {
+    services_.logs.ended(e->job);
     pinner_.post([this, job = e->job] { services_.pins.release(job); });
+  }
+}
+
+void EventEffects::hand_over(const market::Lease& l, const std::string& folder) {
+  const auto root = blob::parse_digest(folder);
+  if (!root || l.lender == l.borrower) return;
+  pinner_.post([this, lender = l.lender, borrower = l.borrower, name = *root] {
+    services_.claims.hand_over(lender, borrower, Pins::names_in(name, *services_.blobs));
+  });
 }
 
 void EventEffects::end_trainings(const market::State& s, const market::Event& event) {

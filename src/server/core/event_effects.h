@@ -25,7 +25,10 @@ class EventEffects {
 
  private:
   void tell(const market::State& s, const Committed& c);
+  void count_jobs(const market::State& s, const market::Event& event);
   void keep_files(const market::State& s, const market::Event& event);
+  // What the lease's machine uploaded of it is the borrower's from now on.
+  void hand_over(const market::Lease& l, const std::string& folder);
   void end_trainings(const market::State& s, const market::Event& event);
   // What a training that the market ended has come to is its result all the same.
   void end_training(base::JobId job, const std::string& reason);

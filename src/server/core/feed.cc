@@ -144,6 +144,15 @@ struct Describer {
     return of_lease(e.lease);
   }
   Described operator()(const market::FeedbackGiven& e) { return only({e.feedback.account}); }
+  Described operator()(const market::CreditsRequested& e) {
+    n.amount = e.amount;
+    return only({e.account});
+  }
+  Described operator()(const market::RequestAnswered& e) {
+    n.amount = e.granted;
+    n.text = e.word;
+    return only({e.account});
+  }
 };
 
 std::string frame_of(const Notice& n) {

@@ -176,7 +176,7 @@ TEST(Life, AJobThatDoesNotRunIsToldWhyAndWhatWouldHelp) {
   const auto why = fair.get("/v1/jobs/" + fair.job(fair.borrower) + "/why", fair.borrower.token);
   EXPECT_EQ(why.at("state"), "queued");
   EXPECT_THAT(why.at("groups"), HasSubstr("price"));
-  EXPECT_EQ(why.at("relaxations.0.flag"), "--limit 3");
+  EXPECT_EQ(why.at("relaxations.0.flag"), "--price 3");
 }
 
 TEST(Life, AnOfferPausedByItsOwnerIsLeft) {

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "base/kill_point.h"
+
 namespace souk::server {
 
 void Payroll::recall(const market::State& s) {
@@ -32,7 +34,11 @@ bool Payroll::pay(Core::Turn& turn, const std::shared_ptr<hub::Run>& run) {
   const auto owed = run->owed();
   if (owed.empty()) return false;
   for (const auto& wage : owed) pay(turn, wage);
-  turn.after([run, last = owed.back().number] { run->acknowledge(last); });
+  base::kill_point("wage-decided");
+  turn.after([run, last = owed.back().number] {
+    run->acknowledge(last);
+    base::kill_point("wage-settled");
+  });
   return true;
 }
 

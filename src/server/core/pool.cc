@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "server/core/contain.h"
+
 namespace souk::server {
 
 Pool::Pool(int threads, std::size_t most_queued) : most_queued_(most_queued) {
@@ -40,7 +42,8 @@ void Pool::run() {
       work = std::move(queue_.front());
       queue_.pop_front();
     }
-    work();
+    contain("a task", work);
+    contain("letting go of a task", [&] { work = {}; });
   }
 }
 

@@ -9,9 +9,10 @@
 
 namespace souk::server {
 
-// Runs slow work (password hashing, writing snapshots) away from the I/O and core threads: at most
+// Runs slow work (password hashing) away from the I/O and core threads: at most
 // `threads` pieces at once and with a bounded queue, so that a flood of logins cannot take the
-// memory or the processors. What still waits when it is destroyed is dropped.
+// memory or the processors. What still waits when it is destroyed is dropped; what a piece of work
+// throws ends that piece alone.
 class Pool {
  public:
   explicit Pool(int threads = 1, std::size_t most_queued = 256);

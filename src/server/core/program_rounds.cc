@@ -170,6 +170,7 @@ void ProgramRounds::finish(Core::Turn& turn, const Question& question,
   market::Clear round{question.slot_class, question.seed};
   describe_(turn.state(), turn.now(), round);
   round.answer = std::move(answer);
+  round.unheard = turn.liveness().unheard(turn.state(), turn.now());
   (void)turn.execute(market::kSystem, std::move(round));
 }
 

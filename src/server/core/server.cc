@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "hub/remote.h"
@@ -21,15 +23,17 @@
 #include "server/core/core.h"
 #include "server/core/event_effects.h"
 #include "server/core/feed.h"
+#include "server/core/market_clock.h"
 #include "server/core/pool.h"
 #include "server/core/program_rounds.h"
-#include "server/core/recovery.h"
 #include "server/core/server_tls.h"
-#include "server/core/snapshots.h"
 #include "server/http/console.h"
 #include "server/http/front_door.h"
 #include "server/http/responses.h"
 #include "server/http/secrets.h"
+#include "server/record/journal_space.h"
+#include "server/record/recovery.h"
+#include "server/record/snapshots.h"
 
 namespace souk::server {
 namespace {
@@ -45,7 +49,8 @@ constexpr int kFileThreadsWithHubs = 8;  // Most of which wait for a hub.
 Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock& clock) {
   if (o.hubs.empty() && o.hub_secret_file.empty()) return nullptr;
   if (o.hubs.empty())
-    return fail(Code::invalid, "a secret for hubs, and no hubs", "give each with --hub URL");
+    return fail(Code::invalid, "there is a secret for hubs, but no hub",
+                "give each with --hub URL");
   if (o.parameters == "memory")
     return fail(Code::invalid, "hubs cannot see parameters in this server's memory",
                 "give --parameters redis://... or postgresql://..., the same as the hubs' --store");
@@ -63,22 +68,96 @@ Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock
   return hubs;
 }
 
+// 50 GiB, or half of what the disk has for files: what is free and what they take already.
+std::uint64_t usual_blob_bytes(const Result<base::DiskSpace>& disk, std::uint64_t taken) {
+  constexpr std::uint64_t kUsual = 50ull << 30;
+  return disk ? std::min(kUsual, (disk->free_bytes + taken) / 2) : kUsual;
+}
+
+// How many descriptors this process may have: as many as the system ever gives it.
+std::uint64_t raise_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1'024;
+  if (limit.rlim_cur < limit.rlim_max) {
+    rlimit raised{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  return limit.rlim_cur;
+}
+
+constexpr std::uint64_t kOtherDescriptors = 256;  // Journal, files, logs, hubs, programs.
+constexpr std::uint64_t kLeastConnections = 16;
+constexpr std::size_t kMostReserved = 64;
+
+// Connections leave enough descriptors for all else, and some of them to people on this computer:
+// so the operator gets in, and the journal is written, whoever fills the rest.
+void limit_connections(const base::Budget& budget, net::ServerOptions& options) {
+  const auto [each, all] = budget.limit();
+  const auto descriptors = raise_descriptors();
+  const auto taken = kOtherDescriptors + net::kConnectionsBesideLimit;
+  const auto most = std::max(descriptors, taken + kLeastConnections) - taken;
+  options.max_connections = std::min(all, most);
+  options.max_connections_per_address = most < all ? std::min(each, most / 2) : each;
+  options.reserved_connections = std::min<std::size_t>(kMostReserved, options.max_connections / 8);
+  if (most < all / 2)
+    spdlog::warn(
+        "{} connections at most: the system gives this process {} descriptors (ulimit -n), and the "
+        "budget 'connections' allows {}",
+        most, descriptors, all);
+}
+
+Result<net::AddressRanges> ranges_of(const std::vector<std::string>& texts) {
+  net::AddressRanges out;
+  for (const auto& text : texts) {
+    SOUK_ASSIGN(auto range, base::located(net::AddressRange::parse(text), "--trusted-proxy"));
+    out.push_back(range);
+  }
+  return out;
+}
+
+// What can be wrong with how long the journal is to be kept.
+Result<> check_retention(const Options& o) {
+  if (o.keep_journal.us > 0 && in_memory(o))
+    return fail(Code::invalid, "a journal in memory is kept for as long as the server runs",
+                "leave --keep-journal out, or use a journal in a file");
+  if (o.archive.empty()) return {};
+  if (o.keep_journal.us == 0)
+    return fail(Code::invalid, "there is an archive, but nothing leaves the journal",
+                "say what stays in it: --keep-journal 90d");
+  std::error_code error;
+  fs::create_directories(o.archive, error);
+  if (error)
+    return fail(Code::invalid,
+                fmt::format("cannot make the archive's folder {}: {}", o.archive, error.message()),
+                "give a folder that can be written to with --archive");
+  return {};
+}
+
+// What can be wrong with what is given to lenders.
+Result<> check_lending(const Options& o) {
+  if (!o.public_url.empty()) SOUK_TRY(check_public_url(o.public_url));
+  if (!o.bundle.empty()) SOUK_TRY(AgentBundle::open(o.bundle));
+  return {};
+}
+
 }  // namespace
 
 // The pieces of a server, in the order in which they are started.
 struct Server::Impl {
   Options options;
   base::SystemClock clock;
+  std::unique_ptr<MarketClock> market_clock;
   std::string scratch;  // Of a market in memory.
   std::string fingerprint, bootstrap;
   std::unique_ptr<journal::Journal> journal;
+  std::unique_ptr<JournalSpace> journal_space;
   std::unique_ptr<Services> services;
   std::unique_ptr<Feed> feed;
   std::unique_ptr<Pool> hashers, files;
   std::unique_ptr<Speeds> speeds;
   std::unique_ptr<Replan> replan;
-  std::unique_ptr<Snapshots> snapshots;
   std::unique_ptr<Core> core;
+  std::unique_ptr<Snapshots> snapshots;
   std::unique_ptr<EventEffects> effects;
   std::unique_ptr<ProgramRounds> programs;
   std::unique_ptr<ServerContext> context;
@@ -86,18 +165,24 @@ struct Server::Impl {
   std::unique_ptr<net::Server> http;
   std::atomic<net::Server*> listening = nullptr;  // `http`, once it is there.
   bool stopped = false;
+  base::Time recount_at;
 
   void on_tick(Core::Turn& turn) {
-    replan->on_tick(turn.state(), turn.now(), [&](market::Command c) -> Result<> {
+    const auto execute = [&](market::Command c) -> Result<> {
       SOUK_TRY(turn.execute(market::kSystem, std::move(c)));
       return {};
-    });
+    };
+    replan->on_tick(turn.state(), turn.now(), execute);
+    services->probes.on_tick(turn.state(), turn.now(), execute);
     feed->expire(clock.now(), [&](base::TokenId id) {
       const auto* token = turn.state().tokens.find(id);
       return token != nullptr && token->expires > turn.now();
     });
     services->payroll.on_tick(turn);
-    snapshots->on_tick(turn);
+    if (turn.now() >= recount_at) {
+      services->budgets.recount(turn.state());
+      recount_at = turn.now() + base::minutes(1);
+    }
   }
 
   // What a round may know of the world beside the state.
@@ -118,13 +203,19 @@ struct Server::Impl {
     };
     speeds = std::make_unique<Speeds>(progress, services->works);
     replan = std::make_unique<Replan>(progress, services->works);
+    services->forecast_errors.recall(state);
+    market_clock = std::make_unique<MarketClock>(clock, state.now);
+    CoreOptions core_options{
+        .round = options.round, .signup_bonus = options.signup_bonus, .steady = &steady_time};
+    core_options.may_write = [this] { return journal_space->check(); };
+    core = std::make_unique<Core>(std::move(state), *journal, *market_clock, core_options);
     snapshots = std::make_unique<Snapshots>(
         Snapshots::Options{.path = in_memory(options) ? "" : snapshot_path(options.data),
-                           .every = options.snapshot_every},
-        clock.now(), recovered.snapshot_events);
-    services->forecast_errors.recall(state);
-    core = std::make_unique<Core>(std::move(state), *journal, clock,
-                                  CoreOptions{.round = options.round});
+                           .journal = journal_url(options),
+                           .every = options.snapshot_every,
+                           .keep = options.keep_journal,
+                           .archive = options.archive},
+        *core, clock, recovered.snapshot_events, journal->first());
     effects = std::make_unique<EventEffects>(*core, *feed, *services, *files);
     effects->recall(core->state());
     services->payroll.recall(core->state());
@@ -135,6 +226,7 @@ struct Server::Impl {
         });
     connect_core();
     core->start();
+    snapshots->start();
   }
 
   void connect_core() {
@@ -151,20 +243,29 @@ struct Server::Impl {
     });
   }
 
-  void open_door(bool tls) {
+  void open_door(bool tls, const net::AddressRanges& proxies) {
     context = std::make_unique<ServerContext>(
         *core, *feed, *services, *hashers, *files, clock,
         HttpOptions{.bootstrap = bootstrap,
                     .metrics_public = options.metrics_public,
                     .tls = tls,
                     .requests_per_second = options.requests_per_second,
+                    .trusted_proxies = proxies,
                     .prepare = {.built_in_data = options.built_in_data,
                                 .python_package = options.python_package,
-                                .keep_bytes = options.blob_bytes / 4},
-                    .net_counters = [this] {
+                                .keep_bytes = services->blobs->max_bytes() / 4},
+                    .net_counters =
+                        [this] {
+                          const auto* s = listening.load();
+                          return s == nullptr ? net::ServerCounters() : s->counters();
+                        },
+                    .journal_figures = [this] { return snapshots->figures(); },
+                    .connections_from = [this](std::string_view address) -> std::size_t {
                       const auto* s = listening.load();
-                      return s == nullptr ? net::ServerCounters() : s->counters();
-                    }});
+                      return s == nullptr ? 0 : s->open_from(address);
+                    },
+                    .bundle = options.bundle.empty() ? options.usual_bundle : options.bundle,
+                    .public_url = options.public_url});
     door = std::make_unique<FrontDoor>(*context);
   }
 
@@ -173,12 +274,19 @@ struct Server::Impl {
     if (tls) {
       SOUK_ASSIGN(fingerprint, net::fingerprint(tls->certificate_pem));
     }
-    open_door(tls.has_value());
+    SOUK_ASSIGN(const auto proxies, ranges_of(options.trusted_proxies));
+    open_door(tls.has_value(), proxies);
     net::ServerOptions net_options{.address = options.address,
                                    .port = options.port,
                                    .threads = options.threads,
                                    .tls = tls,
-                                   .max_body_bytes = blob::kMostEncodedBytes};
+                                   .max_body_bytes = blob::kMostEncodedBytes,
+                                   .trusted_proxies = proxies};
+    limit_connections(services->budgets.connections, net_options);
+    net_options.screen = [this](const net::Request& head, std::optional<std::uint64_t> bytes,
+                                net::BodyDecision decision) {
+      door->screen(head, bytes, std::move(decision));
+    };
     net_options.error_body = [](int status, std::string_view message) {
       return problem(status, message);
     };
@@ -202,15 +310,17 @@ struct Server::Impl {
     if (services) services->lab.stop();
     if (feed) feed->close();
     if (http) http->stop(base::seconds(5));
+    if (snapshots) snapshots->stop();
     if (core) core->stop();  // Its tasks use the others.
     programs.reset();
     hashers.reset();
     files.reset();
     effects.reset();
-    if (core) snapshots->save_last(core->state());
+    if (snapshots) snapshots->save_last(core->state());
     http.reset();
     door.reset();
     context.reset();
+    snapshots.reset();
     core.reset();
     journal.reset();
     services.reset();
@@ -228,8 +338,13 @@ struct Server::Impl {
                     "set TMPDIR to a folder that can be written to");
       scratch = folder;
     }
-    SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.max_bytes = options.blob_bytes,
-                                                                  .sync = !in_memory(options)}));
+    const auto disk = base::disk_space(folder);
+    const auto reserve = options.reserve_bytes.value_or(disk ? base::usual_reserve(*disk) : 0);
+    SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.sync = !in_memory(options),
+                                                                  .reserve_bytes = reserve}));
+    blobs->set_max_bytes(options.blob_bytes.value_or(usual_blob_bytes(disk, blobs->bytes())));
+    // A quarter of it: what is being written while somebody looks fits into that many times over.
+    journal_space = std::make_unique<JournalSpace>(folder, in_memory(options) ? 0 : reserve / 4);
     SOUK_TRY(hub::make_store(options.parameters, "j0"));  // A URL that cannot be right is an error.
     SOUK_ASSIGN(auto hubs, hubs_of(options, clock));
     services = std::make_unique<Services>(
@@ -239,8 +354,22 @@ struct Server::Impl {
         },
         std::move(hubs),
         LabOptions{.limit = options.lab_limit,
-                   .journal = in_memory(options) ? "" : journal_url(options)});
+                   .journal = in_memory(options) ? "" : journal_url(options),
+                   .folder = in_memory(options) ? "" : folder + "/lab"});
+    SOUK_TRY(services->budgets.set(options.budgets));
+    limit_shares();
+    services->logs.set_reserve(reserve);
+    if (!in_memory(options)) services->claims.recall();
     return {};
+  }
+
+  // Nobody fills the store alone, however small it is, unless the operator says so.
+  void limit_shares() {
+    const auto named = [](const std::string& text) { return text.starts_with("blob-bytes="); };
+    if (std::ranges::any_of(options.budgets, named)) return;
+    auto& budget = services->budgets.blob_bytes;
+    const auto limit = budget.limit();
+    budget.set_limit({std::min(limit.each, services->blobs->max_bytes() / 2), limit.all});
   }
 };
 
@@ -271,6 +400,8 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
                   "give a folder that can be written to with --data", "data");
     fs::permissions(options.data, fs::perms::owner_all, error);
   }
+  SOUK_TRY(check_retention(options));
+  SOUK_TRY(check_lending(options));
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   SOUK_ASSIGN(auto recovered, recover(options));

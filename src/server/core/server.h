@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/credits.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -28,16 +30,28 @@ struct Options {
   bool plain_http = false;   // Off loopback, without TLS, for those behind a proxy of their own.
   int threads = 2;           // For I/O.
   base::Duration round = base::seconds(5);
+  base::Credits signup_bonus = {};  // Of a new market (CoreOptions).
   base::Duration snapshot_every = base::minutes(10);
+  // Older events leave the journal, behind a base state (core/retention.h); 0: all are kept.
+  base::Duration keep_journal = {};
+  std::string archive = {};  // A folder for them, made if absent; empty: they are gone.
   std::string log_level = "info";
   bool metrics_public = false;      // Else /metrics answers loopback and operators only.
   int requests_per_second = 1'000;  // Of one account, and of one address; 0: no limit.
   // Idle machines prove what they claim, at random times, this often on the average; 0: never.
   base::Duration challenge_every = base::hours(6);
-  // Of files on disk. When it is full, what nobody used for longest goes.
-  std::uint64_t blob_bytes = 50ull << 30;
-  std::string parameters = "memory";  // Of trainings: a URL of hub/stores/stores.h.
-  std::string mechanisms = {};        // A folder with programs that may clear classes.
+  // Of files on disk. When it is full, what nobody used for longest goes. Absent: 50 GiB, or half
+  // of what the disk has for them.
+  std::optional<std::uint64_t> blob_bytes = {};
+  // What files and logs leave free on the disk, so that the journal has room. Absent: 1 GiB, or a
+  // twentieth of the disk.
+  std::optional<std::uint64_t> reserve_bytes = {};
+  // ADDRESS[/BITS] of proxies: of those alone X-Forwarded-For is believed, which says who sent a
+  // request (net/address.h).
+  std::vector<std::string> trusted_proxies = {};
+  std::vector<std::string> budgets = {};  // Limits of members: NAME=EACH[/ALL] (core/budgets.h).
+  std::string parameters = "memory";      // Of trainings: a URL of hub/stores/stores.h.
+  std::string mechanisms = {};            // A folder with programs that may clear classes.
   // Addresses of hubs (hub/remote.h) on the same parameters, which workers use instead of this
   // server, and the file with the secret that they were started with.
   std::vector<std::string> hubs = {};
@@ -46,6 +60,12 @@ struct Options {
   // package lie. Absent: there is none.
   std::function<base::Result<std::string>(const job::BuiltInData& data)> built_in_data = {};
   std::function<base::Result<std::string>()> python_package = {};
+  // What people fetch who want to lend and have no souk (server/files/agent_bundle.h): a file that
+  // must be there; empty: the one that came with this program, if any (`usual_bundle`).
+  std::string bundle = {};
+  std::string usual_bundle = {};
+  // The address that people know the market by; empty: whatever each request was sent to.
+  std::string public_url = {};
   // Of one experiment that is computed here for somebody (server/lab/lab_runs.h); 0: none are.
   base::Duration lab_limit = base::minutes(2);
 };

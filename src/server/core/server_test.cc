@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <future>
 
-#include "codec/events.h"
 #include "codec/snapshot.h"
 #include "journal/open.h"
 #include "journal/snapshot.h"
 #include "net/tls.h"
+#include "server/record/recovery.h"
 #include "server/testing/market.h"
 
 // Restarts, damage, TLS and what operators watch.
@@ -31,12 +31,8 @@ using ::testing::StartsWith;
 std::string replayed(const std::string& data) {
   auto opened = journal::open(data, {.read_only = true});
   CHECK(opened.has_value());
-  market::State state;
-  const auto done = opened->journal->replay(1, [&](const journal::Batch& batch) {
-    return codec::read_events(batch.bytes, batch.first,
-                              [&](base::Time at, const market::Event& e) { apply(state, at, e); });
-  });
-  CHECK(done.has_value());
+  auto state = codec::base_state(opened->journal->base().value()).value();
+  CHECK(catch_up(state, *opened->journal).has_value());
   return to_string(codec::state_hash(state));
 }
 
@@ -174,6 +170,59 @@ TEST(Restart, TwoServersNeverShareAJournal) {
   const auto second = Server::start(in_folder(folder / "data"));
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, base::Code::conflict);
+}
+
+TEST(Restart, AJournalThatWasCutLeadsToTheSameMarket) {
+  Folder folder;
+  const auto data = folder / "data";
+  auto options = in_folder(data);
+  options.snapshot_every = base::milliseconds(20);
+  options.keep_journal = base::milliseconds(50);
+  std::string token, ledger, statement, audit;
+  {
+    Fair fair(options);
+    some_trade(fair);
+    token = fair.boss.token;
+    const auto events = std::stoull(fair.get("/healthz").at("events"));
+    EXPECT_TRUE(eventually([&] {
+      return journal::open(data, {.read_only = true})->journal->first() > events;
+    })) << "what is old enough stays in the journal";
+    ledger = fair.get("/v1/ledger", token).body;
+    statement = fair.get("/v1/ledger/statement?account=bob", token).body;
+    audit = fair.get("/v1/audit", token).body;
+  }
+  EXPECT_EQ(saved(data), replayed(data)) << "the base and what is left give another state";
+  for (const bool with_snapshot : {true, false}) {
+    if (!with_snapshot) fs::remove(data + "/snapshot");
+    Market again(in_folder(data));
+    EXPECT_EQ(again.get("/v1/ledger", token).body, ledger);
+    EXPECT_EQ(again.get("/v1/ledger/statement?account=bob", token).body, statement);
+    EXPECT_EQ(again.get("/v1/audit", token).body, audit);
+  }
+}
+
+TEST(Restart, ASnapshotFromBeforeTheCutIsNotUsed) {
+  Folder folder;
+  const auto data = folder / "data";
+  {
+    Market market(in_folder(data));
+    market.sign_up("boss");
+  }
+  const auto old = journal::testing::slurp(data + "/snapshot");
+  std::string token;
+  {
+    auto options = in_folder(data);
+    options.snapshot_every = base::milliseconds(20);
+    options.keep_journal = base::milliseconds(50);
+    Market market(options);
+    token = market.log_in("boss").token;
+    const auto events = std::stoull(market.get("/healthz").at("events"));
+    EXPECT_TRUE(eventually(
+        [&] { return journal::open(data, {.read_only = true})->journal->first() > events; }));
+  }
+  journal::testing::spill(data + "/snapshot", old);
+  Market again(in_folder(data));
+  EXPECT_EQ(again.get("/v1/me", token).at("name"), "boss");
 }
 
 TEST(Start, WhatCannotWorkIsSaid) {

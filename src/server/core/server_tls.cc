@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "server/core/recovery.h"
+#include "server/record/recovery.h"
 
 namespace souk::server {
 namespace {

@@ -13,6 +13,7 @@
 #include "job/job_file.h"
 #include "job/job_terms.h"
 #include "job/packing.h"
+#include "job/train/formats/format.h"
 
 namespace souk::server {
 namespace {
@@ -56,15 +57,26 @@ base::Error as_invalid(base::Error error, std::string_view field) {
   return error;
 }
 
+// Of a file, or of all files below a folder. What cannot be read has none: reading it says so.
+std::uint64_t bytes_in(const std::string& path) {
+  std::error_code error;
+  if (const auto size = fs::file_size(path, error); !error) return size;
+  std::uint64_t out = 0;
+  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code unknown;
+    const auto size = it->is_symlink(unknown) ? 0 : it->file_size(unknown);
+    if (!unknown) out += size;
+  }
+  return out;
+}
+
 Result<> check_size(const job::DataSource& data) {
-  const auto most = data.format == "csv" ? Prepare::kMostCsvBytes : Prepare::kMostDataBytes;
+  SOUK_ASSIGN(const auto* format, job::find_format(data.format));
+  const auto most = format->as_text ? Prepare::kMostCsvBytes : Prepare::kMostDataBytes;
   std::uint64_t bytes = 0;
   for (const auto* files : {&data.train, &data.test})
-    for (const auto& file : *files) {
-      std::error_code error;
-      const auto size = fs::file_size(file, error);  // A folder has none; reading it says so.
-      if (!error) bytes += size;
-    }
+    for (const auto& file : *files) bytes += bytes_in(file);
   if (bytes <= most) return {};
   return fail(
       Code::too_large, fmt::format("the data has {}", base::bytes_text(bytes)),
@@ -83,7 +95,11 @@ std::int64_t samples_in(const std::vector<wire::TrainShard>& shards) {
 // The uploaded folder of one call: first only its list of files; on disk once a path asks for it.
 class Prepare::Folder {
  public:
-  Folder(std::string path, const blob::Store& store) : path_(std::move(path)), store_(store) {}
+  Folder(std::string path, base::AccountId account, Prepare& prepare)
+      : path_(std::move(path)),
+        account_(account),
+        store_(prepare.store_),
+        claims_(prepare.claims_) {}
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   ~Folder() {
@@ -96,7 +112,10 @@ class Prepare::Folder {
     const auto root = blob::parse_digest(digest);
     if (!root) return std::unexpected(as_invalid(root.error(), "files"));
     auto manifest = blob::read_manifest(*root, store_);
-    if (!manifest && manifest.error().code == Code::not_found)
+    const bool absent = !manifest && manifest.error().code == Code::not_found;
+    // To others' files there is no way through their names.
+    if (absent || !claims_.claimed(account_, {&*root, 1}) ||
+        (manifest && !claims_.claimed(account_, manifest->chunks())))
       return fail(Code::invalid, fmt::format("the server does not have the folder '{}'", digest),
                   "upload it first", "files");
     if (!manifest) return std::unexpected(as_invalid(manifest.error(), "files"));
@@ -146,7 +165,9 @@ class Prepare::Folder {
 
  private:
   const std::string path_;
+  const base::AccountId account_;
   const blob::Store& store_;
+  const BlobClaims& claims_;
   std::optional<blob::Manifest> manifest_;
   bool needed_ = false;
 };
@@ -154,14 +175,15 @@ class Prepare::Folder {
 // Keeps what was packed, and gathers what is to be said.
 class Prepare::Packer final : public job::Packer {
  public:
-  explicit Packer(Prepare& prepare) : prepare_(prepare), now_(prepare.clock_.now()) {}
+  Packer(Prepare& prepare, base::AccountId account)
+      : prepare_(prepare), account_(account), now_(prepare.clock_.now()) {}
 
   blob::Store& store() override { return prepare_.store_; }
   blob::OnProgress reading(const std::string&) override { return {}; }
   void splitting(std::string_view, std::size_t, std::size_t) override {}
   void packed(std::string, blob::Packed packed) override {
     // Its own pin holds it until now, so it is there.
-    prepare_.kept_.add(packed.root, packed.manifest, now_);
+    keep(packed.root, packed.manifest);
     for (auto& warning : packed.warnings) note(std::move(warning));
   }
   Result<job::Shards> shards(const job::DataSource& data, const job::DataSplit& split) override {
@@ -175,18 +197,32 @@ class Prepare::Packer final : public job::Packer {
     return fail(Code::conflict, "this server has no Python package for scripts", "use `souk run`",
                 "script");
   }
+  // False: not all of it is there.
+  bool keep(const blob::Digest& root, const blob::Manifest& manifest) {
+    if (!prepare_.kept_.add(root, manifest, now_)) return false;
+    auto names = manifest.chunks();
+    names.push_back(root);
+    if (auto claimed = prepare_.claims_.claim(account_, names); !claimed && claimed_)
+      claimed_ = claimed;
+    return true;
+  }
+  // Is all that was kept the asker's?
+  [[nodiscard]] const Result<>& claimed() const { return claimed_; }
   void note(std::string text) { notes_.push_back(std::move(text)); }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   Prepare& prepare_;
+  const base::AccountId account_;
   const base::Time now_;
+  Result<> claimed_;
   std::vector<std::string> notes_;
 };
 
-Prepare::Prepare(blob::Store& store, std::string scratch, const base::Clock& clock,
-                 PrepareOptions options)
+Prepare::Prepare(blob::Store& store, BlobClaims& claims, std::string scratch,
+                 const base::Clock& clock, PrepareOptions options)
     : store_(store),
+      claims_(claims),
       scratch_(std::move(scratch)),
       clock_(clock),
       options_(std::move(options)),
@@ -198,7 +234,7 @@ Prepare::Prepare(blob::Store& store, std::string scratch, const base::Clock& clo
 }
 
 Result<wire::PreparedJob> Prepare::job(const wire::JobDraft& draft, const Asker& asker) {
-  Folder folder(fmt::format("{}/{}", scratch_, ++calls_), store_);
+  Folder folder(fmt::format("{}/{}", scratch_, ++calls_), asker.account.id, *this);
   if (draft.files) SOUK_TRY(folder.open(*draft.files));
   const job::PathRules rules{
       .place = [&](const std::string& path) { return folder.place(path); },
@@ -210,13 +246,14 @@ Result<wire::PreparedJob> Prepare::job(const wire::JobDraft& draft, const Asker&
   if (!file.job.batch)
     return fail(Code::invalid, fmt::format("{}:1: it does not say what to run", kFile),
                 "add run: with the command");
-  Packer packer(*this);
+  Packer packer(*this, asker.account.id);
   const auto pack = [&]() -> Result<> {
     SOUK_TRY(folder.write());
     return job::pack_files(file, packer);
   };
   if (const auto packed = pack(); !packed)
     return std::unexpected(folder.shown(as_invalid(packed.error(), packed.error().field)));
+  SOUK_TRY(packer.claimed());
   if (file.job.budget == base::Credits()) {
     file.job.budget = job::likely_budget(file.job, asker.classes, asker.account);
     packer.note(file.job.budget > base::Credits()
@@ -243,7 +280,8 @@ Result<job::Shards> Prepare::built_in_shards(const std::string& name, const job:
                                              Packer& packer) {
   SOUK_TRY(job::find_built_in(name));
   const SplitSet key{name, split};
-  if (const auto known = built_in_.find(key); known != built_in_.end() && keep(known->second))
+  if (const auto known = built_in_.find(key);
+      known != built_in_.end() && keep(known->second, packer))
     return known->second;
   if (!options_.built_in_data)
     return fail(Code::conflict, "this server has no built-in data",
@@ -260,13 +298,13 @@ Result<job::Shards> Prepare::built_in_shards(const std::string& name, const job:
 }
 
 // False: some of it made room for others since.
-bool Prepare::keep(const job::Shards& shards) {
+bool Prepare::keep(const job::Shards& shards, Packer& packer) {
   for (const auto* list : {&shards.training, &shards.validation})
     for (const auto& shard : *list) {
       const auto root = blob::parse_digest(shard.blob);
       if (!root) return false;
       const auto manifest = blob::read_manifest(*root, store_);
-      if (!manifest || !kept_.add(*root, *manifest, clock_.now())) return false;
+      if (!manifest || !packer.keep(*root, *manifest)) return false;
     }
   return true;
 }

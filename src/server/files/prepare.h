@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "job/train/training_data.h"
-#include "server/core/pinned_folders.h"
+#include "server/files/blob_claims.h"
+#include "server/files/pinned_folders.h"
 #include "wire/api/account.h"
 #include "wire/api/prepare.h"
 #include "wire/api/slot_class.h"
@@ -41,7 +42,7 @@ class Prepare {
   static constexpr std::uint64_t kMostDataBytes = 256 << 20, kMostCsvBytes = 64 << 20;
 
   // Removes what is in the folder `scratch`.
-  Prepare(blob::Store& store, std::string scratch, const base::Clock& clock,
+  Prepare(blob::Store& store, BlobClaims& claims, std::string scratch, const base::Clock& clock,
           PrepareOptions options);
 
   // Who asks, and what the market has: for what the file does not say of its price.
@@ -49,7 +50,8 @@ class Prepare {
     wire::Account account;
     std::vector<wire::SlotClass> classes;
   };
-  // The job, whose files are in the store and stay there for some hours. Mistakes in the file are
+  // The job, whose files are in the store, are the asker's (blob_claims.h) and stay there for some
+  // hours. Mistakes in the file are
   // errors that begin with their line: "job.yaml:3: ...".
   [[nodiscard]] base::Result<wire::PreparedJob> job(const wire::JobDraft& draft,
                                                     const Asker& asker);
@@ -63,9 +65,10 @@ class Prepare {
                                       Packer& packer);
   base::Result<job::Shards> built_in_shards(const std::string& name, const job::DataSplit& split,
                                             Packer& packer);
-  bool keep(const job::Shards& shards);
+  bool keep(const job::Shards& shards, Packer& packer);
 
   blob::Store& store_;
+  BlobClaims& claims_;
   const std::string scratch_;
   const base::Clock& clock_;
   const PrepareOptions options_;

@@ -371,7 +371,8 @@ TEST(TrainingChoices, AreTheTablesThatTrainingsAreCheckedAgainst) {
   EXPECT_EQ(all.count("rules"), train::aggregators().size());
   EXPECT_EQ(all.at("codecs.0.name"), "fp32");
   EXPECT_EQ(all.count("validators"), train::validators().size());
-  EXPECT_EQ(all.at("rules.0.parameters.0.name"), "alpha");
+  EXPECT_EQ(all.at("rules.0.name"), train::kDefaultAggregator);
+  EXPECT_EQ(all.at("rules.0.parameters.0.name"), "eta");
   EXPECT_EQ(all.at("data.0.name"), "mnist");
   for (std::size_t i = 0; i < all.count("models"); ++i)
     EXPECT_NE(all.at(fmt::format("models.{}.summary", i)), "");

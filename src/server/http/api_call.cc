@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
 #include "base/text.h"
 #include "server/http/idempotency.h"
@@ -11,6 +13,25 @@ namespace souk::server {
 
 using base::Code;
 using base::fail;
+
+namespace {
+
+// What to write instead; "": it is good.
+std::string complaint(const wire::QueryParameter& q, std::string_view value) {
+  if (q.type == "boolean" && value != "true" && value != "false") return "use true or false";
+  if (!q.values.empty() && std::ranges::find(q.values, value) == q.values.end())
+    return base::suggest(value.substr(0, 100), q.values);
+  if (q.type != "integer") return "";
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc{} && end == value.data() + value.size() && number >= q.least &&
+      number <= q.most)
+    return "";
+  if (q.most == std::numeric_limits<std::int64_t>::max()) return "use a whole number";
+  return fmt::format("use a whole number from {} to {}", q.least, q.most);
+}
+
+}  // namespace
 
 Result<> check_call(const ApiCall& call) {
   const auto& doc = call.route->doc;
@@ -23,9 +44,12 @@ Result<> check_call(const ApiCall& call) {
                   fmt::format("'{}' is not a query parameter of {}", name.substr(0, 40), doc.path),
                   known.empty() ? "it takes none" : base::suggest(name, known), name.substr(0, 40));
     }
-    if (at->type == "boolean" && value != "true" && value != "false")
-      return fail(Code::invalid, fmt::format("'{}' is '{}'", name, value.substr(0, 40)),
-                  "use true or false", name);
+    if (std::ranges::count(call.http.query, name, &decltype(call.http.query)::value_type::first) >
+        1)
+      return fail(Code::invalid, fmt::format("'{}' is there twice", name), "give it once", name);
+    if (const auto wrong = complaint(*at, value); !wrong.empty())
+      return fail(Code::invalid, fmt::format("'{}' is '{}'", name, value.substr(0, 40)), wrong,
+                  name);
   }
   return check_key(call);
 }

@@ -40,6 +40,11 @@ class Context {
   }
   [[nodiscard]] Result<std::int64_t> number(std::string_view name, std::int64_t otherwise,
                                             std::int64_t least, std::int64_t most) const;
+  // The answer took a look at so many things, `each` of which cost as much as a simple request:
+  // counts as so many requests of the account.
+  void charge(std::size_t looked_at, std::size_t each) const {
+    server_.authentication.charge(actor.account, static_cast<std::int64_t>(looked_at / each));
+  }
   [[nodiscard]] bool flag(std::string_view name) const { return query(name) == "true"; }
 
   static base::Failure no_such(std::string_view noun, std::string_view name);

@@ -8,12 +8,16 @@
 namespace souk::server {
 
 struct NamedText {
-  std::string_view name;  // Of its file, without ".yaml".
+  std::string_view name;  // Of its file, without the ending.
   std::string_view text;
 };
 
-// In order of their names: the job files of examples/, and the scenarios of examples/lab/.
+// In order of their names: the job files of examples/, the scenarios of examples/lab/, and those of
+// docs/ that `souk help NAME` prints.
 [[nodiscard]] std::span<const NamedText> example_jobs();
 [[nodiscard]] std::span<const NamedText> example_scenarios();
+// dist/lend.sh and dist/lend-none.sh.
+[[nodiscard]] std::span<const NamedText> lend_scripts();
+[[nodiscard]] std::span<const NamedText> guides();
 
 }  // namespace souk::server

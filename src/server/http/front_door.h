@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "net/server.h"
@@ -18,6 +20,10 @@ class FrontDoor {
 
   // Called on I/O threads.
   void handle(net::Request http, net::Reply reply);
+  // Called on I/O threads before the body of a request is read: those without a token may send
+  // little, and nobody more than the route takes.
+  void screen(const net::Request& head, std::optional<std::uint64_t> bytes,
+              net::BodyDecision decision);
 
  private:
   // What no route serves: the console, and refusals. `allowed`: the methods of this path.

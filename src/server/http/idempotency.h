@@ -3,25 +3,24 @@
 #include <optional>
 
 #include "net/http.h"
-#include "server/core/core.h"
 #include "server/http/api_call.h"
+#include "server/http/context.h"
 
-// A change carries a key, and a repeat of the key gets the first answer
-// (docs/decisions/0007-answers-are-events.md).
+// A change carries a key. A request whose key was used is not applied again for market::kKeysFor,
+// whatever the load: a repeat gets the first answer, or is told what that request made
+// (docs/decisions/0026-keys-are-kept-by-time.md).
 
 namespace souk::server {
 
 // Has a change a key that can be kept?
 [[nodiscard]] Result<> check_key(const ApiCall& call);
 
-// The first answer to this key, if it was used before; an error if it was used for something else,
-// or if that answer was not kept.
-[[nodiscard]] std::optional<Result<net::Response>> first_answer(const market::State& s,
-                                                                const ApiCall& call,
-                                                                base::AccountId account);
+// What to answer instead of serving the call: the first answer to this key, if it was used before;
+// an error if it was used for something else, if that answer is not kept, or if no more keys can
+// be.
+[[nodiscard]] std::optional<Result<net::Response>> first_answer(Context& c, const ApiCall& call);
 
-// Records the answer under the key.
-void remember_answer(Core::Turn& turn, const ApiCall& call, base::AccountId account,
-                     const net::Response& response);
+// Records the answer under the key, and what the whole request takes in the journal.
+void remember_answer(Context& c, const ApiCall& call, const net::Response& response);
 
 }  // namespace souk::server

@@ -21,6 +21,8 @@ namespace souk::server {
 
 // The answer to a request that cannot be served: application/problem+json (wire/problem.h).
 [[nodiscard]] net::Response problem(const base::Error& error);
+// A message without the paths in it. Words that are links to this API stay.
+[[nodiscard]] std::string without_paths(std::string_view text);
 // The same for what the HTTP layer itself refuses.
 [[nodiscard]] net::Response problem(int status, std::string_view message);
 // A problem that says when to ask again, if it may be gone in a moment.

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 
 #include "base/text.h"
+#include "server/http/spending.h"
 
 namespace souk::server {
 
@@ -21,6 +23,7 @@ Route& Routes::add(std::string method, std::string path, std::string id, std::st
                .id = std::move(id),
                .summary = std::move(summary),
                .scope = std::string(scopes[static_cast<int>(access)])};
+  route.spending = std::ranges::binary_search(kSpendingRoutes, route.doc.id);
   for (const auto segment : base::split(route.doc.path, '/')) route.segments.emplace_back(segment);
   // "/v1/jobs/{id}" belongs to jobs.
   route.doc.tags = {route.segments.size() > 2 ? route.segments[2] : "system"};
@@ -55,13 +58,20 @@ std::optional<std::vector<std::string>> fit(const std::vector<std::string>& patt
 }  // namespace
 
 Routes::Match Routes::find(const net::Request& http) const {
+  // A path that is written out ("/v1/blobs/missing") is not one of another thing's parameters
+  // ("/v1/blobs/{name}"): of all patterns that fit, those with the fewest parameters count.
   Match out;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
   const auto segments = base::split(http.path, '/');
   for (const auto& route : routes_) {
     auto params = fit(route.segments, segments);
-    if (!params) continue;
-    if (route.doc.method == http.method) return {&route, *std::move(params), {}};
+    if (!params || params->size() > fewest) continue;
+    if (params->size() < fewest) out = {};
+    fewest = params->size();
     out.allowed += (out.allowed.empty() ? "" : ", ") + route.doc.method;
+    if (route.doc.method != http.method) continue;
+    out.route = &route;
+    out.params = *std::move(params);
   }
   return out;
 }
@@ -80,13 +90,13 @@ std::string Routes::openapi() const {
        .description =
            "A community market of computers for distributed machine learning. Prices are "
            "credits per slot-hour. Every change carries an Idempotency-Key: a repeat "
-           "gets the first answer."},
+           "within 24 hours is never applied again."},
       operations, std::move(schemas));
 }
 
 Route& paged(Route& route) {
   route.doc.query.push_back(
-      {"limit", "integer", "Items on a page: 1 to 500, 50 by default.", false});
+      {"limit", "integer", "Items on a page: 1 to 500, 50 by default.", false, {}, 1, 500});
   route.doc.query.push_back({"after", "string", "The `next` of the page before.", false});
   return route;
 }
@@ -94,10 +104,12 @@ Route& paged(Route& route) {
 Routes all_routes() {
   Routes routes;
   add_system_routes(routes);
+  add_lend_routes(routes);
   add_metrics_routes(routes);
   add_event_routes(routes);
   add_session_routes(routes);
   add_account_routes(routes);
+  add_budget_routes(routes);
   add_supply_routes(routes);
   add_job_routes(routes);
   add_agent_routes(routes);
@@ -106,6 +118,8 @@ Routes all_routes() {
   add_prepare_routes(routes);
   add_training_routes(routes);
   add_market_routes(routes);
+  add_credit_request_routes(routes);
+  add_earnings_routes(routes);
   add_lab_routes(routes);
   return routes;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -145,7 +146,7 @@ class Routes {
   struct Match {
     const Route* route = nullptr;
     std::vector<std::string> params;
-    std::string allowed;  // Methods of this path, when the method is wrong.
+    std::string allowed;  // Methods of this path.
   };
   [[nodiscard]] Match find(const net::Request& http) const;
   [[nodiscard]] const std::vector<Route>& all() const { return routes_; }
@@ -212,10 +213,11 @@ class Routes {
 
   // The steps on the pool: work and answer, or work and let the core settle it.
   template <class Work, class Found>
-  static auto pool_step(ServerContext& server, market::Actor, Work work, Found found) {
-    return [&server, work, found = std::move(found)](ApiCallPtr call) mutable {
+  static auto pool_step(ServerContext& server, market::Actor actor, Work work, Found found) {
+    return [&server, actor, work, found = std::move(found)](ApiCallPtr call) mutable {
       PoolContext context(*call, server);
-      auto response = response_of(*call, work(context, std::move(found)));
+      auto response =
+          counted(server, actor.account, response_of(*call, work(context, std::move(found))));
       call->reply.send(std::move(response));
     };
   }
@@ -233,7 +235,7 @@ class Routes {
                 const auto events = turn.state().events;
                 auto response = response_of(*own, settle(c, std::move(done)));
                 if (own->route->doc.idempotency_key && turn.state().events != events)
-                  remember_answer(turn, *own, actor.account, response);
+                  remember_answer(c, *own, response);
                 answer_after(turn, std::move(own), std::move(response));
               });
     };
@@ -252,7 +254,7 @@ class Routes {
           server, std::move(call), std::move(body),
           [=](Context& c, ApiCallPtr own, BodyOf<Body> read) {
             if constexpr (sizeof...(Settle) > 0)
-              if (auto first = first_answer(c.state(), *own, c.actor.account))
+              if (auto first = first_answer(c, *own))
                 return answer_after(c.turn(), std::move(own),
                                     *first ? **std::move(first) : problem(first->error()));
             auto found = look_at(look, c, std::move(read));
@@ -295,11 +297,15 @@ class Routes {
 // Adds `limit` and `after` to a list's documented query.
 Route& paged(Route& route);
 
+// A simple request takes about as long as a look at so many things of a list.
+inline constexpr std::size_t kLooksPerRequest = 500;
+
 // The things of `table` for which keep(thing) holds, `limit` at a time, from the one after ?after=.
-// Newest first, as people look for what they just did.
-template <class View, class I, class T, class Keep, class Show>
-Result<wire::Page<View>> page(const Context& c, const market::Table<I, T>& table, Keep keep,
-                              Show show) {
+// Newest first, as people look for what they just did. before(id): the next id that comes into
+// question. Who looks at many things in vain is charged for it (Context::charge).
+template <class View, class I, class T, class Before, class Keep, class Show>
+Result<wire::Page<View>> page_of(const Context& c, const market::Table<I, T>& table, Before before,
+                                 Keep keep, Show show, std::size_t each = kLooksPerRequest) {
   SOUK_ASSIGN(const auto limit, c.number("limit", 50, 1, 500));
   auto at = table.next();
   if (const auto after = c.query("after"); !after.empty()) {
@@ -310,7 +316,9 @@ Result<wire::Page<View>> page(const Context& c, const market::Table<I, T>& table
     at = *id;
   }
   wire::Page<View> out;
-  for (at = table.before(at); at; at = table.before(at)) {
+  std::size_t looked_at = 0;
+  for (at = before(at); at; at = before(at)) {
+    ++looked_at;
     const auto& item = table.at(at);
     if (!keep(item)) continue;
     if (std::ssize(out.items) == limit) {
@@ -319,23 +327,46 @@ Result<wire::Page<View>> page(const Context& c, const market::Table<I, T>& table
     }
     out.items.push_back(show(item));
   }
+  c.charge(looked_at, each);
   return out;
+}
+
+// The same of all things of the table.
+template <class View, class I, class T, class Keep, class Show>
+Result<wire::Page<View>> page(const Context& c, const market::Table<I, T>& table, Keep keep,
+                              Show show, std::size_t each = kLooksPerRequest) {
+  return page_of<View>(c, table, [&](I id) { return table.before(id); }, keep, show, each);
+}
+
+// The same of the things that are in a list of ids, ascending.
+template <class View, class I, class T, class Keep, class Show>
+Result<wire::Page<View>> page(const Context& c, const market::Table<I, T>& table,
+                              const std::vector<I>& ids, Keep keep, Show show) {
+  const auto before = [&](I id) {
+    const auto it = std::ranges::lower_bound(ids, id);
+    return it == ids.begin() ? I{} : *std::prev(it);
+  };
+  return page_of<View>(c, table, before, keep, show);
 }
 
 // The rows by subject, each in the file of that name in server/routes.
 void add_system_routes(Routes& routes);  // Health, the document itself.
+void add_lend_routes(Routes& routes);    // A bundle of souk, and the script that installs it.
 void add_metrics_routes(Routes& routes);
 void add_event_routes(Routes& routes);    // What happens, as it happens.
 void add_session_routes(Routes& routes);  // Signing up, logging in and out, passwords.
 void add_account_routes(Routes& routes);  // Accounts and tokens.
-void add_supply_routes(Routes& routes);   // Classes, machines, offers.
-void add_job_routes(Routes& routes);      // Jobs, leases.
-void add_agent_routes(Routes& routes);    // What a machine's agent waits for and proves.
-void add_file_routes(Routes& routes);     // Blobs, logs.
+void add_budget_routes(Routes& routes);
+void add_supply_routes(Routes& routes);  // Classes, machines, offers.
+void add_job_routes(Routes& routes);     // Jobs, leases.
+void add_agent_routes(Routes& routes);   // What a machine's agent waits for and proves.
+void add_file_routes(Routes& routes);    // Blobs, logs.
 void add_result_routes(Routes& routes);
 void add_prepare_routes(Routes& routes);  // Job files, what to write into them.
 void add_training_routes(Routes& routes);
 void add_market_routes(Routes& routes);  // Prices, ledger, operator, help.
+void add_credit_request_routes(Routes& routes);
+void add_earnings_routes(Routes& routes);
 void add_lab_routes(Routes& routes);
 [[nodiscard]] Routes all_routes();
 

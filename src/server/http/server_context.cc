@@ -25,6 +25,7 @@ ServerContext::ServerContext(Core& the_core, Feed& the_feed, Services& the_servi
       options(std::move(the_options)),
       authentication(clock, options.requests_per_second),
       session_throttles(clock),
-      prepare(*services.blobs, beside(services.blobs->path(), "prepare"), clock, options.prepare) {}
+      prepare(*services.blobs, services.claims, beside(services.blobs->path(), "prepare"), clock,
+              options.prepare) {}
 
 }  // namespace souk::server

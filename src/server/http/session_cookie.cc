@@ -36,14 +36,6 @@ std::string_view authority(std::string_view host, std::string_view scheme) {
   return host;
 }
 
-bool from_here(std::string_view origin, std::string_view host) {
-  const auto end = origin.find("://");
-  if (end == origin.npos) return false;  // "null": a page that hides where it is from.
-  const auto scheme = origin.substr(0, end);
-  return net::equal_ignoring_case(authority(origin.substr(end + 3), scheme),
-                                  authority(host, scheme));
-}
-
 base::Result<> check_signs(const net::Request& http) {
   if (net::equal_ignoring_case(http.header("Sec-Fetch-Site"), "cross-site"))
     return fail(Code::forbidden, "the session cookie came with a request of another site's page",
@@ -53,7 +45,7 @@ base::Result<> check_signs(const net::Request& http) {
     return fail(Code::forbidden, "a change with the session cookie needs a header of its own",
                 "send Souk-Session: cookie, or use a token", std::string(kHeader));
   const auto origin = http.header("Origin"), host = http.header("Host");
-  if (!origin.empty() && !from_here(origin, host))
+  if (!origin.empty() && !is_same_site(origin, host))
     return fail(Code::forbidden,
                 fmt::format("a page of {} cannot use the session of {}", origin.substr(0, 200),
                             host.substr(0, 200)),
@@ -68,6 +60,14 @@ std::string cookie_text(std::string_view value, std::int64_t max_age_s, bool sec
 }
 
 }  // namespace
+
+bool is_same_site(std::string_view origin, std::string_view host) {
+  const auto end = origin.find("://");
+  if (end == origin.npos) return false;  // "null": a page that hides where it is from.
+  const auto scheme = origin.substr(0, end);
+  return net::equal_ignoring_case(authority(origin.substr(end + 3), scheme),
+                                  authority(host, scheme));
+}
 
 base::Result<Credential> credential_of(const net::Request& http) {
   if (const auto token = bearer(http); !token.empty()) return Credential{token_digest(token)};

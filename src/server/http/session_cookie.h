@@ -31,6 +31,9 @@ struct Credential {
 // Forbidden: a cookie that came without those signs. A bearer token needs none, and comes first.
 [[nodiscard]] base::Result<Credential> credential_of(const net::Request& http);
 
+// Is `origin` (the header) the site that a request to `host` (the header) was sent to?
+[[nodiscard]] bool is_same_site(std::string_view origin, std::string_view host);
+
 // Did the caller ask for its session as a cookie?
 [[nodiscard]] bool wants_cookie(const net::Request& http);
 

@@ -26,6 +26,11 @@ void to_pool(Pool& pool, ApiCallPtr call, Step step) {
   pool.post([call = std::move(call), step = std::move(step)]() mutable { step(std::move(call)); });
 }
 
+// The answer, counted as the account's for as long as it is on its way; a refusal where that is
+// more than they may have there. A small one is not counted: connections are.
+[[nodiscard]] net::Response counted(ServerContext& server, base::AccountId account,
+                                    net::Response response);
+
 // Answers once everything that the answer may tell of is durable.
 void answer_after(Core::Turn& turn, ApiCallPtr call, net::Response response);
 

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <future>
 #include <new>
 #include <stop_token>
 
+#include "base/containment.h"
 #include "server/http/router.h"
 #include "wire/json.h"
 
@@ -32,6 +34,21 @@ void step_back() {
   spdlog::warn("lab: this system gives a thread no lower priority: runs compete with the market");
 }
 
+// Whatever the task throws is its own failure.
+Result<LabResult> compute_contained(const LabTask& task, const lab::Watch& watch) {
+  try {
+    const base::Containment contained;
+    return task.compute(watch);
+  } catch (const std::bad_alloc&) {
+    return fail(Code::exhausted, "it needs more memory than this server has",
+                "use fewer agents or seeds, or a shorter horizon");
+  } catch (const std::exception& e) {
+    spdlog::error("lab: a run failed: {}", e.what());
+    return fail(Code::internal, fmt::format("it failed inside the server: {}", e.what()),
+                "please report the scenario; other runs are not affected");
+  }
+}
+
 std::size_t bytes_of(const LabResult& r) { return r.report.size() + r.trades.size(); }
 
 }  // namespace
@@ -44,7 +61,8 @@ struct LabRuns::Entry {
   LabTask task;
   std::stop_source stop;
   std::atomic<double> progress = 0;
-  std::shared_ptr<const LabResult> result;
+  std::shared_ptr<const LabResult> result;  // Of one that is done; read from its file when asked.
+  std::size_t stored = 0;                   // Bytes of that file.
 
   [[nodiscard]] LabRun shown() const {
     auto out = run;
@@ -53,16 +71,54 @@ struct LabRuns::Entry {
   }
   // Something, so that however many of them there are, there is a bound.
   [[nodiscard]] std::size_t bytes() const {
-    return 4'096 + (scenario ? scenario->size() : 0) + (result ? bytes_of(*result) : 0);
+    return 4'096 + (scenario ? scenario->size() : 0) + (result ? bytes_of(*result) : stored);
+  }
+  [[nodiscard]] LabStore::Record record() const {
+    LabStore::Record out{owner, made.key, made.fingerprint, cancelled.key, shown()};
+    out.run.scenario = scenario;
+    return out;
   }
 };
 
 LabRuns::LabRuns(const base::Clock& clock, LabOptions options)
-    : clock_(clock), options_(std::move(options)) {
+    : clock_(clock), options_(std::move(options)), store_(options_.folder) {
+  recall();
   if (options_.limit > base::Duration()) thread_ = std::thread([this] { run(); });
 }
 
 LabRuns::~LabRuns() { stop(); }
+
+// What the last process left. Nothing else runs yet.
+void LabRuns::recall() {
+  last_id_ = store_.last_id();
+  for (auto& record : store_.load()) {
+    auto entry = std::make_shared<Entry>();
+    entry->owner = record.owner;
+    entry->made = {record.key, record.fingerprint};
+    entry->cancelled.key = record.cancelled_key;
+    entry->scenario = std::move(record.run.scenario);
+    record.run.scenario.reset();
+    entry->progress = record.run.progress;
+    entry->run = std::move(record.run);
+    entry->stored = store_.result_bytes(entry->run.id);
+    runs_.emplace(entry->run.id, entry);
+    if (!is_over(entry->run.state)) interrupt(*entry);
+  }
+  forget_oldest();
+}
+
+void LabRuns::interrupt(Entry& entry) {
+  entry.run.state = LabState::interrupted;
+  entry.run.finished = clock_.now();
+  entry.run.error = "the server was restarted before this run was finished: run it again";
+  keep(entry);
+}
+
+// A run that cannot be written down is still there until this process ends.
+void LabRuns::keep(const Entry& entry) const {
+  if (const auto kept = store_.save(entry.record()); !kept)
+    spdlog::error("lab: run {} is not kept: {}", to_string(entry.run.id), kept.error().message);
+}
 
 void LabRuns::stop() {
   {
@@ -114,6 +170,7 @@ Result<LabRun> LabRuns::add(AccountId who, LabTask task, const Ticket& ticket) {
                 .created = clock_.now()};
   entry->scenario = std::move(task.scenario);
   entry->task = std::move(task);
+  SOUK_TRY(store_.save(entry->record()));
   runs_.emplace(entry->run.id, entry);
   queue_.push_back(entry);
   changed_.notify_all();
@@ -137,6 +194,10 @@ Result<LabRuns::EntryPtr> LabRuns::entry_of(AccountId who, LabRunId id) const {
 Result<LabRuns::RunAndResult> LabRuns::find(AccountId who, LabRunId id) const {
   const std::lock_guard lock(mutex_);
   SOUK_ASSIGN(const auto entry, entry_of(who, id));
+  if (entry->run.state == LabState::done && !entry->result) {
+    SOUK_ASSIGN(auto result, store_.result(id));
+    entry->result = std::make_shared<const LabResult>(std::move(result));
+  }
   RunAndResult out{entry->shown(), entry->result};
   out.run.scenario = entry->scenario;
   return out;
@@ -152,6 +213,7 @@ Result<LabRun> LabRuns::remove(AccountId who, LabRunId id, const Ticket& ticket)
     finish(*entry, LabState::cancelled);
   } else if (entry->cancelled.key != ticket.key) {
     runs_.erase(id);
+    store_.remove(id);
   }
   return entry->shown();
 }
@@ -159,17 +221,27 @@ Result<LabRun> LabRuns::remove(AccountId who, LabRunId id, const Ticket& ticket)
 void LabRuns::finish(Entry& entry, LabState state) {
   entry.run.state = state;
   entry.run.finished = clock_.now();
+  keep(entry);
   forget_oldest();
 }
 
 void LabRuns::forget_oldest() {
+  struct Kept {
+    std::size_t runs = 0, bytes = 0;
+  };
   std::size_t bytes = 0;
-  std::map<AccountId, std::size_t> kept;
+  std::map<AccountId, Kept> kept;
   for (auto it = runs_.end(); it != runs_.begin();) {
     --it;
     if (!is_over(it->second->run.state)) continue;
+    auto& mine = kept[it->second->owner];
+    ++mine.runs;
+    mine.bytes += it->second->bytes();
     bytes += it->second->bytes();
-    if (++kept[it->second->owner] > kKept || bytes > kKeptBytes) it = runs_.erase(it);
+    const bool too_much = mine.runs > kKept || (mine.runs > 1 && mine.bytes > kKeptBytesEach);
+    if (!too_much && bytes <= kKeptBytes) continue;
+    store_.remove(it->first);
+    it = runs_.erase(it);
   }
 }
 
@@ -197,12 +269,7 @@ Result<LabResult> LabRuns::compute(Entry& entry) const {
     step_back();
     const lab::Watch watch{.progress = [&](double share) { entry.progress = share; },
                            .stop = entry.stop.get_token()};
-    try {
-      promise.set_value(entry.task.compute(watch));
-    } catch (const std::bad_alloc&) {
-      promise.set_value(fail(Code::exhausted, "it needs more memory than this server has",
-                             "use fewer agents or seeds, or a shorter horizon"));
-    }
+    promise.set_value(compute_contained(entry.task, watch));
   });
   const bool in_time =
       ready.wait_for(std::chrono::microseconds(options_.limit.us)) == std::future_status::ready;
@@ -219,12 +286,16 @@ Result<LabResult> LabRuns::compute(Entry& entry) const {
 void LabRuns::settle(Entry& entry, Result<LabResult> result) {
   entry.task = {};                                   // It may be large.
   if (entry.run.state != LabState::running) return;  // Cancelled meanwhile.
+  if (!result && stopping_) return interrupt(entry);
   if (!result) {
     entry.run.error = wire::one_line(result.error());
     return finish(entry, LabState::failed);
   }
   entry.progress = 1;
   entry.result = std::make_shared<const LabResult>(*std::move(result));
+  if (const auto kept = store_.save_result(entry.run.id, *entry.result); !kept)
+    spdlog::error("lab: the result of run {} is not kept: {}", to_string(entry.run.id),
+                  kept.error().message);
   finish(entry, LabState::done);
 }
 

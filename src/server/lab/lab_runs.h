@@ -13,43 +13,23 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "server/lab/lab_run.h"
+#include "server/lab/lab_store.h"
 #include "server/lab/lab_task.h"
 #include "wire/api/lab.h"
 
 namespace souk::server {
 
-// An experiment as the API shows it. Lists leave out what came of it.
-struct LabRun {
-  wire::LabRunId id;
-  wire::LabKind kind = wire::LabKind::scenario;
-  wire::LabState state = wire::LabState::queued;
-  double progress = 0;  // From 0 to 1.
-  std::string title;
-  std::vector<std::string> mechanisms;
-  std::int64_t seeds = 0;
-  base::Time created;
-  std::optional<base::Time> finished = {};
-  std::optional<std::string> error = {};  // Of one that failed.
-  std::optional<lab::Summary> summary = {};
-  std::vector<lab::Comparison> comparisons = {};
-  std::optional<lab::Replayed> replay = {};
-  std::optional<std::string> scenario = {};  // Its text, as it was sent; a replay has none.
-
-  SOUK_FIELDS(LabRun, id, kind, state, progress, title, mechanisms, seeds, created, finished, error,
-              summary, comparisons, replay, scenario)
-};
-
-[[nodiscard]] inline bool is_over(wire::LabState state) {
-  return state != wire::LabState::queued && state != wire::LabState::running;
-}
-
 struct LabOptions {
   base::Duration limit = base::minutes(2);  // Of one run, by the clock on the wall; 0: no lab.
   std::string journal = {};                 // The market's own; empty: it is kept in memory.
+  std::string folder = {};                  // Where runs are kept; empty: nowhere.
 };
 
 // The experiments of a server's people: those that wait, the one that computes, and what came of
-// the others. All of it in memory, gone with the process.
+// the others. What there is, is in files too: after a restart the finished ones are there with what
+// came of them, and those that waited or computed are interrupted, with the scenario that starts
+// them again.
 //
 // One computes at a time, on a thread of the lowest priority, which gives way to all others on this
 // computer. A second thread, of ordinary priority, starts it, watches its time and puts its result
@@ -58,10 +38,12 @@ struct LabOptions {
 // Thread-safe. Nobody sees the runs of another account: to them there is no such run.
 class LabRuns {
  public:
-  static constexpr std::size_t kWaiting = 3;            // Of an account, the one that computes too,
-  static constexpr std::size_t kWaitingInAll = 20;      // and of all.
-  static constexpr std::size_t kKept = 20;              // Finished ones of an account, the newest.
-  static constexpr std::size_t kKeptBytes = 256 << 20;  // Of all accounts; the oldest go first.
+  static constexpr std::size_t kWaiting = 3;        // Of an account, the one that computes too,
+  static constexpr std::size_t kWaitingInAll = 20;  // and of all.
+  static constexpr std::size_t kKept = 20;          // Finished ones of an account, the newest.
+  // Of one account, its newest run in any case; and of all accounts. The oldest go first.
+  static constexpr std::size_t kKeptBytesEach = 64 << 20;
+  static constexpr std::size_t kKeptBytes = 256 << 20;
 
   LabRuns(const base::Clock& clock, LabOptions options);
   ~LabRuns();  // stop()
@@ -96,16 +78,21 @@ class LabRuns {
   struct Entry;
   using EntryPtr = std::shared_ptr<Entry>;
 
+  void recall();
   void run();
   Result<LabResult> compute(Entry& entry) const;
   // The others need the mutex.
   void settle(Entry& entry, Result<LabResult> result);
   void finish(Entry& entry, wire::LabState state);
+  // The process ended, or ends, before it did.
+  void interrupt(Entry& entry);
+  void keep(const Entry& entry) const;
   void forget_oldest();
   [[nodiscard]] Result<EntryPtr> entry_of(base::AccountId who, wire::LabRunId id) const;
 
   const base::Clock& clock_;
   const LabOptions options_;
+  const LabStore store_;  // Used with the mutex.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<wire::LabRunId, EntryPtr> runs_;

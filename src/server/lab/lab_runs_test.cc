@@ -12,6 +12,7 @@
 #include "lab/worlds/experiment.h"
 #include "server/http/embedded.h"
 #include "server/http/version.h"
+#include "server/testing/lab_tasks.h"
 #include "server/testing/market.h"
 
 // Experiments that people ask the server for.
@@ -21,34 +22,18 @@ namespace {
 
 using base::AccountId;
 using testing::Answer;
+using testing::endless;
 using testing::eventually;
 using testing::Fair;
 using ::testing::HasSubstr;
 using testing::Person;
+using testing::quick;
 using ::testing::StartsWith;
+using testing::task;
 using wire::LabRunId;
 using wire::LabState;
 
 constexpr AccountId kAda(1), kBob(2);
-
-LabTask task(std::function<Result<LabResult>(const lab::Watch&)> compute) {
-  return {.title = "a task", .compute = std::move(compute)};
-}
-
-// Ends at once.
-LabTask quick() {
-  return task([](const lab::Watch&) { return LabResult{.report = "page"}; });
-}
-
-// Computes until it is told to stop.
-LabTask endless() {
-  return task([](const lab::Watch& watch) -> Result<LabResult> {
-    while (true) {
-      SOUK_TRY(watch.go_on(0));
-      std::this_thread::yield();
-    }
-  });
-}
 
 class Lab {
  public:
@@ -196,7 +181,7 @@ TEST(LabRuns, StoppingEndsWhatComputes) {
   const auto id = lab.add(kAda, endless());
   ASSERT_TRUE(lab.becomes(kAda, id, LabState::running));
   lab.runs.stop();
-  EXPECT_TRUE(is_over(lab.state(kAda, id)));
+  EXPECT_EQ(lab.state(kAda, id), LabState::interrupted);
   EXPECT_FALSE(lab.runs.add(kAda, quick(), lab.ticket()));
 }
 
@@ -264,7 +249,7 @@ TEST(LabTask, EverySizeHasALimitThatTheRefusalNames) {
            kMarket, "mechanisms:",
            "shocks: [{at: 0s, for: 1h, demand: 100}, {at: 1d, for: 1h, demand: 100}]\nmechanisms:"),
        "1920000 jobs", "50000 at most"},
-      {std::string(kBook) + "#" + std::string(64 << 10, ' '), "a scenario of", "65536 at most"},
+      {std::string(kBook) + "#" + std::string(64 << 10, ' '), "the scenario has", "65536 at most"},
   };
   for (const auto& row : rows) {
     const auto refused = scenario_task({.scenario = row.scenario});

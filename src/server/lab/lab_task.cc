@@ -143,7 +143,7 @@ Result<LabResult> run_replay(const std::string& journal, lab::Replay replay,
 
 Result<LabTask> scenario_task(const wire::NewLabRun& body) {
   if (body.scenario.size() > kMostText)
-    return fail(Code::too_large, fmt::format("a scenario of {} bytes", body.scenario.size()),
+    return fail(Code::too_large, fmt::format("the scenario has {} bytes", body.scenario.size()),
                 fmt::format("{} at most on this server", kMostText), "scenario");
   auto parsed = lab::parse_scenario(body.scenario, kScenarioFile, "");
   if (!parsed) {
@@ -178,15 +178,15 @@ Result<LabTask> replay_task(const wire::NewLabReplay& body,
     choices.push_back(std::move(choice));
   }
   if (choices.empty() || std::ssize(choices) > kLimits.mechanisms)
-    return fail(Code::invalid, fmt::format("{} mechanisms to replay with", choices.size()),
+    return fail(Code::invalid, fmt::format("{} mechanisms cannot be replayed", choices.size()),
                 fmt::format("name 1 to {}", kLimits.mechanisms), "mechanisms");
   SOUK_TRY(check_reach(choices));
   if (body.days && (*body.days < 1 || *body.days > kMostDays))
-    return fail(Code::invalid, fmt::format("{} days of history", *body.days),
+    return fail(Code::invalid, fmt::format("the history cannot be {} days long", *body.days),
                 fmt::format("use 1 to {}, or leave it out for all", kMostDays), "days");
   if (!(body.shading >= 0 && body.shading <= .9))
-    return fail(Code::invalid, fmt::format("a shading of {}", body.shading), "use 0 to 0.9",
-                "shading");
+    return fail(Code::invalid, fmt::format("the shading cannot be {}", body.shading),
+                "use 0 to 0.9", "shading");
   const lab::ReplayScope scope{slot_class, body.days ? now - base::days(*body.days) : base::Time()};
   LabTask out{.kind = wire::LabKind::replay,
               .title = fmt::format("replay of {}, {}", body.class_.value_or("all classes"),

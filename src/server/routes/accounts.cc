@@ -31,12 +31,14 @@ Result<wire::IssuedToken> issue(Context& c, const wire::NewToken& body) {
                              .scope = body.scope,
                              .machine = body.machine.value_or(base::MachineId{}),
                              .digest = token_digest(secret),
-                             .label = body.label};
+                             .label = body.label,
+                             .limit = body.limit};
   if (body.expires_in) command.expires = c.now() + *body.expires_in;
   SOUK_ASSIGN(const auto events, c.execute(command));
   const auto& token = std::get<market::TokenIssued>(events.back()).token;
   const auto shown = view(token);
-  return wire::IssuedToken{token.id, secret, shown.scope, shown.machine, shown.expires};
+  return wire::IssuedToken{token.id,      secret,        shown.scope,
+                           shown.machine, shown.expires, shown.limit};
 }
 
 void add_account_reads(Routes& routes) {
@@ -91,14 +93,18 @@ void add_token_routes(Routes& routes) {
                      return page<wire::Token>(
                          c, c.state().tokens,
                          [&](const auto& t) {
-                           return t.account == c.actor.account && t.expires > c.now();
+                           const bool seen =
+                               c.actor.scope != market::Scope::spend || t.id == c.actor.token;
+                           return t.account == c.actor.account && t.expires > c.now() && seen;
                          },
                          [](const auto& t) { return view(t); });
                    }));
   routes
-      .change<wire::NewToken>("POST", "/v1/tokens", "createToken",
-                              "A new token: for myself, or for one of my machines", Access::user,
-                              201, &issue)
+      .change<wire::NewToken>(
+          "POST", "/v1/tokens", "createToken",
+          "A new token: for myself, for one of my machines, or one that can spend "
+          "so many credits",
+          Access::user, 201, &issue)
       .secret_answer = true;
   routes.change("DELETE", "/v1/tokens/{id}", "revokeToken", "End a token", Access::user,
                 [](Context& c) -> Result<wire::Acknowledged> {

@@ -141,6 +141,17 @@ TEST(Tokens, ALostDeviceCanBeLockedOut) {
   EXPECT_EQ(fair.get("/v1/me", fair.lender.token).status, 200);
 }
 
+TEST(BudgetRoutes, ShowWhatAnAccountUsesToItselfAndToOperators) {
+  Fair fair;
+  const auto mine = fair.get("/v1/accounts/lena/budgets", fair.lender.token);
+  EXPECT_EQ(mine.status, 200);
+  EXPECT_THAT(mine.body, HasSubstr(R"("name":"blob-bytes")"));
+  EXPECT_EQ(fair.get("/v1/accounts/lena/budgets", fair.boss.token).status, 200);
+  EXPECT_EQ(fair.get("/v1/accounts/lena/budgets", fair.borrower.token).status, 404);
+  EXPECT_THAT(fair.call("GET", "/metrics").body,
+              HasSubstr("souk_budget_used{budget=\"blob-bytes\"} 0"));
+}
+
 TEST(Tokens, OneCallLogsOutEverywhere) {
   Fair fair;
   const auto phone = fair.log_in("lena");

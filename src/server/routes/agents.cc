@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/hash.h"
 #include "job/work.h"
 #include "server/http/router.h"
 #include "server/routes/long_poll.h"
 #include "server/routes/lookups.h"
+#include "server/routes/proofs.h"
 #include "server/routes/views.h"
 
 // What a machine's agent waits for, its leases, and what it proves: that it is what it claims.
@@ -27,16 +26,55 @@ std::uint64_t version_of(const std::vector<wire::Lease>& leases) {
   return base::short_hash(text) >> 11;
 }
 
-wire::OpenLeases work_of(const market::State& s, ParsedWorks& works, base::MachineId machine) {
+wire::OpenLeases open_leases(const market::State& s, base::MachineId machine) {
   wire::OpenLeases out;
   for (const auto lease : s.index.leases_of[machine.value])
     out.leases.push_back(view(s, s.leases.at(lease)));
   out.version = version_of(out.leases);
+  return out;
+}
+
+// Of the descriptions of work in one answer. A job's may have 64 KiB, and each lease has a copy.
+constexpr std::size_t kMostTaskBytes = 4 << 20;
+
+// Adds what the machine is to do to the leases that it has not begun. Gives the bytes of that.
+std::size_t add_tasks(const market::State& s, ParsedWorks& works, wire::OpenLeases& out) {
+  std::size_t bytes = 0;
   for (auto& lease : out.leases) {
     const auto& l = s.leases.at(lease.id);
-    if (const auto batch = works.of(s.jobs.at(l.job))) lease.task = job::task_of(s, l, *batch);
+    const auto& job = s.jobs.at(l.job);
+    if (l.state != market::LeaseState::granted || job.work.empty()) continue;
+    if (bytes > 0 && bytes + job.work.size() > kMostTaskBytes) {
+      out.later.push_back(lease.id);
+      continue;
+    }
+    const auto batch = works.of(job);
+    if (batch == nullptr) continue;
+    lease.task = job::task_of(s, l, *batch);
+    bytes += job.work.size();
   }
-  return out;
+  return bytes;
+}
+
+// Sends it when what it tells of is durable. Much of it is written by a thread that nobody else's
+// market waits for.
+Continuation send_work(ServerContext& server, base::AccountId account, wire::OpenLeases work,
+                       std::size_t task_bytes) {
+  constexpr std::size_t little = 64 << 10;
+  if (task_bytes <= little)
+    return
+        [response = json_response(wire::to_json(work))](Core::Turn& turn, ApiCallPtr call) mutable {
+          answer_after(turn, std::move(call), std::move(response));
+        };
+  return [&server, account, work = std::move(work)](Core::Turn& turn, ApiCallPtr call) mutable {
+    turn.after([&server, account, call = std::move(call), work = std::move(work)]() mutable {
+      to_pool(server.files, std::move(call),
+              [&server, account, work = std::move(work)](ApiCallPtr own) {
+                auto response = counted(server, account, json_response(wire::to_json(work)));
+                own->reply.send(std::move(response));
+              });
+    });
+  };
 }
 
 // Asks the same again when the machine's work has changed or the time is up, and does not wait
@@ -55,56 +93,44 @@ Result<Continuation> get_work(Context& c) {
   SOUK_ASSIGN(const auto* machine, machine_for(c, true));
   SOUK_ASSIGN(const auto seen, seen_of(c.http(), "seen"));
   SOUK_ASSIGN(const auto wait, wait_of(c.http(), base::Duration()));
-  const auto work = work_of(c.state(), c.services().works, machine->id);
+  if (c.actor.account == machine->owner) c.turn().liveness().heard(machine->id, c.now());
+  auto work = open_leases(c.state(), machine->id);
   const bool same = c.http().param("seen") && seen == work.version;
   if (same && wait > base::Duration())
     return await_change(c.server(), machine->id, c.server().clock.now() + wait);
-  return
-      [response = json_response(wire::to_json(work))](Core::Turn& turn, ApiCallPtr call) mutable {
-        answer_after(turn, std::move(call), std::move(response));
-      };
+  const auto bytes = add_tasks(c.state(), c.services().works, work);
+  constexpr std::size_t bytes_per_request = 16 << 10;
+  c.charge(bytes, bytes_per_request);
+  return send_work(c.server(), c.actor.account, std::move(work), bytes);
 }
 
 // --- Challenges ----------------------------------------------------------------------------------
 
 struct AnsweredChallenge {
   base::MachineId machine;
-  Challenges::OpenChallenge asked;
-  base::Duration took;
-  std::string checksum;
+  wire::ChallengeAnswer answer;
+  base::Time at;
 };
 
-Result<AnsweredChallenge> answered_challenge(Context& c, wire::ChallengeAnswer body) {
+Result<AnsweredChallenge> receive_answer(Context& c, wire::ChallengeAnswer body) {
   SOUK_ASSIGN(const auto* machine, machine_for(c, false));
-  std::uint64_t seed = 0;
-  std::from_chars(body.seed.data(), body.seed.data() + body.seed.size(), seed);
-  const auto asked = c.services().challenges.take(machine->id, seed);
-  if (!asked)
+  return AnsweredChallenge{machine->id, std::move(body), c.server().clock.now()};
+}
+
+// Nothing to do: what is right was computed before. Not a change of the market like others, as what
+// is asked next is not worth a place in the journal.
+Result<AnsweredChallenge> pass_on(PoolContext&, AnsweredChallenge answered) { return answered; }
+
+Result<wire::ChallengeVerdict> judge_answer(Context& c, const AnsweredChallenge& answered) {
+  auto verdict = c.services().challenges.take(answered.machine, answered.answer, answered.at);
+  if (!verdict)
     return fail(Code::conflict, "nothing of that kind was asked", "answer each challenge once",
-                "seed");
-  return AnsweredChallenge{machine->id, *asked, c.server().clock.now() - asked->at,
-                           std::move(body.checksum)};
-}
-
-struct JudgedMachine {
-  base::MachineId machine;
-  std::string failure;
-};
-
-Result<JudgedMachine> check_answer(PoolContext&, const AnsweredChallenge& answered) {
-  const auto right = base::answer(answered.asked.challenge, 1);
-  JudgedMachine out{answered.machine, {}};
-  if (!right || right->checksum != answered.checksum)
-    out.failure = "its answer to a challenge was wrong";
-  else if (answered.took > Challenges::kTime + Challenges::kSlack)
-    out.failure = fmt::format("a challenge took it {}", to_string(answered.took));
+                "id");
+  judge(c, answered.machine, *verdict);
+  wire::ChallengeVerdict out{.good = verdict->passed || verdict->next.has_value(),
+                             .next = std::move(verdict->next)};
+  if (!out.good) out.reason = verdict->why_not();
   return out;
-}
-
-Result<wire::Acknowledged> judge(Context& c, const JudgedMachine& judged) {
-  // Refused only when the machine was removed meanwhile.
-  (void)c.turn().execute(market::kSystem, market::JudgeMachine{judged.machine, judged.failure});
-  return wire::Acknowledged{judged.failure.empty()};
 }
 
 }  // namespace
@@ -118,7 +144,7 @@ void add_agent_routes(Routes& routes) {
   routes.on_files<wire::ChallengeAnswer>(
       "POST", "/v1/machines/{id}/challenge", "answerChallenge",
       "The result of a computation that a heartbeat's answer asked for", Access::agent,
-      &answered_challenge, &check_answer, &judge);
+      &receive_answer, &pass_on, &judge_answer);
 }
 
 }  // namespace souk::server

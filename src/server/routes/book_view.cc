@@ -1,5 +1,6 @@
 #include "server/routes/book_view.h"
 
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -37,9 +38,11 @@ wire::Book book_view(const market::State& s, const market::SlotClass& c, base::T
                  .suggested = s.suggested(c.id, now, now),
                  .last = s.prices[c.id.value - 1].last(),
                  .asks = asks_of(s, c, now)};
-  const auto& wanted = s.index.classes[c.id.value - 1].wanted_at;
-  for (auto it = wanted.rbegin(); it != wanted.rend(); ++it)
-    if (it->second > 0) add_level(out.bids, {.price = it->first, .slots = it->second});
+  std::map<base::Credits, std::int64_t, std::greater<>> wanted;
+  for (const auto& [key, slots] : s.index.classes[c.id.value - 1].wanted_at)
+    wanted[key.first] += slots;
+  for (const auto& [price, slots] : wanted)
+    if (slots > 0) add_level(out.bids, {.price = price, .slots = slots});
   return out;
 }
 

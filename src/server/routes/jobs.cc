@@ -9,7 +9,10 @@
 #include "market/classes.h"
 #include "market/limits.h"
 #include "server/advice/advice.h"
+#include "server/advice/asks.h"
 #include "server/http/router.h"
+#include "server/routes/lookups.h"
+#include "server/routes/proofs.h"
 #include "server/routes/views.h"
 #include "wire/spellings.h"
 
@@ -32,7 +35,7 @@ Result<market::ClassId> smallest_class(const State& s, const wire::Resources& r)
     if (fits && (best == nullptr || job::size_of(c) < job::size_of(*best))) best = &c;
   }
   if (best != nullptr) return best->id;
-  return fail(Code::invalid, "no slot class has that much",
+  return fail(Code::invalid, "no slot class has so many resources",
               "ask for less per worker and for more workers; `souk class list` shows the classes",
               "resources");
 }
@@ -92,8 +95,8 @@ Result<market::Constraints> constraints_from(const State& s, const wire::Constra
                           .providers_refused = v.providers_refused};
   if (const auto r = v.min_reliability) {
     if (!(*r >= 0 && *r <= 1))
-      return fail(Code::invalid, fmt::format("a reliability of {}", *r), "use 0 to 1",
-                  "constraints.min_reliability");
+      return fail(Code::invalid, fmt::format("the least reliability cannot be {}", *r),
+                  "use 0 to 1", "constraints.min_reliability");
     out.min_reliability_ppm = static_cast<std::int32_t>(std::lround(*r * 1e6));
   }
   SOUK_ASSIGN(out.lenders_allowed, accounts(s, v.lenders_allowed, "lenders_allowed"));
@@ -102,16 +105,9 @@ Result<market::Constraints> constraints_from(const State& s, const wire::Constra
 }
 
 Result<> need_blob(Context& c, const std::string& name, std::string_view field) {
-  if (c.services().has_blob(name)) return {};
+  if (c.services().has_blob(c.actor.account, name)) return {};
   return fail(Code::invalid, fmt::format("the server does not have '{}'", name.substr(0, 80)),
               "upload it first", std::string(field));
-}
-
-// What is journaled must be there to be found.
-Result<> need_blobs(Context& c, const wire::NewJob& body) {
-  for (const auto& name : job::blobs_of(body.kind, *body.batch))
-    SOUK_TRY(need_blob(c, name, "batch"));
-  return {};
 }
 
 // The job as the market takes it, but for its files.
@@ -126,33 +122,69 @@ Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
                    .priority = body.priority};
   SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
   SOUK_TRY(job::add_work(body, command));
+  command.expect = body.expect.value_or("");
   return command;
 }
 
 Result<wire::JobPlan> plan(Context& c, const wire::NewJob& body) {
   SOUK_ASSIGN(const auto command, as_command(c, body));
-  return plan_of(c.state(), body, command, c.now());
+  auto out = plan_of(c.state(), body, command, c.now());
+  out.prices = prices_now(c.state(), body, command, c.actor.account, c.now());
+  return out;
 }
 
 Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
   SOUK_ASSIGN(auto command, as_command(c, body));
-  if (body.batch) SOUK_TRY(need_blobs(c, body));
-  foretell(s, body, command, c.now());
+  auto& live_jobs = c.services().budgets.live_jobs;
+  SOUK_TRY(live_jobs.would_take(party(c.actor.account), 1));
+  foretell(s, body, command, c.now(), c.actor.account);
   SOUK_ASSIGN(const auto events, c.execute(std::move(command)));
-  return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id));
+  return view(s, s.jobs.at(std::get<market::JobSubmitted>(events.front()).job.id), c.now());
 }
 
-Result<const market::Job*> my_job(const Context& c) {
-  SOUK_ASSIGN(const auto id, c.id<base::JobId>());
-  const auto* job = c.state().jobs.find(id);
-  if (job == nullptr || !(job->owner == c.actor.account || c.is_operator()))
-    return Context::no_such("job", c.param());
-  return job;
+// With the files of the job, which are kept from now on if it is accepted.
+CoreStep submitting(wire::NewJob body, Pins::JobFiles files) {
+  return [body = std::move(body),
+          files = std::move(files)](Context& c) mutable -> Result<std::string> {
+    const auto job = submit(c, body);
+    if (job) {
+      c.services().pins.hold(job->id, std::move(files));
+      return wire::to_json(*job);
+    }
+    // Letting go of many takes a while.
+    c.server().files.post([gone = std::move(files)] {});
+    return std::unexpected(job.error());
+  };
+}
+
+// What is journaled must be there to be found: so a thread that may read it pins the job's files
+// before the market hears of it.
+void serve_submit(ServerContext& server, ApiCallPtr call, Result<wire::NewJob> body) {
+  if (!body) return serve_on_core(server, std::move(call), std::unexpected(body.error()));
+  if (!body->batch || job::blobs_of(body->kind, *body->batch).empty())
+    return serve_on_core(server, std::move(call), submitting(*std::move(body), {}));
+  to_core_authorised(server, std::move(call), std::move(body),
+                     [&server](Context& c, ApiCallPtr own, wire::NewJob read) {
+                       if (auto first = first_answer(c, *own))
+                         return answer_after(c.turn(), std::move(own),
+                                             *first ? **std::move(first) : problem(first->error()));
+                       if (const auto good = as_command(c, read); !good)
+                         return answer_after(c.turn(), std::move(own), problem(good.error()));
+                       to_pool(server.files, std::move(own),
+                               [&server, account = c.actor.account,
+                                read = std::move(read)](ApiCallPtr mine) mutable {
+                                 auto files = server.services.pins.prepare(
+                                     account, job::blobs_of(read.kind, *read.batch));
+                                 if (!files) return mine->reply.send(problem(files.error()));
+                                 serve_on_core(server, std::move(mine),
+                                               submitting(std::move(read), *std::move(files)));
+                               });
+                     });
 }
 
 Result<wire::Job> edit_job(Context& c, const wire::JobEdit& body) {
-  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_ASSIGN(const auto* job, job_for(c));
   auto terms = job->terms;
   if (body.workers) terms.workers = {body.workers->min, body.workers->max};
   if (body.limit) terms.limit = *body.limit;
@@ -166,14 +198,14 @@ Result<wire::Job> edit_job(Context& c, const wire::JobEdit& body) {
   // More money is what a job that ran out of it was waiting for.
   if (job->state == market::JobState::paused && job->reason == market::kBudgetUsedUp)
     SOUK_TRY(c.execute(market::ResumeJob{job->id}));
-  return view(c.state(), *job);
+  return view(c.state(), *job, c.now());
 }
 
 template <class Make>
 Result<wire::Job> on_job(Context& c, Make make) {
-  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_ASSIGN(const auto* job, job_for(c));
   SOUK_TRY(c.execute(make(job->id)));
-  return view(c.state(), *job);
+  return view(c.state(), *job, c.now());
 }
 
 Result<wire::Page<wire::Job>> list_jobs(Context& c) {
@@ -181,13 +213,13 @@ Result<wire::Page<wire::Job>> list_jobs(Context& c) {
   if (const auto text = c.query("state"); !text.empty()) {
     SOUK_ASSIGN(wanted, wire::parse_name<market::JobState>(text, "state"));
   }
-  const bool all = c.flag("all") && c.is_operator();
-  return page<wire::Job>(
-      c, c.state().jobs,
-      [&](const auto& j) {
-        return (all || j.owner == c.actor.account) && (!wanted || j.state == *wanted);
-      },
-      [&](const auto& j) { return view(c.state(), j); });
+  const auto& s = c.state();
+  const auto keep = [&](const auto& j) {
+    return (!wanted || j.state == *wanted) && (c.is_operator() || is_owner_of(c.actor, j));
+  };
+  const auto show = [&, now = c.now()](const auto& j) { return view(s, j, now); };
+  if (c.flag("all") && c.is_operator()) return page<wire::Job>(c, s.jobs, keep, show);
+  return page<wire::Job>(c, s.jobs, s.index.jobs_of[c.actor.account.value], keep, show);
 }
 
 // The part as its owner sees it: the open lease, if there is one, says more than the record.
@@ -214,7 +246,7 @@ wire::WorkerStatus part_view(Context& c, const market::Job& job, std::int32_t in
 }
 
 Result<wire::Page<wire::WorkerStatus>> list_parts(Context& c) {
-  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_ASSIGN(const auto* job, job_for(c));
   SOUK_ASSIGN(const auto limit, c.number("limit", 50, 1, 500));
   SOUK_ASSIGN(const auto after, c.number("after", -1, -1, market::kPartsMax));
   wire::Page<wire::WorkerStatus> out;
@@ -230,8 +262,9 @@ Result<wire::Page<wire::WorkerStatus>> list_parts(Context& c) {
 }
 
 Result<wire::JobUsage> job_usage(Context& c) {
-  SOUK_ASSIGN(const auto* job, my_job(c));
+  SOUK_ASSIGN(const auto* job, job_for(c));
   wire::JobUsage out;
+  c.charge(c.state().leases.size(), kLooksPerRequest);
   c.state().leases.for_each([&](const market::Lease& l) {
     if (l.job != job->id) return;
     auto samples = c.services().telemetry.series(l.id);
@@ -255,13 +288,15 @@ void add_job_list_routes(Routes& routes) {
       "its files",
       Access::user, 200, &plan);
   planned.doc.idempotency_key = false;  // It may be asked again.
-  routes.change<wire::NewJob>("POST", "/v1/jobs", "submitJob",
-                              "Submit a job: its budget goes into escrow", Access::user, 201,
-                              &submit);
+  routes
+      .on_io<wire::NewJob, wire::Job>("POST", "/v1/jobs", "submitJob",
+                                      "Submit a job: its budget goes into escrow", Access::user,
+                                      &serve_submit)
+      .doc.status = 201;
   routes.get("/v1/jobs/{id}", "getJob", "One of my jobs", Access::user,
              [](Context& c) -> Result<wire::Job> {
-               SOUK_ASSIGN(const auto* job, my_job(c));
-               auto out = view(c.state(), *job);
+               SOUK_ASSIGN(const auto* job, job_for(c));
+               auto out = view(c.state(), *job, c.now());
                if (const auto batch = c.services().works.of(*job)) out.batch = *batch;
                for (auto& lease : out.leases) lease.doing = c.services().telemetry.doing(lease.id);
                return out;
@@ -286,12 +321,13 @@ void add_job_list_routes(Routes& routes) {
       });
   routes.get("/v1/jobs/{id}/why", "whyJob", "Why it does not run, and the cheapest ways out",
              Access::user, [](Context& c) -> Result<wire::Why> {
-               SOUK_ASSIGN(const auto* job, my_job(c));
-               return why_view(c.state(), *job, c.now());
+               SOUK_ASSIGN(const auto* job, job_for(c));
+               return why_view(c.state(), *job, c.now(),
+                               c.turn().liveness().unheard(c.state(), c.now()));
              });
   paged(routes.get("/v1/jobs/{id}/leases", "listJobLeases", "All leases of a job", Access::user,
                    [](Context& c) -> Result<wire::Page<wire::Lease>> {
-                     SOUK_ASSIGN(const auto* job, my_job(c));
+                     SOUK_ASSIGN(const auto* job, job_for(c));
                      return page<wire::Lease>(
                          c, c.state().leases, [&](const auto& l) { return l.job == job->id; },
                          [&](const auto& l) { return view(c.state(), l); });
@@ -327,25 +363,16 @@ wire::Order order_for(const State& s, base::MachineId machine, const wire::Lease
   return out;
 }
 
-std::optional<wire::Challenge> challenge(Context& c, base::MachineId id) {
-  auto& challenges = c.services().challenges;
-  if (challenges.overdue(id, c.now()))
-    (void)c.turn().execute(market::kSystem,
-                           market::JudgeMachine{id, "it did not answer a challenge in time"});
-  const auto asked = challenges.ask(c.state().machines.at(id), c.now());
-  if (!asked) return std::nullopt;
-  return wire::Challenge{std::to_string(asked->seed), asked->size, asked->rounds};
-}
-
 Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
   constexpr std::size_t most = 10'000;
   SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
   if (body.leases.size() > most)
-    return fail(Code::too_large, fmt::format("{} leases in one heartbeat", body.leases.size()),
+    return fail(Code::too_large, fmt::format("the heartbeat has {} leases", body.leases.size()),
                 fmt::format("send at most {}", most), "leases");
   market::Heartbeat command{.machine = id};
   for (const auto& held : body.leases) command.leases.push_back({held.lease, held.epoch});
   SOUK_TRY(c.execute(std::move(command)));
+  c.turn().liveness().heard(id, c.now());
   wire::Orders out{.heartbeat_every = c.state().settings.silence / 4};
   for (const auto& held : body.leases) {
     hear(c, id, held.lease, held.epoch);
@@ -354,12 +381,14 @@ Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
   }
   if (body.holds) {
     if (body.holds->size() > Holdings::kMost)
-      return fail(Code::too_large, fmt::format("{} blobs held", body.holds->size()),
+      return fail(Code::too_large, fmt::format("the machine holds {} blobs", body.holds->size()),
                   fmt::format("send at most {}, those used last", Holdings::kMost), "holds");
     c.services().holdings.set(id, *body.holds);
   }
-  // A machine that works proves itself by its work.
-  if (c.state().index.leases_of[id.value].empty()) out.challenge = challenge(c, id);
+  out.challenge = next_challenge(c, id);
+  // Who waits for its first challenge should not wait for long.
+  if (c.services().challenges.enabled() && !c.state().machines.at(id).doubted.empty())
+    out.heartbeat_every = std::min(out.heartbeat_every, base::seconds(1));
   return out;
 }
 
@@ -368,6 +397,7 @@ Result<wire::Lease> start(Context& c, const wire::LeaseStart& body) {
   SOUK_TRY(c.execute(market::StartLease{id, body.epoch}));
   const auto& lease = c.state().leases.at(id);
   hear(c, lease.machine, id, body.epoch);
+  c.turn().liveness().heard(lease.machine, c.now());
   return view(c.state(), lease);
 }
 
@@ -389,7 +419,8 @@ Result<wire::Lease> finish(Context& c, const wire::LeaseFinish& body) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
   if (body.result) SOUK_TRY(need_blob(c, *body.result, "result"));
   SOUK_TRY(c.execute(market::FinishLease{id, body.epoch, outcome_of(body.outcome), body.detail,
-                                         body.result.value_or("")}));
+                                         body.result.value_or(""), body.fault == wire::Fault::job,
+                                         c.services().challenges.enabled()}));
   if (body.usage) c.services().telemetry.add(id, {c.now(), *body.usage});
   return view(c.state(), c.state().leases.at(id));
 }
@@ -399,6 +430,51 @@ Result<wire::Acknowledged> checkpoint(Context& c, const wire::LeaseCheckpoint& b
   SOUK_TRY(need_blob(c, body.checkpoint, "checkpoint"));
   SOUK_TRY(c.execute(market::CheckpointLease{id, body.epoch, body.checkpoint}));
   return wire::Acknowledged{};
+}
+
+std::string folder_of(const wire::LeaseFinish& report) { return report.result.value_or(""); }
+std::string folder_of(const wire::LeaseCheckpoint& report) { return report.checkpoint; }
+
+// Has the lender sent every chunk of the folder? Else its report would be a way to others' files.
+Result<> sent_all(const Services& services, base::AccountId lender, const std::string& folder) {
+  const auto root = blob::parse_digest(folder);
+  if (!root || !services.claims.claimed(lender, {&*root, 1})) return {};  // need_blob() says it.
+  if (services.claims.claimed(lender, Pins::names_in(*root, *services.blobs))) return {};
+  return fail(Code::invalid,
+              fmt::format("the folder '{}' names chunks that this lender has not uploaded", folder),
+              "upload all of it first", "result");
+}
+
+// A lender's report fn(Context&, const Body&). A thread that may read looks at the folder it names
+// before the market hears of it.
+template <class Body, class Fn>
+auto reporting(Fn fn) {
+  const auto step = [fn](Body body) -> CoreStep {
+    return [fn, body = std::move(body)](Context& c) -> Result<std::string> {
+      const auto answer = fn(c, body);
+      if (!answer) return std::unexpected(answer.error());
+      return wire::to_json(*answer);
+    };
+  };
+  return [step](ServerContext& server, ApiCallPtr call, Result<Body> body) {
+    if (!body) return serve_on_core(server, std::move(call), std::unexpected(body.error()));
+    if (folder_of(*body).empty())
+      return serve_on_core(server, std::move(call), step(*std::move(body)));
+    to_core_authorised(
+        server, std::move(call), std::move(body),
+        [&server, step](Context& c, ApiCallPtr own, Body read) {
+          if (auto first = first_answer(c, *own))
+            return answer_after(c.turn(), std::move(own),
+                                *first ? **std::move(first) : problem(first->error()));
+          to_pool(server.files, std::move(own),
+                  [&server, step, lender = c.actor.account,
+                   read = std::move(read)](ApiCallPtr mine) mutable {
+                    if (const auto good = sent_all(server.services, lender, folder_of(read)); !good)
+                      return mine->reply.send(problem(good.error()));
+                    serve_on_core(server, std::move(mine), step(std::move(read)));
+                  });
+        });
+  };
 }
 
 Result<wire::Page<wire::Lease>> list_leases(Context& c) {
@@ -433,17 +509,24 @@ void add_job_routes(Routes& routes) {
                        "My leases, as lender and as borrower; for a machine's token that machine's",
                        Access::agent, &list_leases));
   leases.doc.query.push_back({"machine", "string", "Only those of this machine: m1.", false});
-  routes.change<wire::LeaseStart>("POST", "/v1/leases/{id}/start", "startLease",
-                                  "The work runs: billing begins", Access::agent, 200, &start);
-  routes.change<wire::LeaseFinish>("POST", "/v1/leases/{id}/finish", "finishLease",
-                                   "The work ended, or the lender takes the slots back",
-                                   Access::agent, 200, &finish);
-  routes.change<wire::LeaseCheckpoint>("POST", "/v1/leases/{id}/checkpoint", "checkpointLease",
-                                       "Whoever continues this work begins here", Access::agent,
-                                       200, &checkpoint);
-  routes.change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
-                                 "The machine is alive and holds these leases", Access::agent, 200,
-                                 &heartbeat);
+  routes
+      .change<wire::LeaseStart>("POST", "/v1/leases/{id}/start", "startLease",
+                                "The work runs: billing begins", Access::agent, 200, &start)
+      .numbered = true;
+  routes
+      .on_io<wire::LeaseFinish, wire::Lease>("POST", "/v1/leases/{id}/finish", "finishLease",
+                                             "The work ended, or the lender takes the slots back",
+                                             Access::agent, reporting<wire::LeaseFinish>(&finish))
+      .numbered = true;
+  routes.on_io<wire::LeaseCheckpoint, wire::Acknowledged>(
+      "POST", "/v1/leases/{id}/checkpoint", "checkpointLease",
+      "Whoever continues this work begins here", Access::agent,
+      reporting<wire::LeaseCheckpoint>(&checkpoint));
+  routes
+      .change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
+                               "The machine is alive and holds these leases", Access::agent, 200,
+                               &heartbeat)
+      .numbered = true;
 }
 
 }  // namespace souk::server

@@ -10,29 +10,48 @@ using base::Code;
 using base::fail;
 using market::Scope;
 
+namespace {
+
+bool is_agent_of(const market::Actor& actor, const market::Lease& l) {
+  return actor.scope == Scope::machine ? actor.machine == l.machine : actor.account == l.lender;
+}
+
+}  // namespace
+
+bool is_owner_of(const market::Actor& actor, const market::Job& job) {
+  return job.owner == actor.account && actor.scope != Scope::machine &&
+         (actor.scope != Scope::spend || job.token == actor.token);
+}
+
 Result<const market::Lease*> lease_for_agent(const Context& c) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
   const auto* l = c.state().leases.find(id);
-  if (l == nullptr) return Context::no_such("lease", c.param());
-  const bool agent = c.actor.scope == Scope::machine ? c.actor.machine == l->machine
-                                                     : c.actor.account == l->lender;
-  if (agent) return l;
+  if (l != nullptr && is_agent_of(c.actor, *l)) return l;
   return Context::no_such("lease", c.param());
+}
+
+Result<const market::Lease*> open_lease_for_agent(const Context& c, std::string_view text) {
+  const auto id = base::IdTraits<base::LeaseId>::parse(text);
+  const auto* l = id ? c.state().leases.find(*id) : nullptr;
+  if (l != nullptr && is_agent_of(c.actor, *l) && l->state != market::LeaseState::closed) return l;
+  return Context::no_such("open lease", text);
 }
 
 Result<const market::Lease*> lease_for_reader(const Context& c) {
   SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
   const auto* l = c.state().leases.find(id);
-  if (l != nullptr && c.actor.scope != Scope::machine &&
-      (c.actor.account == l->borrower || c.is_operator()))
-    return l;
+  const auto* job = l == nullptr ? nullptr : c.state().jobs.find(l->job);
+  // A job may be forgotten before its leases are; then it was no live token's.
+  const bool own = c.actor.scope == Scope::spend ? job != nullptr && is_owner_of(c.actor, *job)
+                                                 : l != nullptr && c.actor.account == l->borrower;
+  if (l != nullptr && c.actor.scope != Scope::machine && (own || c.is_operator())) return l;
   return Context::no_such("lease", c.param());
 }
 
 Result<const market::Job*> job_for(const Context& c) {
   SOUK_ASSIGN(const auto id, c.id<base::JobId>());
   const auto* job = c.state().jobs.find(id);
-  if (job == nullptr || !(job->owner == c.actor.account || c.is_operator()))
+  if (job == nullptr || !(is_owner_of(c.actor, *job) || c.is_operator()))
     return Context::no_such("job", c.param());
   return job;
 }

@@ -10,8 +10,14 @@
 
 namespace souk::server {
 
+// Is the job the actor's own? Of a token with a spending limit: was it submitted with that token?
+[[nodiscard]] bool is_owner_of(const market::Actor& actor, const market::Job& job);
+
 // The lease of the path: for its machine's agent and its lender; or for its borrower and operators.
 [[nodiscard]] Result<const market::Lease*> lease_for_agent(const Context& c);
+// The open lease that `text` names, for its machine's agent and its lender.
+[[nodiscard]] Result<const market::Lease*> open_lease_for_agent(const Context& c,
+                                                                std::string_view text);
 [[nodiscard]] Result<const market::Lease*> lease_for_reader(const Context& c);
 
 // The job of the path, for its owner and for operators.

@@ -17,11 +17,12 @@ namespace {
 using base::Code;
 using base::fail;
 
-// The class of ?class=, the first by default.
+// The class of ?class=, the one with the most on offer by default.
 Result<const market::SlotClass*> class_of(const Context& c) {
   const auto& s = c.state();
   const std::string name(c.query("class"));
-  if (const auto* found = s.find_class(name.empty() ? s.classes.front().name : name)) return found;
+  if (const auto* found = s.find_class(name.empty() ? classes_by_supply(s).front()->name : name))
+    return found;
   return Context::no_such("slot class", name);
 }
 
@@ -58,8 +59,15 @@ Result<wire::Settings> edit_settings(Context& c, const wire::SettingsEdit& e) {
   };
   if (e.fee) {
     if (!(*e.fee >= 0 && *e.fee <= 0.5))
-      return fail(Code::invalid, fmt::format("a fee of {}", *e.fee), "use 0 to 0.5", "fee");
+      return fail(Code::invalid, fmt::format("the fee cannot be {}", *e.fee), "use 0 to 0.5",
+                  "fee");
     v.fee_ppm = static_cast<std::int32_t>(std::lround(*e.fee * 1e6));
+  }
+  if (e.probes) {
+    if (!(*e.probes >= 0 && *e.probes <= 0.5))
+      return fail(Code::invalid, fmt::format("a share of probes of {}", *e.probes), "use 0 to 0.5",
+                  "probes");
+    v.probes_ppm = static_cast<std::int32_t>(std::lround(*e.probes * 1e6));
   }
   set(v.signup_bonus, e.signup_bonus);
   set(v.signup_open, e.signup_open);
@@ -72,6 +80,7 @@ Result<wire::Settings> edit_settings(Context& c, const wire::SettingsEdit& e) {
   set(v.low_escrow, e.low_escrow);
   set(v.history, e.history);
   set(v.retention, e.retention);
+  set(v.pickup, e.pickup);
   SOUK_TRY(c.execute(market::ChangeSettings{v}));
   return view(c.state().settings);
 }
@@ -118,17 +127,19 @@ void add_operator_routes(Routes& routes) {
 void add_market_routes(Routes& routes) {
   auto& history = routes.get("/v1/prices", "getPrices",
                              "Prices paid for a class, and suggested ones", Access::user, &prices);
-  history.doc.query = {{"class", "string", "The slot class; the first by default.", false},
-                       {"days", "integer", "How far back: 7 by default.", false},
-                       {"by", "string", "Buckets: hour (default) or day.", false,
-                        wire::names_list<wire::BucketLength>()}};
+  history.doc.query = {
+      {"class", "string", "The slot class; the one with the most on offer by default.", false},
+      {"days", "integer", "How far back: 7 by default.", false, {}, 1, 400},
+      {"by", "string", "Buckets: hour (default) or day.", false,
+       wire::names_list<wire::BucketLength>()}};
   auto& book = routes.get("/v1/book", "getBook",
                           "What is asked and bid for a class now, by price and without names",
                           Access::user, [](Context& c) -> Result<wire::Book> {
                             SOUK_ASSIGN(const auto* slot_class, class_of(c));
                             return book_view(c.state(), *slot_class, c.now());
                           });
-  book.doc.query = {{"class", "string", "The slot class; the first by default.", false}};
+  book.doc.query = {
+      {"class", "string", "The slot class; the one with the most on offer by default.", false}};
   routes.get("/v1/ledger", "getLedger",
              "Balances, the platform's and the mint's too; they sum to 0", Access::user,
              [](Context& c) -> Result<wire::Ledger> {

@@ -52,10 +52,38 @@ void add_server(MetricsText& out, const ServerContext& server) {
   if (server.options.net_counters) {
     const auto net = server.options.net_counters();
     out.gauge("souk_connections", "Open connections.", net.open);
+    out.gauge("souk_connections_strangers", "Of these, without a proof of who it is yet.",
+              net.strangers);
+    out.gauge("souk_connections_limit", "Connections that may be open.", net.limit);
+    out.counter("souk_connections_evicted_total", "Strangers' connections closed to make room.",
+                net.evicted);
     out.counter("souk_requests_total", "HTTP requests.", net.requests);
     out.counter("souk_connections_refused_total", "Connections over a limit.", net.refused);
   }
+  if (server.options.journal_figures) {
+    const auto journal = server.options.journal_figures();
+    out.gauge("souk_journal_bytes", "Of the journal on disk; 0 in memory.", journal.bytes);
+    out.gauge("souk_journal_first_event", "The oldest event that the journal still has.",
+              journal.first_event);
+    out.add("souk_snapshot_timestamp_seconds", "gauge",
+            "When the last snapshot was saved; 0: not since the start.",
+            fmt::format("{}", static_cast<double>(journal.last_snapshot.us) / 1e6));
+  }
   out.gauge("souk_readers", "Streams and long polls.", server.feed.readers());
+}
+
+void add_budgets(MetricsText& out, const Budgets& budgets) {
+  const auto rows = [&](std::string_view name, std::string_view help, const auto& value) {
+    out.family(name, "gauge", help);
+    for (const auto* b : budgets.all)
+      out.sample(fmt::format("{}{{budget=\"{}\"}}", name, b->name()), std::to_string(value(*b)));
+  };
+  rows("souk_budget_used", "What all accounts use of a budget.",
+       [](const base::Budget& b) { return b.used_in_all(); });
+  rows("souk_budget_limit", "What all accounts may use of it.",
+       [](const base::Budget& b) { return b.limit().all; });
+  rows("souk_budget_limit_each", "What one account may use of it.",
+       [](const base::Budget& b) { return b.limit().each; });
 }
 
 void add_market(MetricsText& out, const market::State& s) {
@@ -110,6 +138,7 @@ void serve_metrics(ServerContext& server, ApiCallPtr call) {
       return answer_after(turn, std::move(c), refusal(allowed.error()));
     MetricsText text;
     add_server(text, server);
+    add_budgets(text, server.services.budgets);
     add_market(text, turn.state());
     add_forecasts(text, server.services.forecast_errors);
     add_slots(text, turn.state());

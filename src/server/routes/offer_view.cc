@@ -1,6 +1,7 @@
 #include "server/routes/offer_view.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "job/packages.h"
 #include "server/routes/views.h"
@@ -37,7 +38,35 @@ wire::OfferState offer_state(const State& s, const market::Offer& o, bool is_ope
   return o.leased < o.terms.slots ? open : full;
 }
 
+constexpr std::size_t kPackagesShown = 40;
+
+double gib(std::int64_t mib) { return static_cast<double>(mib) / 1024; }
+
+// What is on the machine, and how fast a slot of it is.
+void describe_machine(wire::Offer& out, const market::Machine& machine,
+                      const market::SlotClass& slot_class) {
+  const auto& spec = machine.spec;
+  out.leases = machine.leases;
+  out.cores = spec.cores;
+  out.memory = gib(spec.memory_mib);
+  out.gpus = spec.gpus;
+  out.gpu = spec.gpu;
+  out.vram = gib(spec.gpu_memory_mib);
+  out.packages = spec.packages;
+  out.package_count = static_cast<std::int32_t>(spec.packages.size());
+  const auto core = core_speed(machine);
+  if (!core) return;
+  out.speed = *core * slot_class.cores;
+  out.per_speed = base::Credits(std::llround(static_cast<double>(out.asks.micro) / *out.speed));
+}
+
 }  // namespace
+
+base::Credits SuggestedPrices::of(market::ClassId slot_class) {
+  const auto [it, fresh] = known_.try_emplace(slot_class);
+  if (fresh) it->second = state_.suggested(slot_class, now_, now_);
+  return it->second;
+}
 
 base::Result<market::OfferTerms> terms_from(const wire::NewOffer& body) {
   market::OfferTerms terms{.slots = body.slots, .reserve = body.price};
@@ -68,6 +97,31 @@ base::Result<> change(market::OfferTerms& terms, const wire::OfferEdit& body) {
 }
 
 wire::Offer view(const State& s, const market::Offer& o, Time now) {
+  SuggestedPrices suggested(s, now);
+  return view(s, o, now, suggested);
+}
+
+wire::Offer shortened(wire::Offer offer) {
+  if (offer.packages.size() > kPackagesShown) offer.packages.resize(kPackagesShown);
+  return offer;
+}
+
+LeftOutCount::LeftOutCount(const wire::Query& query)
+    : conditions_(query.kind == wire::Query::Kind::all ? query.children
+                                                       : std::vector<wire::Query>{query}) {
+  for (const auto& condition : conditions_) result_.push_back({.condition = to_string(condition)});
+}
+
+bool LeftOutCount::look(const wire::Offer& offer) {
+  std::vector<wire::LeftOut*> unmet;
+  for (std::size_t i = 0; i < conditions_.size(); ++i)
+    if (!wire::matches(conditions_[i], offer)) unmet.push_back(&result_[i]);
+  for (auto* condition : unmet) ++condition->offers;
+  if (unmet.size() == 1) ++unmet.front()->only;
+  return unmet.empty();
+}
+
+wire::Offer view(const State& s, const market::Offer& o, Time now, SuggestedPrices& suggested) {
   const auto& machine = s.machines.at(o.machine);
   const auto open = market::opening(o.terms.availability, now);
   const bool is_open = open && open->contains(now);
@@ -96,6 +150,8 @@ wire::Offer view(const State& s, const market::Offer& o, Time now) {
   if (open && !is_open) out.opens = open->from;
   if (o.paused_until > now) out.paused_until = unless_never(o.paused_until);
   out.state = offer_state(s, o, is_open, now);
+  out.asks = o.terms.reserve ? *o.terms.reserve : suggested.of(o.slot_class);
+  describe_machine(out, machine, s.slot_class(o.slot_class));
   return out;
 }
 

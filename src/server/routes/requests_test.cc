@@ -12,6 +12,7 @@
 namespace souk::server {
 namespace {
 
+using testing::Answer;
 using ::testing::ElementsAre;
 using testing::Fair;
 using ::testing::HasSubstr;
@@ -181,7 +182,7 @@ TEST(Repeats, ALongAnswerIsNotKeptButItsChangeIsNotMadeTwice) {
   Fair fair;
   const net::Headers key{{"Idempotency-Key", "long"}};
   std::string packages;
-  for (int i = 0; i < 1'000; ++i)
+  for (int i = 0; i < 300; ++i)
     packages += fmt::format(R"({}"package-{}-{}")", i > 0 ? "," : "", i, std::string(80, 'x'));
   const auto body = fmt::format(
       R"({{"name":"full","spec":{{"cores":1,"memory_mib":1024,"packages":[{}]}}}})", packages);
@@ -218,6 +219,56 @@ TEST(Lists, AQueryIsEchoedAsItWasUnderstood) {
   EXPECT_EQ(a.count(), 1u);
   EXPECT_EQ(a.at("items.0.price"), "0.25");
   EXPECT_THAT(a.at("query"), HasSubstr("price"));
+}
+
+TEST(Requests, AMachineWithManyLongTasksGetsThemInTurns) {
+  Fair fair;
+  const auto big = fair.must("POST", "/v1/machines", fair.lender.token,
+                             R"({"name":"big","spec":{"cores":100,"memory_mib":409600}})")
+                       .at("id");
+  fair.offer(fair.lender.token, big, 100);
+  fair.job(fair.borrower,
+           fmt::format(R"(,"workers":{{"min":100,"max":100}},"batch":{{"run":"true {}"}})",
+                       std::string(60'000, 'x')));
+  const auto path = "/v1/machines/" + big + "/work";
+  Answer work;
+  ASSERT_TRUE(testing::eventually([&] {
+    fair.call("POST", "/v1/machines/" + big + "/heartbeat", fair.lender.token, R"({"leases":[]})");
+    work = fair.get(path, fair.lender.token);
+    return work.count("leases") == 100;
+  }));
+  EXPECT_LT(work.body.size(), 6u << 20);
+  EXPECT_EQ(work.count("later"), 100 - (4u << 20) / 60'080) << "a few bytes more than the text";
+  EXPECT_NE(work.at("leases.0.task.batch.run"), "");
+  EXPECT_EQ(work.at("leases.99.task"), "");
+  EXPECT_EQ(work.at("later.0"), work.at("leases.69.id"));
+}
+
+TEST(Requests, AParameterIsGivenOnceAndWithinItsBounds) {
+  Fair fair;
+  const auto& bob = fair.borrower.token;
+  for (const auto* query : {"limit=", "limit=0", "limit=501", "limit=1&limit=1", "limit=+1",
+                            "limit=1e1", "all=", "all=yes", "state=", "state=x"}) {
+    const auto a = fair.get(std::string("/v1/jobs?") + query, bob);
+    EXPECT_EQ(a.status, 400) << query;
+    EXPECT_NE(a.at("field"), "") << query;
+  }
+  EXPECT_EQ(fair.get("/v1/jobs?limit=500&state=failed&all=false", bob).status, 200);
+  EXPECT_EQ(fair.get("/v1/prices?days=400", bob).status, 200);
+  EXPECT_EQ(fair.get("/v1/prices?days=0", bob).status, 400);
+}
+
+TEST(Requests, AWrongMethodIsToldTheMethodsOfThisPathAlone) {
+  Fair fair;
+  const auto allowed = [&](std::string_view method, const std::string& path) {
+    const auto a = fair.call(method, path, fair.borrower.token);
+    EXPECT_EQ(a.status, 405) << path;
+    return std::string(net::find_header(a.headers, "Allow"));
+  };
+  EXPECT_EQ(allowed("DELETE", "/v1/blobs/missing"), "POST");
+  EXPECT_EQ(allowed("GET", "/v1/blobs/missing"), "POST");
+  EXPECT_EQ(allowed("PATCH", "/v1/jobs/prepare"), "POST");
+  EXPECT_EQ(allowed("PUT", "/v1/jobs"), "GET, POST");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using base::Code;
 using base::fail;
 
 constexpr std::int64_t kListed = 1'000, kMostListed = 10'000;
-constexpr std::uint64_t kMostBytes = 256 << 20;  // It is in memory while it is sent.
+constexpr std::uint64_t kMostBytes = 256 << 20;  // For browsers; a connection may break.
 
 // A folder of results: the job's own or that of one of its parts.
 struct ResultFolder {
@@ -131,14 +131,71 @@ Result<FileRequest> file_request(Context& c) {
   SOUK_ASSIGN(const auto* job, job_for(c));
   const auto path = c.query("path");
   if (path.empty())
-    return fail(Code::invalid, "which file?", "give path=NAME, as the list of files has it",
-                "path");
+    return fail(Code::invalid, "the request does not say which file",
+                "give path=NAME, as the list of files has it", "path");
   SOUK_ASSIGN(auto folder, one_folder(*job, c.http()));
   return FileRequest{job->id, std::move(folder), std::string(path)};
 }
 
-Result<net::Response> read_result(PoolContext& p, const FileRequest& request) {
-  const auto& blobs = *p.services().blobs;
+// A file on its way to somebody who may read slowly: one chunk of it is in memory, and the next is
+// read when that has left. Its callbacks own it: on I/O threads, and on file threads, one at a
+// time.
+class Download : public std::enable_shared_from_this<Download> {
+ public:
+  Download(Pool& files, const blob::Store& blobs, std::vector<blob::Digest> chunks,
+           base::BudgetShare share)
+      : files_(files),
+        blobs_(blobs),
+        chunks_(std::move(chunks)),
+        pin_(blobs.pin(chunks_)),
+        share_(std::move(share)) {}
+
+  // On a file thread, before the answer begins: whatever is wrong with the first chunk is told.
+  Result<> read_next() {
+    sent_ = 0;
+    chunk_.clear();
+    if (next_ == chunks_.size()) return {};
+    SOUK_ASSIGN(chunk_, blobs_.content(chunks_[next_++]));
+    return {};
+  }
+
+  void send_to(net::Stream stream) {
+    stream_ = std::move(stream);
+    go_on();
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 512 << 10;  // What one write may queue is limited.
+
+  void go_on() {
+    if (!stream_.open()) return;
+    if (sent_ < chunk_.size()) {
+      stream_.write(std::make_shared<const std::string>(chunk_.substr(sent_, kPiece)));
+      sent_ = std::min(chunk_.size(), sent_ + kPiece);
+      return stream_.when_sent([self = shared_from_this()] { self->go_on(); });
+    }
+    if (next_ == chunks_.size()) return stream_.close();
+    const bool posted = files_.post([self = shared_from_this()] {
+      if (self->read_next())
+        self->go_on();
+      else
+        self->stream_.cut();
+    });
+    if (!posted) stream_.cut();
+  }
+
+  Pool& files_;
+  const blob::Store& blobs_;
+  const std::vector<blob::Digest> chunks_;
+  const blob::Store::Pin pin_;
+  const base::BudgetShare share_;  // Of downloads.
+  net::Stream stream_;
+  std::size_t next_ = 0;  // Of chunks_, to be read.
+  std::string chunk_;
+  std::size_t sent_ = 0;  // Of chunk_.
+};
+
+Result<blob::Entry> entry_of(const FileRequest& request, const blob::Store& blobs) {
   SOUK_ASSIGN(const auto manifest, manifest_of(request.folder, blobs));
   const auto it = std::ranges::find(manifest.entries, request.path, &blob::Entry::path);
   if (it == manifest.entries.end() || !is_file(*it)) return Context::no_such("file", request.path);
@@ -147,10 +204,36 @@ Result<net::Response> read_result(PoolContext& p, const FileRequest& request) {
                 fmt::format("'{}' has {}, more than the {} that are sent at once", request.path,
                             base::bytes_text(it->size), base::bytes_text(kMostBytes)),
                 fmt::format("fetch it with: souk results {}", to_string(request.job)));
-  SOUK_ASSIGN(auto bytes, blob::read_file(manifest, request.path, blobs));
-  auto out = bytes_response(std::move(bytes));
-  out.headers.emplace_back("Content-Disposition", attachment(request.path));
-  return out;
+  return *it;
+}
+
+// On a file thread.
+void send_file(ServerContext& server, ApiCallPtr call, const FileRequest& request,
+               base::BudgetShare share) {
+  const auto& blobs = *server.services.blobs;
+  auto entry = entry_of(request, blobs);
+  if (!entry) return call->reply.send(problem(entry.error()));
+  const auto download =
+      std::make_shared<Download>(server.files, blobs, std::move(entry->chunks), std::move(share));
+  if (const auto first = download->read_next(); !first)
+    return call->reply.send(problem(first.error()));
+  auto head = bytes_response("");
+  head.headers.emplace_back("Content-Disposition", attachment(request.path));
+  download->send_to(call->reply.stream(std::move(head)));
+}
+
+Result<Continuation> get_file(Context& c) {
+  SOUK_ASSIGN(auto request, file_request(c));
+  SOUK_ASSIGN(auto share,
+              base::BudgetShare::take(c.services().budgets.downloads, party(c.actor.account), 1));
+  return [&server = c.server(), request = std::move(request), share = std::move(share)](
+             Core::Turn&, ApiCallPtr call) mutable {
+    to_pool(
+        server.files, std::move(call),
+        [&server, request = std::move(request), share = std::move(share)](ApiCallPtr own) mutable {
+          send_file(server, std::move(own), request, std::move(share));
+        });
+  };
 }
 
 }  // namespace
@@ -159,11 +242,17 @@ void add_result_routes(Routes& routes) {
   auto& list = routes.on_files("GET", "/v1/jobs/{id}/files", "listFiles",
                                "The files that a job and its workers left", Access::user,
                                &list_request, &list_files);
-  list.doc.query = {{"limit", "integer", "Files in an answer: 1 to 10000, 1000 by default.", false},
+  list.doc.query = {{"limit",
+                     "integer",
+                     "Files in an answer: 1 to 10000, 1000 by default.",
+                     false,
+                     {},
+                     1,
+                     kMostListed},
                     {"after", "string", "The `next` of the answer before.", false}};
-  auto& file = routes.on_files("GET", "/v1/jobs/{id}/file", "getFile",
-                               "One of these files, of 256 MiB at most", Access::user,
-                               &file_request, &read_result);
+  auto& file = routes.waiting<net::Response>("/v1/jobs/{id}/file", "getFile",
+                                             "One of these files, of 256 MiB at most", Access::user,
+                                             &get_file);
   file.doc.media = "application/octet-stream";
   file.doc.query = {{"path", "string", "As in the list.", true},
                     {"part", "integer", "As in the list: of this worker.", false}};

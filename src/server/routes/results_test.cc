@@ -139,6 +139,31 @@ TEST(Results, AFileTooLargeToSendAtOnceNamesTheCommandThatFetchesIt) {
   EXPECT_THAT(refused.at("hint"), HasSubstr("souk results " + m.id));
 }
 
+TEST(Results, SomebodyWhoDoesNotReadHoldsOneOfFewPlacesAndOneChunk) {
+  Market m;
+  const std::string chunk(blob::kChunkBytes, 'x');
+  send_chunk(m, m.agent, chunk);
+  const blob::Entry large{
+      .path = "large", .size = 16 * chunk.size(), .chunks = std::vector(16, blob::name_of(chunk))};
+  m.finish({send_manifest(m, m.agent, {{large}})});
+  const auto path = "/v1/jobs/" + m.id + "/file?path=large&part=0";
+  const auto request = fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
+                                   path, m.borrower.token);
+  {
+    std::vector<net::testing::RawSocket> readers;
+    for (int i = 0; i < 8; ++i) {
+      readers.emplace_back(m.server().port(), 4096);
+      readers.back().send(request);
+      EXPECT_THAT(readers.back().read_until("\r\n\r\n"), HasSubstr("Transfer-Encoding: chunked"));
+    }
+    const auto refused = m.get(path, m.borrower.token);
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_THAT(refused.at("detail"), HasSubstr("'downloads'"));
+    EXPECT_EQ(m.get(path, m.boss.token).body.size(), 16 * chunk.size()) << "others have theirs";
+  }
+  EXPECT_TRUE(testing::eventually([&] { return m.get(path, m.borrower.token).status == 200; }));
+}
+
 TEST(Results, WhatAnAgentNamedButIsNoFolderHidesNothingElse) {
   Market m;
   m.finish({send_chunk(m, m.agent, "no folder"), m.sent({{"answer", "42"}})});

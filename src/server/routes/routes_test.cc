@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -49,7 +50,8 @@ TEST(Access, OnlyTheseRoutesAnswerStrangers) {
   for (const auto& route : all_routes().all())
     if (route.access == Access::everybody) open.insert(route.doc.id);
   // A route added here is open to the whole world.
-  EXPECT_THAT(open, ElementsAre("createAccount", "getFaq", "getHealth", "getMetrics", "getOpenApi",
+  EXPECT_THAT(open, ElementsAre("createAccount", "getAgent", "getAgentBundle", "getEarnings",
+                                "getFaq", "getHealth", "getLendScript", "getMetrics", "getOpenApi",
                                 "getReady", "login"));
 }
 
@@ -107,6 +109,13 @@ TEST(Access, MetricsCanBeOpened) {
             200);
 }
 
+Options with_bundle(const testing::Folder& folder) {
+  auto out = testing::in_memory();
+  out.bundle = folder / "souk.tar.gz";
+  std::ofstream(out.bundle, std::ios::binary) << "\x1f\x8b\x08";
+  return out;
+}
+
 // Calls routes by their names and holds each answer against the document that is served.
 class Tour {
  public:
@@ -158,7 +167,8 @@ class Tour {
       EXPECT_TRUE(covered_.contains(id)) << id << " is not on the tour: add it";
   }
 
-  Fair fair;
+  const testing::Folder folder;
+  Fair fair{with_bundle(folder)};
 
  private:
   const Routes routes_ = all_routes();
@@ -177,6 +187,7 @@ void tour_accounts(Tour& t) {
   t.go("getMe", carol);
   t.go("listAccounts", f.boss.token, {}, "", "?limit=2");
   t.go("getAccount", f.boss.token, {"carol"});
+  t.go("getBudgets", f.lender.token, {"lena"});
   t.go("grantCredits", f.boss.token, {"carol"}, R"({"amount":5,"memo":"welcome"})");
   t.go("freezeAccount", f.boss.token, {"carol"}, R"({"reason":"a test"})");
   t.go("thawAccount", f.boss.token, {"carol"});
@@ -254,7 +265,9 @@ void tour_files(Tour& t) {
   const auto ask = fmt::format(R"({{"names":["{}"]}})", name);
   EXPECT_EQ(t.go("missingBlobs", f.borrower.token, {}, ask).at("names.0"), name);
   t.go("putBlob", f.borrower.token, {name}, encoded);
-  EXPECT_EQ(t.go("getBlob", f.agent, {name}).body, encoded);
+  EXPECT_EQ(t.go("getBlob", f.borrower.token, {name}).body, encoded);
+  t.go("cleanBlobs", f.boss.token, {}, R"({"bytes":0})");
+  EXPECT_EQ(f.get("/v1/blobs/" + name, f.agent).status, 404) << "a name is no right to the content";
 
   const auto job = t.go("submitJob", f.borrower.token, {},
                         R"({"class":"c1","budget":5,"limit":1,"batch":{"run":"true","inputs":[],
@@ -273,10 +286,11 @@ void tour_files(Tour& t) {
   t.go("appendLog", f.agent, {l}, fmt::format(R"({{"epoch":{},"offset":0,"text":"hi"}})", epoch));
   EXPECT_EQ(t.go("getLog", f.borrower.token, {l}, "", "?from=1").at("text"), "i");
   EXPECT_EQ(f.call("POST", "/v1/machines/" + f.box + "/challenge", f.agent,
-                   R"({"seed":"7","checksum":"00"})")
+                   R"({"id":"7","results":["00"]})")
                 .status,
             409);  // Nothing was asked.
   t.cover("answerChallenge");
+  t.go("putBlob", f.agent, {name}, encoded);
   t.go("checkpointLease", f.agent, {l},
        fmt::format(R"({{"epoch":{},"checkpoint":"{}"}})", epoch, name));
   const auto parts = t.go("listParts", f.borrower.token, {job});
@@ -362,12 +376,19 @@ void tour_market(Tour& t) {
   t.go("listAudit", f.boss.token, {}, "", "?limit=3");
   t.go("giveFeedback", f.borrower.token, {}, R"({"category":"idea","text":"more GPUs"})");
   t.go("listFeedback", f.boss.token);
+  t.go("requestCredits", f.borrower.token, {}, R"({"amount":5,"why":"a first job"})");
+  t.go("listCreditRequests", f.boss.token);
+  t.go("answerCreditRequest", f.boss.token, {"bob"}, R"({"amount":2,"word":"to begin with"})");
+  t.go("getEarnings", "", {}, "", "?cores=4&memory_mib=8192");
   t.go("getFaq", "");
   t.go("getHealth", "");
   t.go("getReady", "");
   t.go("getEvents", f.borrower.token, {}, "", "?after=1&wait=1ms");
   EXPECT_THAT(t.go("getMetrics", "").type, HasSubstr("text/plain"));
   EXPECT_EQ(t.go("getOpenApi", "").at("openapi"), "3.1.0");
+  t.go("getAgent", "");
+  EXPECT_EQ(t.go("getAgentBundle", "").type, "application/gzip");
+  EXPECT_THAT(t.go("getLendScript", "").type, HasSubstr("text/plain"));
 }
 
 void tour_lab(Tour& t) {

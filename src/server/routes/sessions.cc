@@ -23,12 +23,20 @@ constexpr auto kLongestSession = base::days(366);
 
 Result<> check_password(const std::string& password) {
   if (password.size() >= kPasswordMin && password.size() <= kPasswordMax) return {};
-  return fail(Code::invalid, fmt::format("a password of {} characters", password.size()),
-              fmt::format("use {} to {}", kPasswordMin, kPasswordMax), "password");
+  return fail(
+      Code::invalid, fmt::format("the password has {} characters", password.size()),
+      fmt::format("use {} to {} characters; a sentence is good", kPasswordMin, kPasswordMax),
+      "password");
 }
 
 base::Failure wrong_password() {
   return fail(Code::unauthenticated, "the name or the password is wrong", "check both");
+}
+
+// How guesses are counted.
+std::string counted_name(const std::string& name) { return name.substr(0, market::kNameMax + 1); }
+std::string counted_address(const ApiCall& call) {
+  return net::address_key(call.http.peer.address);
 }
 
 void answer(Core::Turn& turn, ApiCallPtr call, Result<net::Response> result) {
@@ -78,34 +86,34 @@ void verify_then_open_session(ServerContext& server, const Core::Turn& turn, Api
   const auto* account = turn.state().find_account(login.name);
   const auto id = account == nullptr ? base::AccountId{} : account->id;
   auto hash = account == nullptr ? std::string() : account->password;
-  to_pool(server.hashers, std::move(call),
-          [&server, login = std::move(login), id, hash = std::move(hash)](ApiCallPtr c) mutable {
-            if (!verify_password(hash, login.password))
-              return c->reply.send(problem(wrong_password().error()));
-            to_core(server, std::move(c),
-                    [login = std::move(login), id, hash = std::move(hash)](Core::Turn& t,
-                                                                           ApiCallPtr own) {
-                      open_if_unchanged(t, std::move(own), login, id, hash);
-                    });
-          });
+  to_pool(
+      server.hashers, std::move(call),
+      [&server, login = std::move(login), id, hash = std::move(hash)](ApiCallPtr c) mutable {
+        if (!verify_password(hash, login.password))
+          return c->reply.send(problem(wrong_password().error()));
+        server.session_throttles.passwords.was_right(counted_name(login.name), counted_address(*c));
+        to_core(
+            server, std::move(c),
+            [login = std::move(login), id, hash = std::move(hash)](Core::Turn& t, ApiCallPtr own) {
+              open_if_unchanged(t, std::move(own), login, id, hash);
+            });
+      });
 }
 
 Result<wire::Login> checked(Result<wire::Login> body) {
   if (body && body->expires_in &&
       (*body->expires_in <= Duration() || *body->expires_in > kLongestSession))
-    return fail(Code::invalid, "a session of " + to_string(*body->expires_in), "use up to 366d",
-                "expires_in");
+    return fail(Code::invalid, "a session cannot last " + to_string(*body->expires_in),
+                "use up to 366d", "expires_in");
   return body;
 }
 
 void log_in(ServerContext& server, ApiCallPtr call, Result<wire::Login> read) {
   auto body = checked(std::move(read));
   if (!body) return call->reply.send(problem(body.error()));
-  auto& throttles = server.session_throttles;
-  auto refused = throttles.passwords_by_address.refuse(call->http.peer.address);
-  if (!refused)
-    refused = throttles.passwords_by_name.refuse(body->name.substr(0, market::kNameMax + 1));
-  if (refused) return call->reply.send(*std::move(refused));
+  if (auto refused = server.session_throttles.passwords.refuse(counted_name(body->name),
+                                                               counted_address(*call)))
+    return call->reply.send(*std::move(refused));
   to_core(server, std::move(call),
           [&server, login = *std::move(body)](Core::Turn& turn, ApiCallPtr c) mutable {
             verify_then_open_session(server, turn, std::move(c), std::move(login));
@@ -122,7 +130,7 @@ Result<market::Actor> creator(ServerContext& server, const Core::Turn& turn, Api
     const auto& bootstrap = server.options.bootstrap;
     const bool invited =
         body.bootstrap && !bootstrap.empty() && equal_secrets(*body.bootstrap, bootstrap);
-    if (invited || is_local(call.http)) return market::kSystem;
+    if (invited || is_meant_locally(call.http)) return market::kSystem;
     return fail(Code::forbidden, "this market has no operator yet",
                 "create the first account on the server itself, or with the bootstrap token "
                 "that `souk serve` printed",
@@ -142,10 +150,10 @@ Result<net::Response> create_account(ServerContext& server, Core::Turn& turn, Ap
               turn.execute(actor, market::CreateAccount{body.name, std::move(hash), first}));
   const auto id = std::get<market::AccountCreated>(events.front()).account.id;
   SOUK_ASSIGN(auto response, open_session(turn, call, id, "sign-up", kSession));
-  turn.record(market::Answered{{.key = call.key,
-                                .fingerprint = call.fingerprint,
+  turn.record(market::Answered{{.fingerprint = call.fingerprint,
                                 .status = response.status,
-                                .at = turn.now()}});
+                                .at = turn.now(),
+                                .key_hash = market::key_hash_of({}, call.key)}});
   return response;
 }
 
@@ -154,7 +162,7 @@ void create_or_open(ServerContext& server, ApiCallPtr call, wire::NewAccount bod
   to_core(server, std::move(call),
           [&server, body = std::move(body), hash = std::move(hash)](Core::Turn& turn,
                                                                     ApiCallPtr c) mutable {
-            if (turn.state().find_answer({}, c->key) == nullptr) {
+            if (turn.state().find_key({}, c->key) == nullptr) {
               auto made = create_account(server, turn, *c, body, std::move(hash));
               return answer(turn, std::move(c), std::move(made));
             }
@@ -171,7 +179,7 @@ void sign_up(ServerContext& server, ApiCallPtr call, Result<wire::NewAccount> bo
   else
     ok = check_password(body->password);
   if (!ok) return call->reply.send(problem(ok.error()));
-  if (auto refused = server.session_throttles.sign_ups.refuse(call->http.peer.address))
+  if (auto refused = server.session_throttles.sign_ups.refuse(counted_address(*call)))
     return call->reply.send(*std::move(refused));
   // Without the password: what is journaled must not help to guess it.
   call->fingerprint = base::short_hash("sign up\n" + body->name);
@@ -207,6 +215,7 @@ struct PasswordChange {
   wire::NewPassword body;
   base::AccountId account;
   std::string old_hash;  // When it was looked up.
+  std::string name;
 };
 
 Result<net::Response> set_password(ServerContext& server, Core::Turn& turn, ApiCall& call,
@@ -223,7 +232,8 @@ Result<net::Response> set_password(ServerContext& server, Core::Turn& turn, ApiC
   });
   for (const auto id : others) SOUK_TRY(turn.execute(actor, market::RevokeToken{id}));
   auto response = json_response(wire::to_json(wire::Acknowledged{}));
-  remember_answer(turn, call, change.account, response);
+  Context c(turn, call, actor, server);
+  remember_answer(c, call, response);
   return response;
 }
 
@@ -232,6 +242,7 @@ void verify_then_set(ServerContext& server, ApiCallPtr call, PasswordChange chan
           [&server, change = std::move(change)](ApiCallPtr c) mutable {
             if (!verify_password(change.old_hash, change.body.old_password))
               return c->reply.send(problem(wrong_password().error()));
+            server.session_throttles.passwords.was_right(change.name, counted_address(*c));
             auto hash = hash_password(change.body.password);
             to_core(server, std::move(c),
                     [&server, change = std::move(change), hash = std::move(hash)](
@@ -251,11 +262,13 @@ void change_password(ServerContext& server, ApiCallPtr call, Result<wire::NewPas
       server, std::move(call), std::move(body),
       [&server](Context& c, ApiCallPtr own, wire::NewPassword wanted) {
         const auto& account = c.state().accounts.at(c.actor.account);
-        if (auto first = first_answer(c.state(), *own, account.id))
+        if (auto first = first_answer(c, *own))
           return answer(c.turn(), std::move(own), *std::move(first));
-        if (auto refused = server.session_throttles.passwords_by_name.refuse(account.name))
+        if (auto refused =
+                server.session_throttles.passwords.refuse(account.name, counted_address(*own)))
           return own->reply.send(*std::move(refused));
-        verify_then_set(server, std::move(own), {std::move(wanted), account.id, account.password});
+        verify_then_set(server, std::move(own),
+                        {std::move(wanted), account.id, account.password, account.name});
       });
 }
 

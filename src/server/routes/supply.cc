@@ -6,6 +6,7 @@
 #include "lab/report/choices.h"
 #include "server/http/router.h"
 #include "server/routes/offer_view.h"
+#include "server/routes/proofs.h"
 #include "server/routes/views.h"
 #include "wire/query.h"
 
@@ -58,8 +59,13 @@ Result<wire::Machine> edit_machine(Context& c, const wire::MachineEdit& body) {
   SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
   const auto* m = c.state().machines.find(id);
   if (m == nullptr) return Context::no_such("machine", c.param());
+  const auto before = m->spec;
   SOUK_TRY(c.execute(market::ChangeMachine{id, body.name.value_or(m->name),
                                            body.spec ? spec_from(*body.spec) : m->spec}));
+  const auto& after = c.state().machines.at(id).spec;
+  if (after.cores > before.cores || after.memory_mib > before.memory_mib ||
+      after.gpus > before.gpus || after.gpu_memory_mib > before.gpu_memory_mib)
+    doubt_claim(c, id);
   return view(c.state(), c.state().machines.at(id));
 }
 
@@ -70,13 +76,16 @@ Result<wire::JobUsage> machine_usage(Context& c) {
   SOUK_TRY(machine_of(c, id));
   const auto& leases = c.state().leases;
   wire::JobUsage out;
+  std::size_t looked_at = 0;
   for (auto at = leases.before(leases.next()); at && out.items.size() < most;
        at = leases.before(at)) {
+    ++looked_at;
     const auto& l = leases.at(at);
     if (l.machine != id) continue;
     if (auto samples = c.services().telemetry.series(at); !samples.empty())
       out.items.push_back({at, view(c.state(), l).part, std::move(samples)});
   }
+  c.charge(looked_at, kLooksPerRequest);
   std::ranges::reverse(out.items);
   return out;
 }
@@ -124,17 +133,29 @@ Result<wire::OfferPage> list_offers(Context& c) {
   }
   const bool mine = c.flag("mine");
   std::optional<wire::Offer> last;
+  std::optional<LeftOutCount> count;
+  if (query) count.emplace(*query);
+  SuggestedPrices suggested(s, c.now());
+  std::int64_t looked_at = 0;
   // A query looks at the offer as it is shown, so each is shown once and kept for show().
   const auto keep = [&](const market::Offer& o) {
     if (mine && o.owner != c.actor.account) return false;
-    last = view(s, o, c.now());
-    return !query || wire::matches(*query, *last);
+    last = view(s, o, c.now(), suggested);
+    ++looked_at;
+    return !count || count->look(*last);
   };
-  SOUK_ASSIGN(auto found, page<wire::Offer>(c, s.offers, keep, [&](const market::Offer&) {
-                return *std::move(last);
-              }));
-  wire::OfferPage out{.items = std::move(found.items), .next = std::move(found.next)};
-  if (query) out.query = to_string(*query);
+  // A query sees a view of each offer, which takes far longer than a look at a field.
+  constexpr std::size_t views_per_request = 50;
+  SOUK_ASSIGN(auto found, page<wire::Offer>(
+                              c, s.offers, keep,
+                              [&](const market::Offer&) { return shortened(*std::move(last)); },
+                              query ? views_per_request : kLooksPerRequest));
+  wire::OfferPage out{
+      .items = std::move(found.items), .next = std::move(found.next), .looked_at = looked_at};
+  if (query) {
+    out.query = to_string(*query);
+    out.left_out = count->result();
+  }
   return out;
 }
 
@@ -149,7 +170,9 @@ void add_machine_routes(Routes& routes) {
       [](Context& c, const wire::NewMachine& body) -> Result<wire::Machine> {
         SOUK_ASSIGN(const auto events,
                     c.execute(market::AddMachine{body.name, spec_from(body.spec)}));
-        return machine_of(c, std::get<market::MachineAdded>(events.front()).machine.id);
+        const auto id = std::get<market::MachineAdded>(events.front()).machine.id;
+        doubt_claim(c, id);
+        return machine_of(c, id);
       });
   routes.get("/v1/machines/{id}", "getMachine", "One of my machines", Access::agent,
              [](Context& c) -> Result<wire::Machine> {
@@ -175,7 +198,7 @@ void add_offer_routes(Routes& routes) {
   auto& list =
       paged(routes.get("/v1/offers", "listOffers", "What is on offer", Access::user, &list_offers));
   list.doc.query.push_back(
-      {"where", "string", "A filter: class=c4 and price<=0.5 and reliability>0.9", false});
+      {"where", "string", "A filter: gpu=A100 and vram>=40 and price<1", false});
   list.doc.query.push_back({"mine", "boolean", "Only my own offers.", false});
   routes.change<wire::NewOffer>("POST", "/v1/offers", "postOffer", "Offer slots of a machine",
                                 Access::agent, 201, &post_offer);
@@ -212,11 +235,11 @@ void add_offer_routes(Routes& routes) {
 }  // namespace
 
 void add_supply_routes(Routes& routes) {
-  routes.get("/v1/classes", "listClasses", "The slot classes: what is traded", Access::agent,
-             [](Context& c) -> Result<wire::Page<wire::SlotClass>> {
+  routes.get("/v1/classes", "listClasses", "The slot classes, those with the most on offer first",
+             Access::agent, [](Context& c) -> Result<wire::Page<wire::SlotClass>> {
                wire::Page<wire::SlotClass> out;
-               for (const auto& k : c.state().classes)
-                 out.items.push_back(view(c.state(), k, c.now()));
+               for (const auto* k : classes_by_supply(c.state()))
+                 out.items.push_back(view(c.state(), *k, c.now()));
                return out;
              });
   routes.change<wire::SlotClassEdit>("PUT", "/v1/classes/{name}", "setClass",

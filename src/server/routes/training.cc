@@ -21,16 +21,47 @@ using base::fail;
 struct TrainingWorker {
   base::JobId job;
   base::LeaseId lease;
+  base::AccountId borrower, lender;
   std::int32_t workers = 1;
   std::int64_t paid_through = 0;
   std::shared_ptr<const wire::Batch> batch = {};  // If the hub has not opened the job yet.
 
-  [[nodiscard]] Result<std::shared_ptr<hub::Run>> run(hub::Hub& hub) const {
+  [[nodiscard]] Result<std::shared_ptr<hub::Run>> open(hub::Hub& hub) const {
     if (auto found = hub.find(job)) return found;
     if (!batch || !batch->train) return fail(Code::conflict, "the job trains nothing");
-    return hub.open(job, *batch->train, workers, paid_through);
+    return hub.open(job, *batch->train, workers, paid_through, party(borrower));
   }
 };
+
+// A training that cannot be opened, or go on, is its own job's failure: the job ends and says why.
+void end_failed(PoolContext& p, base::JobId job, std::string why) {
+  constexpr std::size_t most = 500;
+  spdlog::error("job {} failed: {}", to_string(job), why);
+  if (why.size() > most) why.resize(most);
+  p.core().post([job, why = std::move(why)](Core::Turn& turn) {
+    (void)turn.execute(market::kSystem, market::ReportResult{job, {}, true, why});
+  });
+}
+
+// Does the error say that trying again is of no use?
+bool is_lasting(const base::Error& error) {
+  return error.code == Code::invalid || error.code == Code::damaged ||
+         error.code == Code::internal || error.code == Code::too_large;
+}
+
+// call(run) for the worker's training.
+template <class Call>
+auto with_run(PoolContext& p, const TrainingWorker& worker, const Call& call)
+    -> decltype(call(std::shared_ptr<hub::Run>())) {
+  auto run = worker.open(p.services().hub);
+  if (!run) {
+    if (is_lasting(run.error())) end_failed(p, worker.job, run.error().message);
+    return std::unexpected(std::move(run).error());
+  }
+  auto result = call(*run);
+  if (auto why = (*run)->failure()) end_failed(p, worker.job, *std::move(why));
+  return result;
+}
 
 // The worker of the path's lease, which must be in this epoch.
 Result<TrainingWorker> worker_of(Context& c, std::int64_t epoch) {
@@ -40,7 +71,7 @@ Result<TrainingWorker> worker_of(Context& c, std::int64_t epoch) {
   const auto& job = c.state().jobs.at(l->job);
   if (!market::paid_by_work(job))
     return fail(Code::conflict, fmt::format("job {} trains nothing", to_string(job.id)));
-  TrainingWorker out{job.id, l->id, job.terms.workers.max, job.paid_through};
+  TrainingWorker out{job.id, l->id, job.owner, l->lender, job.terms.workers.max, job.paid_through};
   if (!c.services().hub.find(job.id)) out.batch = c.services().works.of(job);
   return out;
 }
@@ -58,15 +89,17 @@ Result<UnitRequest> unit_request(Context& c, wire::UnitAsk ask) {
 }
 
 Result<wire::Unit> next_unit(PoolContext& p, const UnitRequest& request) {
-  SOUK_ASSIGN(const auto run, request.worker.run(p.services().hub));
-  SOUK_ASSIGN(auto unit, run->next(request.worker.lease, request.ask.holds, request.ask.spent));
-  // A hub that ended just before a crash could not say so then.
-  if (unit.kind == base::UnitKind::finish)
-    if (const auto ended = run->ended(); ended && *ended)
-      p.core().post(
-          [&payroll = p.services().payroll, job = request.worker.job, run,
-           result = **ended](Core::Turn& turn) { payroll.pay_and_end(turn, job, run, result); });
-  return unit;
+  const auto& worker = request.worker;
+  return with_run(p, worker, [&](const std::shared_ptr<hub::Run>& run) -> Result<wire::Unit> {
+    SOUK_ASSIGN(auto unit, run->next(worker.lease, request.ask.holds, request.ask.spent,
+                                     worker.lender.value, request.ask.keeps.value_or(0)));
+    // A hub that ended just before a crash could not say so then.
+    if (unit.kind == base::UnitKind::finish)
+      if (const auto ended = run->ended(); ended && *ended)
+        p.core().post([&payroll = p.services().payroll, job = worker.job, run, result = **ended](
+                          Core::Turn& turn) { payroll.pay_and_end(turn, job, run, result); });
+    return unit;
+  });
 }
 
 // --- A piece of its update -----------------------------------------------------------------------
@@ -85,9 +118,9 @@ Result<UpdatePiece> update_piece(Context& c) {
 }
 
 Result<wire::LogSize> receive_piece(PoolContext& p, const UpdatePiece& piece) {
-  SOUK_ASSIGN(const auto run, piece.worker.run(p.services().hub));
-  SOUK_ASSIGN(const auto size,
-              run->receive(piece.worker.lease, piece.unit, piece.offset, p.http().body));
+  SOUK_ASSIGN(const auto size, with_run(p, piece.worker, [&](const std::shared_ptr<hub::Run>& run) {
+                return run->receive(piece.worker.lease, piece.unit, piece.offset, p.http().body);
+              }));
   return wire::LogSize{size};
 }
 
@@ -114,8 +147,10 @@ struct JudgedUnit {
 
 Result<JudgedUnit> judge(PoolContext& p, const UnitReport& report) {
   JudgedUnit out{.job = report.worker.job};
-  SOUK_ASSIGN(out.run, report.worker.run(p.services().hub));
-  SOUK_ASSIGN(out.verdict, out.run->complete(report.worker.lease, report.unit, report.done));
+  SOUK_ASSIGN(out.verdict, with_run(p, report.worker, [&](const std::shared_ptr<hub::Run>& run) {
+                out.run = run;
+                return run->complete(report.worker.lease, report.unit, report.done);
+              }));
   if (const auto trouble = out.run->trouble())
     spdlog::warn("job {}: {}; it is tried again with the next unit", to_string(out.job),
                  trouble->message);
@@ -152,8 +187,9 @@ Result<ParametersRequest> parameters_request(Context& c) {
 }
 
 Result<net::Response> pull(PoolContext& p, const ParametersRequest& request) {
-  SOUK_ASSIGN(const auto run, request.worker.run(p.services().hub));
-  SOUK_ASSIGN(auto bytes, run->pull(request.worker.lease, request.since, request.version));
+  SOUK_ASSIGN(auto bytes, with_run(p, request.worker, [&](const std::shared_ptr<hub::Run>& run) {
+                return run->pull(request.worker.lease, request.since, request.version);
+              }));
   return bytes_response(std::move(bytes));
 }
 
@@ -169,6 +205,8 @@ Result<TrainingRequest> training_request(Context& c) {
   return TrainingRequest{job->id, job->result};
 }
 
+constexpr std::uint64_t kMostMetrics = 64 << 20;
+
 Result<JsonText<wire::Training>> show_training(PoolContext& p, const TrainingRequest& request) {
   using Text = JsonText<wire::Training>;
   if (const auto run = p.services().hub.find(request.job)) return Text{wire::to_json(run->view())};
@@ -176,7 +214,7 @@ Result<JsonText<wire::Training>> show_training(PoolContext& p, const TrainingReq
   const auto& blobs = *p.services().blobs;
   SOUK_ASSIGN(const auto root, blob::parse_digest(request.result));
   SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, blobs));
-  SOUK_ASSIGN(auto text, blob::read_file(manifest, "metrics.json", blobs));
+  SOUK_ASSIGN(auto text, blob::read_file(manifest, "metrics.json", blobs, kMostMetrics));
   return Text{std::move(text)};
 }
 
@@ -192,9 +230,10 @@ void add_training_routes(Routes& routes) {
   piece.doc.request_media = "application/octet-stream";
   piece.doc.query = {{"epoch", "integer", "Of the lease.", false},
                      {"offset", "integer", "Where the piece belongs.", false}};
-  routes.on_files<wire::UnitDone>("POST", "/v1/leases/{id}/units/{unit}", "finishUnit",
-                                  "What became of a unit", Access::agent, &unit_report, &judge,
-                                  &pay);
+  routes
+      .on_files<wire::UnitDone>("POST", "/v1/leases/{id}/units/{unit}", "finishUnit",
+                                "What became of a unit", Access::agent, &unit_report, &judge, &pay)
+      .numbered = true;
   auto& pulled = routes.on_files("GET", "/v1/leases/{id}/parameters", "getParameters",
                                  "The parameters that changed (train/pull.h)", Access::agent,
                                  &parameters_request, &pull);

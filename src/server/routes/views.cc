@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "job/packages.h"
@@ -92,18 +93,36 @@ wire::Account view(const State& s, const market::Account& a) {
           .created = a.created};
 }
 
+wire::CreditRequest view(const State& s, base::AccountId account, const market::CreditRequest& r) {
+  wire::CreditRequest out{.account = account_name(s, account),
+                          .amount = r.amount,
+                          .why = r.why,
+                          .at = r.at,
+                          .answered = unless_zero(r.answered)};
+  if (r.open()) return out;
+  if (r.granted > Credits()) out.granted = r.granted;
+  out.word = r.word;
+  return out;
+}
+
 wire::Balance balance_view(const State& s, base::AccountId id) {
   const auto& b = s.ledger.balance(id);
   return {unless_none(id), account_name(s, id), b.available, b.bonus, b.escrow};
 }
 
 wire::Token view(const market::Token& t) {
+  const auto if_limited = [&](base::Credits amount) {
+    return t.limit ? std::optional(amount) : std::nullopt;
+  };
   return {.id = t.id,
           .scope = t.scope,
           .machine = unless_none(t.machine),
           .label = t.label,
           .created = t.created,
-          .expires = unless_never(t.expires)};
+          .expires = unless_never(t.expires),
+          .limit = t.limit,
+          .spent = if_limited(t.spent),
+          .reserved = if_limited(t.used - t.spent)};
 }
 
 wire::SlotClass view(const State& s, const market::SlotClass& c, Time now) {
@@ -123,7 +142,37 @@ wire::SlotClass view(const State& s, const market::SlotClass& c, Time now) {
           .trial = c.trial ? std::optional(
                                  wire::Trial{c.trial->mechanism, c.trial->params, c.trial->slice})
                            : std::nullopt,
-          .in_force = c.mechanism_at(now)};
+          .in_force = c.mechanism_at(now),
+          .offered = slots_on_offer(s, c.id)};
+}
+
+std::int64_t slots_on_offer(const State& s, market::ClassId id) {
+  const auto& index = s.index.classes[id.value - 1];
+  auto out = index.leased;
+  for (const auto& row : index.supply)
+    if (row.usable) out += std::max(0, row.free);
+  return out;
+}
+
+std::vector<const market::SlotClass*> classes_by_supply(const State& s) {
+  struct Row {
+    const market::SlotClass* slot_class;
+    std::int64_t offered;
+  };
+  std::vector<Row> rows;
+  for (const auto& c : s.classes) rows.push_back({&c, slots_on_offer(s, c.id)});
+  std::ranges::sort(rows, {}, [](const Row& row) {
+    return std::tuple(row.slot_class->retired, -row.offered, row.slot_class->id);
+  });
+  std::vector<const market::SlotClass*> out;
+  for (const auto& row : rows) out.push_back(row.slot_class);
+  return out;
+}
+
+std::optional<double> core_speed(const market::Machine& m) {
+  constexpr auto usual = base::milliseconds(333);  // base::kLaneSteps says why.
+  if (m.lane <= Duration()) return std::nullopt;
+  return std::round(100.0 * static_cast<double>(usual.us) / static_cast<double>(m.lane.us)) / 100;
 }
 
 wire::MechanismRecords records_view(const State& s, const market::SlotClass& c, Time now) {
@@ -164,7 +213,9 @@ wire::Machine view(const State& s, const market::Machine& m) {
           .online = m.online,
           .offers = s.index.offers_of[m.id.value],
           .created = m.created,
-          .doubted = unless_empty(m.doubted)};
+          .doubted = unless_empty(m.doubted),
+          .leases = m.leases,
+          .core_speed = core_speed(m)};
 }
 
 wire::Lease view(const State& s, const market::Lease& l) {
@@ -197,7 +248,49 @@ wire::Lease view(const State& s, const market::Lease& l) {
   return out;
 }
 
-wire::Job view(const State& s, const market::Job& j) {
+namespace {
+
+// Of parts that are done to those that are not: the more are done, the narrower.
+std::optional<wire::JobQuote> estimate_of(const market::Job& j, const wire::JobActual& actual) {
+  const auto parts = j.terms.workers.max;
+  if (actual.over || j.work.empty() || market::paid_by_work(j) || j.done == 0 || j.done >= parts)
+    return std::nullopt;
+  const auto all = static_cast<double>(parts) / j.done;
+  const auto off = 1 + 1.3 / std::sqrt(static_cast<double>(j.done));
+  const auto time = actual.time.seconds() * all;
+  const auto cost = base::in_credits(actual.cost) * all;
+  const auto least = [&](double so_far, double expected) {
+    return std::max(so_far, expected / off);
+  };
+  return wire::JobQuote{.workers = std::max(1, j.held),
+                        .time = base::as_duration(time),
+                        .time_low = base::as_duration(least(actual.time.seconds(), time)),
+                        .time_high = base::as_duration(time * off),
+                        .cost = base::as_credits(cost),
+                        .cost_low = base::as_credits(least(base::in_credits(actual.cost), cost)),
+                        .cost_high = base::as_credits(cost * off),
+                        .method = wire::QuoteMethod::parts,
+                        .runs = j.done};
+}
+
+// What was quoted, what it came to and what is owed.
+void add_money(const State& s, const market::Job& j, Time now, wire::Job& out) {
+  const auto accrued = market::accrued(s, j, now);
+  if (accrued > Credits()) out.accrued = accrued;
+  if (!j.forecast.empty())
+    if (const auto forecast = wire::from_json<wire::JobForecast>(j.forecast)) {
+      out.forecast = *forecast;
+      out.quoted = forecast->quote();
+    }
+  if (j.started == Time()) return;
+  const bool over = j.ended != Time();
+  out.actual = {(over ? j.ended : now) - j.started, j.spent + accrued, over};
+  out.estimate = estimate_of(j, *out.actual);
+}
+
+}  // namespace
+
+wire::Job view(const State& s, const market::Job& j, Time now) {
   const auto* hold = s.ledger.hold(market::hold_of(j.id));
   wire::Job out{.id = j.id,
                 .name = j.name,
@@ -229,14 +322,17 @@ wire::Job view(const State& s, const market::Job& j) {
     out.classes.emplace({out.class_});
     for (const auto other : j.also) out.classes->push_back(s.slot_class(other).name);
   }
+  if (market::is_probe(j)) {
+    out.expect = j.expect;
+    out.wrong = static_cast<std::int32_t>(std::ranges::count_if(
+        j.parts, [&](const auto& part) { return part.done && part.result != j.expect; }));
+  }
   if (!j.moves.empty()) {
     out.moves.emplace();
     for (const auto& m : j.moves)
       out.moves->push_back({m.at, s.slot_class(m.from).name, s.slot_class(m.to).name, m.why});
   }
-  if (!j.forecast.empty())
-    if (const auto forecast = wire::from_json<wire::JobForecast>(j.forecast))
-      out.forecast = *forecast;
+  add_money(s, j, now, out);
   Credits per_hour;
   for (const auto id : j.leases) {
     const auto& l = s.leases.at(id);
@@ -259,7 +355,9 @@ wire::Settings view(const market::Settings& v) {
           .setup = v.setup,
           .low_escrow = v.low_escrow,
           .history = v.history,
-          .retention = v.retention};
+          .retention = v.retention,
+          .pickup = v.pickup,
+          .probes = share(v.probes_ppm)};
 }
 
 wire::AuditEntry view(const State& s, const market::AuditEntry& e) {
@@ -274,8 +372,9 @@ wire::StatementLine view(const market::StatementLine& l) {
   return {l.at, l.kind, l.amount, unless_none(l.job), unless_none(l.lease), l.memo};
 }
 
-wire::Why why_view(const State& s, const market::Job& j, Time now) {
-  const auto why = market::why(s, j, now);
+wire::Why why_view(const State& s, const market::Job& j, Time now,
+                   std::span<const base::MachineId> unheard) {
+  const auto why = market::why(s, j, now, unheard);
   wire::Why out{.job = j.id,
                 .state = j.state,
                 .summary = why.summary,

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/time.h"
 #include "market/state.h"
@@ -42,13 +44,14 @@ using base::Time;
 [[nodiscard]] wire::Token view(const market::Token& t);
 [[nodiscard]] wire::SlotClass view(const market::State& s, const market::SlotClass& c, Time now);
 [[nodiscard]] wire::Machine view(const market::State& s, const market::Machine& m);
-[[nodiscard]] wire::Job view(const market::State& s, const market::Job& j);
+[[nodiscard]] wire::Job view(const market::State& s, const market::Job& j, base::Time now);
 [[nodiscard]] wire::Lease view(const market::State& s, const market::Lease& l);
 [[nodiscard]] wire::Settings view(const market::Settings& v);
 [[nodiscard]] wire::AuditEntry view(const market::State& s, const market::AuditEntry& e);
 [[nodiscard]] wire::Feedback view(const market::State& s, const market::Feedback& f);
 [[nodiscard]] wire::StatementLine view(const market::StatementLine& l);
-[[nodiscard]] wire::Why why_view(const market::State& s, const market::Job& j, Time now);
+[[nodiscard]] wire::Why why_view(const market::State& s, const market::Job& j, Time now,
+                                 std::span<const base::MachineId> unheard);
 [[nodiscard]] wire::Ledger ledger_view(const market::State& s, base::AccountId who, bool all);
 [[nodiscard]] wire::MechanismRecords records_view(const market::State& s,
                                                   const market::SlotClass& c, Time now);
@@ -59,6 +62,15 @@ using base::Time;
 // The class of this name, or an error that suggests the nearest.
 [[nodiscard]] base::Result<market::ClassId> class_named(const market::State& s,
                                                         std::string_view name);
+// Slots of machines that lend now, leased or free; windows are not looked at.
+[[nodiscard]] std::int64_t slots_on_offer(const market::State& s, market::ClassId id);
+// Those with the most on offer first, so that nobody has to look past empty ones; retired ones
+// last.
+[[nodiscard]] std::vector<const market::SlotClass*> classes_by_supply(const market::State& s);
+// How fast one core of it is, as its last challenge measured; a core of ten years ago has 1.
+[[nodiscard]] std::optional<double> core_speed(const market::Machine& m);
+[[nodiscard]] wire::CreditRequest view(const market::State& s, base::AccountId account,
+                                       const market::CreditRequest& r);
 [[nodiscard]] market::MachineSpec spec_from(const wire::MachineSpec& v);
 
 }  // namespace souk::server

@@ -122,12 +122,15 @@ struct Person {
   std::string name, id, token, token_id;
 };
 
+// Its machines exist on paper only, so they are not asked to prove anything.
 inline Options in_memory() {
-  return {.port = 0,
-          .journal = "memory:",
-          .threads = 1,
-          .round = base::milliseconds(50),
-          .requests_per_second = 0};
+  Options out{.port = 0,
+              .journal = "memory:",
+              .threads = 1,
+              .round = base::milliseconds(50),
+              .requests_per_second = 0};
+  out.challenge_every = {};
+  return out;
 }
 
 inline Options in_folder(const std::string& data) {
@@ -184,10 +187,13 @@ class Market {
     must("POST", "/v1/accounts/" + to.name + "/grant", boss.token,
          fmt::format(R"({{"amount":{}}})", amount));
   }
+  // A machine that is heard: its agent has just reported.
   std::string machine(const Person& owner, std::string_view name = "box") {
-    return must("POST", "/v1/machines", owner.token,
-                fmt::format(R"({{"name":"{}","spec":{{"cores":8,"memory_mib":65536}}}})", name))
-        .at("id");
+    auto id = must("POST", "/v1/machines", owner.token,
+                   fmt::format(R"({{"name":"{}","spec":{{"cores":8,"memory_mib":65536}}}})", name))
+                  .at("id");
+    must("POST", "/v1/machines/" + id + "/heartbeat", owner.token, R"({"leases":[]})");
+    return id;
   }
   std::string machine_token(const Person& owner, const std::string& machine) {
     return must("POST", "/v1/tokens", owner.token,

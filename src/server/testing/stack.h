@@ -26,6 +26,10 @@ class ObedientJournal final : public journal::Journal {
     const std::lock_guard lock(mutex_);
     return kept_->next();
   }
+  [[nodiscard]] std::uint64_t first() const override {
+    const std::lock_guard lock(mutex_);
+    return kept_->first();
+  }
   [[nodiscard]] base::Result<> append(const journal::Batch& batch) override {
     std::unique_lock lock(mutex_);
     ++begun_;
@@ -39,6 +43,27 @@ class ObedientJournal final : public journal::Journal {
   [[nodiscard]] base::Result<> replay(std::uint64_t from, const Visit& visit) override {
     const std::lock_guard lock(mutex_);
     return kept_->replay(from, visit);
+  }
+  [[nodiscard]] base::Result<std::string> base() override {
+    const std::lock_guard lock(mutex_);
+    return kept_->base();
+  }
+  [[nodiscard]] base::Result<> save_base(std::uint64_t first, std::string_view bytes) override {
+    const std::lock_guard lock(mutex_);
+    return kept_->save_base(first, bytes);
+  }
+  [[nodiscard]] base::Result<> archive(const std::string& folder, std::uint64_t until,
+                                       const Visit& also) override {
+    const std::lock_guard lock(mutex_);
+    return kept_->archive(folder, until, also);
+  }
+  [[nodiscard]] base::Result<> cut(std::uint64_t first, const base::Digest& base) override {
+    const std::lock_guard lock(mutex_);
+    return kept_->cut(first, base);
+  }
+  [[nodiscard]] base::Result<bool> trim() override {
+    const std::lock_guard lock(mutex_);
+    return kept_->trim();
   }
 
   void hold() { set(held_, true); }

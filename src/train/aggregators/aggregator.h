@@ -74,6 +74,9 @@ struct AggregatorInfo {
   MakeAggregator* make;
 };
 
+// Of jobs that name none: docs/decisions/0038-a-batch-is-everybodys.md.
+inline constexpr std::string_view kDefaultAggregator = "mean";
+
 [[nodiscard]] std::span<const AggregatorInfo> aggregators();
 // Unknown names and params, and values outside their range, are errors that name what is accepted.
 [[nodiscard]] base::Result<std::unique_ptr<Aggregator>> make_aggregator(const AggregatorSpec& spec);

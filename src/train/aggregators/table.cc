@@ -53,6 +53,10 @@ constexpr base::ParameterList kAdaptiveStep{
 
 // The one list of aggregators. To add one: a file, its test, its maker in makers.h, its row here.
 constexpr std::array kTable{
+    AggregatorInfo{.name = "mean",
+                   .what = "Adds each change as it comes, in its worker's share of the work.",
+                   .parameters = {eta("1")},
+                   .make = make_mean},
     AggregatorInfo{.name = "vc-asgd",
                    .what = "Moves the parameters towards each worker's, less from epoch to epoch.",
                    .sends = Sends::weights,

@@ -51,6 +51,9 @@ class Codec {
 
 using MakeCodec = std::unique_ptr<Codec>(const base::Arguments& given);
 
+// What a job says that leaves the choice to the platform, for each worker by its link. No codec.
+inline constexpr std::string_view kAutoCodec = "auto";
+
 // One row of the table of codecs.
 struct CodecInfo {
   std::string_view name;

@@ -22,6 +22,15 @@ constexpr std::array kTable{
                               .default_value = "0.01",
                               .meaning = "The part of the changes that is sent."}},
               .make = make_top_k},
+    CodecInfo{
+        .name = "sparse2",
+        .what = "Only the largest changes, in 2 bits each; the rest waits for the next update.",
+        .parameters = {{.name = "share",
+                        .high = 1,
+                        .above_low = true,
+                        .default_value = "0.015625",
+                        .meaning = "The part of the changes that is sent."}},
+        .make = make_sparse2},
 };
 
 }  // namespace

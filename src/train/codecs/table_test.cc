@@ -17,13 +17,15 @@ TEST(Codecs, AMistypedNameIsAnsweredWithTheNearest) {
     const char *spec, *message, *hint;
   } cases[] = {
       {"fp23", "'fp23'", "'fp32'"},
-      {"gzip", "'gzip'", "fp32, fp16, int8, top-k"},
+      {"gzip", "'gzip'", "fp32, fp16, int8, top-k, sparse2"},
       {"fp32:2", "takes no '2'", "'fp32'"},
       {"fp16:", "colon", "'fp16'"},
       {"top-k:0", "is '0'", "above 0 and up to 1"},
       {"top-k:1.01", "is '1.01'", "top-k:0.01"},
       {"top-k:nan", "is 'nan'", "above 0"},
       {"top-k:0.1x", "is '0.1x'", "above 0"},
+      {"sparse", "'sparse'", "'sparse2'"},
+      {"sparse2:0", "is '0'", "sparse2:0.015625"},
   };
   for (const auto& c : cases) {
     const auto made = make_codec(c.spec);
@@ -59,7 +61,7 @@ TEST(Codecs, WhatIsNotFiniteIsStillSeenBehindEveryCodec) {
 }
 
 TEST(Codecs, NoneTakesMoreBytesThanReadersAccept) {
-  for (const auto* spec : {"fp32", "fp16", "int8", "top-k", "top-k:1"})
+  for (const auto* spec : {"fp32", "fp16", "int8", "top-k", "top-k:1", "sparse2", "sparse2:1"})
     for (const std::size_t size : {1UL, 2UL, 4095UL, 4097UL, kBlock}) {
       const auto codec = *make_codec(spec);
       std::vector<float> residual(codec->keeps_residual() ? size : 0);

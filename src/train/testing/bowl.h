@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "train/testing/updates.h"
@@ -20,6 +23,8 @@ struct Bowl {
   // Every fifth unit sends its change times this.
   float hostile = 1;
   std::uint64_t seed = 1;
+  // Of the updates; each worker keeps what it leaves out.
+  std::string codec = "fp32";
 };
 
 class Training {
@@ -27,6 +32,7 @@ class Training {
   Training(const Bowl& bowl, const Aggregator& rule)
       : bowl_(bowl),
         rule_(rule),
+        codec_(*make_codec(bowl.codec)),
         random_(bowl.seed),
         p_(parameters(std::vector<float>(bowl.size), rule)) {
     for (std::size_t i = 0; i < bowl.size; ++i) {
@@ -42,14 +48,17 @@ class Training {
       double done = 0;
       std::vector<float> base;
       std::int64_t version = 0;
+      std::vector<float> residual;
     };
     std::vector<Worker> all(static_cast<std::size_t>(bowl_.workers));
+    if (codec_->keeps_residual())
+      for (auto& w : all) w.residual.resize(bowl_.size);
     const auto begin = [&](Worker& w, std::size_t k, double now) {
       w = {now + (k % 3 == 0   ? 1
                   : k % 3 == 1 ? 2
                                : 4) *
                      (1 + 0.1 * static_cast<double>(k)),
-           values_of(p_), p_.version()};
+           values_of(p_), p_.version(), std::move(w.residual)};
     };
     for (std::size_t k = 0; k < all.size(); ++k) begin(all[k], k, 0);
     std::vector<Update> waiting;
@@ -63,7 +72,7 @@ class Training {
         w.base = values_of(p_);
         w.version = p_.version();
       }
-      waiting.push_back(train(w.base, p_.version() - w.version, unit));
+      waiting.push_back(train(w.base, p_.version() - w.version, unit, w.residual));
       if (waiting.size() >= rule_.needs().arity) {
         rule_.fold(p_, waiting);
         waiting.clear();
@@ -84,7 +93,8 @@ class Training {
     return std::sqrt(sum);
   }
 
-  Update train(const std::vector<float>& base, std::int64_t staleness, std::size_t unit) {
+  Update train(const std::vector<float>& base, std::int64_t staleness, std::size_t unit,
+               std::vector<float>& residual) {
     auto w = base;
     for (std::size_t s = 0; s < bowl_.steps; ++s)
       for (std::size_t i = 0; i < w.size(); ++i)
@@ -94,13 +104,16 @@ class Training {
       const auto change = by * (w[i] - base[i]);
       w[i] = rule_.needs().sends == Sends::delta ? change : base[i] + change;
     }
-    return update(
-        w,
-        {.staleness = staleness, .epoch = static_cast<std::int32_t>(1 + unit / 100), .base = base});
+    auto out = *Update::read(pack(w, *codec_, residual), *codec_, w.size());
+    out.staleness = staleness;
+    out.epoch = static_cast<std::int32_t>(1 + unit / 100);
+    out.base = blocks_of(base);
+    return out;
   }
 
   Bowl bowl_;
   const Aggregator& rule_;
+  std::unique_ptr<Codec> codec_;
   base::Random random_;
   Parameters p_;
   std::vector<float> target_, curvature_;

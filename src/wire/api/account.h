@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/credits.h"
 #include "base/fields.h"
@@ -68,16 +69,22 @@ struct Token {
   std::string label;
   Time created;
   std::optional<Time> expires;
-  SOUK_FIELDS(Token, id, scope, machine, label, created, expires)
+  // With scope spend: the most that its jobs may cost, what they have cost, and what is in escrow
+  // for those that live.
+  std::optional<Credits> limit;
+  std::optional<Credits> spent;
+  std::optional<Credits> reserved;
+  SOUK_FIELDS(Token, id, scope, machine, label, created, expires, limit, spent, reserved)
 };
 
 struct NewToken {
   Scope scope = Scope::user;
   std::optional<base::MachineId> machine;
   std::string label;
-  std::optional<Duration> expires_in;
+  std::optional<Duration> expires_in;  // With scope spend: needed.
+  std::optional<Credits> limit;        // With scope spend: the most that its jobs may cost.
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"scope", "label"};
-  SOUK_FIELDS(NewToken, scope, machine, label, expires_in)
+  SOUK_FIELDS(NewToken, scope, machine, label, expires_in, limit)
 };
 
 struct IssuedToken {
@@ -86,7 +93,8 @@ struct IssuedToken {
   Scope scope = Scope::user;
   std::optional<base::MachineId> machine;
   std::optional<Time> expires;
-  SOUK_FIELDS(IssuedToken, id, token, scope, machine, expires)
+  std::optional<Credits> limit;
+  SOUK_FIELDS(IssuedToken, id, token, scope, machine, expires, limit)
 };
 
 struct Grant {
@@ -94,6 +102,36 @@ struct Grant {
   std::string memo;
   static constexpr auto optional_fields = std::array<std::string_view, 1>{"memo"};
   SOUK_FIELDS(Grant, amount, memo)
+};
+
+// The last time an account asked the operator for credits. Open while it is not answered.
+struct CreditRequest {
+  std::string account;
+  Credits amount;
+  std::string why;
+  Time at;
+  std::optional<Time> answered;
+  std::optional<Credits> granted;  // Absent, once answered: declined.
+  std::optional<std::string> word;
+  SOUK_FIELDS(CreditRequest, account, amount, why, at, answered, granted, word)
+};
+
+struct CreditRequests {
+  std::vector<CreditRequest> items;
+  SOUK_FIELDS(CreditRequests, items)
+};
+
+struct NewCreditRequest {
+  Credits amount;
+  std::string why;
+  SOUK_FIELDS(NewCreditRequest, amount, why)
+};
+
+struct CreditAnswer {
+  std::optional<Credits> amount;  // Absent: it is declined.
+  std::string word;
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"word"};
+  SOUK_FIELDS(CreditAnswer, amount, word)
 };
 
 struct Freeze {

@@ -49,7 +49,7 @@ SOUK_ENUM(Network, none, internet)
 // One program, run once by each worker; SOUK_INDEX and SOUK_WORKERS tell them apart.
 struct Batch {
   std::string run;                     // For sh -c, in the working folder.
-  std::string setup;                   // Before it; not billed.
+  std::string setup;                   // Before it, and billed like it.
   std::optional<std::string> workdir;  // What the working folder begins with.
   std::vector<BatchInput> inputs;
   std::vector<std::string> outputs;  // Files and folders to keep when it has ended.
@@ -59,10 +59,12 @@ struct Batch {
   Network network = Network::none;
   Retry retry;
   std::optional<Train> train;  // `run` is then a trainer (docs/worker-protocol.md).
+  // 2: each worker's part is done by two owners, whose outputs must be the same; a third decides.
+  std::optional<std::int32_t> replicate;
   static constexpr auto optional_fields =
       std::array<std::string_view, 6>{"setup", "outputs", "env", "inputs", "network", "retry"};
   SOUK_FIELDS(Batch, run, setup, workdir, inputs, outputs, env, image, checkpoint, network, retry,
-              train)
+              train, replicate)
 };
 
 // One worker's share of a batch job, as its machine gets it.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@ namespace souk::wire {
 struct BlobNames {
   std::vector<std::string> names;
   SOUK_FIELDS(BlobNames, names)
+};
+
+// How much is to be removed, and in the answer how much was.
+struct BlobCleaning {
+  std::int64_t bytes = 0;
+  SOUK_FIELDS(BlobCleaning, bytes)
 };
 
 }  // namespace souk::wire

@@ -40,6 +40,7 @@ SOUK_ENUM(BudgetBalance, strong, weak, deficit)
 SOUK_ENUM(Efficiency, none, pareto, within_factor, within_price, in_large_markets, but_one_deal,
           if_truthful, full)
 SOUK_ENUM(SybilProofness, none, for_buyers, on_one_side, within_round)
+SOUK_ENUM(OwnDemand, can_raise_price, never_raises_price)
 SOUK_ENUM(Fairness, none, shares, service, near_service, time_to_finish)
 SOUK_ENUM(Measurements, none, rates, rates_and_work)
 SOUK_ENUM(Goods, slots, bundles)
@@ -56,8 +57,9 @@ struct MechanismProperties {
   bool sets_prices = true;
   bool gangs = true;
   bool live = true;
+  OwnDemand own_demand = OwnDemand::can_raise_price;
   SOUK_FIELDS(MechanismProperties, individually_rational, truthfulness, budget_balance, efficiency,
-              sybil_proofness, fairness, measurements, goods, sets_prices, gangs, live)
+              sybil_proofness, fairness, measurements, goods, sets_prices, gangs, live, own_demand)
 };
 
 // The properties as a sentence for economists: "IR; IC in price; strong budget balance; ...".

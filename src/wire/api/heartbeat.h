@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fields.h"
@@ -45,18 +47,49 @@ struct Order {
   SOUK_FIELDS(Order, lease, epoch, action, until)
 };
 
-// A computation that only a machine as fast as it says can do in time (base/challenge.h).
+// compute: a chain of `steps` for each of `seeds`, all at once. fill: `memory_mib` of memory with
+// the pattern of the one seed. read: what was filled, at the places that the one seed draws.
+// gpu_open: so many of the GPUs that no lease has are made ready; those that follow are about them,
+// in an order that the machine chooses here. gpu_product: of `steps` and `size`, one for each of
+// `seeds`, at once, and the commitment to each. gpu_rows: of those products, the hashes of all rows
+// and then `rows`, for each of `gpus`. gpu_fill, gpu_read: as above, a seed for each GPU.
+SOUK_ENUM(ChallengeKind, compute, fill, read, gpu_open, gpu_product, gpu_rows, gpu_fill, gpu_read)
+
+// What only a machine that has what it says can do in time (base/proof/challenge.h,
+// base/proof/gpu_challenge.h). Numbers of 64 bits are text, in decimal: a JSON number does not hold
+// them.
 struct Challenge {
-  std::string seed;  // A number of 64 bits, as text: more than a JSON number holds.
+  std::string id;
+  ChallengeKind kind = ChallengeKind::compute;
+  std::vector<std::string> seeds;
+  std::int64_t steps = 0;
+  std::int64_t memory_mib = 0;
+  std::int32_t cores = 1;  // That fill and read it.
   std::int32_t size = 0;
-  std::int32_t rounds = 0;
-  SOUK_FIELDS(Challenge, seed, size, rounds)
+  std::int64_t reads = 0;  // Of each group.
+  std::vector<std::int32_t> gpus;
+  std::vector<std::int32_t> rows;
+  static constexpr auto optional_fields = std::array<std::string_view, 8>{
+      "seeds", "steps", "memory_mib", "cores", "size", "reads", "gpus", "rows"};
+  SOUK_FIELDS(Challenge, id, kind, seeds, steps, memory_mib, cores, size, reads, gpus, rows)
 };
 
 struct ChallengeAnswer {
-  std::string seed;
-  std::string checksum;
-  SOUK_FIELDS(ChallengeAnswer, seed, checksum)
+  std::string id;
+  // compute: of each seed. read: of each group of reads. gpu_product: of each seed. gpu_rows: of
+  // each GPU the hashes and the rows asked for, gpu_read: all its groups, in hexadecimal.
+  std::vector<std::string> results;
+  std::optional<double> cpu_share;     // How much of the time its lanes were running, 0 to 1.
+  std::optional<std::string> trouble;  // Why it cannot be done now.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"results"};
+  SOUK_FIELDS(ChallengeAnswer, id, results, cpu_share, trouble)
+};
+
+struct ChallengeVerdict {
+  bool good = false;
+  std::optional<std::string> reason;  // Why not.
+  std::optional<Challenge> next;      // To be answered at once.
+  SOUK_FIELDS(ChallengeVerdict, good, reason, next)
 };
 
 struct Orders {
@@ -70,7 +103,9 @@ struct Orders {
 struct OpenLeases {
   std::vector<Lease> leases;
   std::uint64_t version = 0;
-  SOUK_FIELDS(OpenLeases, leases, version)
+  // Granted ones whose tasks do not fit into this answer. They come when others have started.
+  std::vector<base::LeaseId> later;
+  SOUK_FIELDS(OpenLeases, leases, version, later)
 };
 
 }  // namespace souk::wire

@@ -69,10 +69,12 @@ struct NewJob {
   std::optional<Batch> batch;  // Absent: whoever holds the leases decides what runs.
   // Other classes that would do. A training begins where it is best, and moves when that changes.
   std::vector<std::string> also_classes;
+  // The blob with the outputs that each worker must give: a probe, which only operators submit.
+  std::optional<std::string> expect;
   static constexpr auto optional_fields =
       std::array<std::string_view, 5>{"name", "kind", "workers", "priority", "constraints"};
   SOUK_FIELDS(NewJob, name, kind, class_, resources, workers, limit, budget, deadline, priority,
-              constraints, batch, also_classes)
+              constraints, batch, also_classes, expect)
 };
 
 // What is absent stays as it is.
@@ -145,9 +147,17 @@ struct Job {
   std::optional<std::string> planned_why;
   std::optional<std::vector<std::string>> classes;  // If it may be in several: those.
   std::optional<std::vector<JobMove>> moves;        // Between them, the latest last.
+  std::optional<std::string> expect;                // Of a probe: the result that is right,
+  std::optional<std::int32_t> wrong;                // and how often there was another.
+  std::optional<Credits> accrued;   // Earned by its workers, not settled: not in `spent` yet.
+  std::optional<JobQuote> quoted;   // When it was submitted; it never changes.
+  std::optional<JobActual> actual;  // Once it has started.
+  // Of a batch job that runs: what its own parts say of all of it, once one is done.
+  std::optional<JobQuote> estimate;
   SOUK_FIELDS(Job, id, name, kind, owner, class_, workers, limit, budget, spent, escrow, deadline,
               priority, constraints, state, reason, held, done, low, runway, leases, created,
-              started, ended, batch, result, forecast, planned, planned_why, classes, moves)
+              started, ended, batch, result, forecast, planned, planned_why, classes, moves, expect,
+              wrong, accrued, quoted, actual, estimate)
 };
 
 }  // namespace souk::wire

@@ -25,7 +25,8 @@ struct LabRunTag {
 using LabRunId = base::Id<LabRunTag>;
 
 SOUK_ENUM(LabKind, scenario, replay)
-SOUK_ENUM(LabState, queued, running, done, failed, cancelled)
+// interrupted: the server was restarted before it was finished.
+SOUK_ENUM(LabState, queued, running, done, failed, cancelled, interrupted)
 
 // A scenario, as its YAML file has it, and what is changed in it.
 struct NewLabRun {

@@ -64,14 +64,19 @@ struct LeaseStart {
 // The outcomes that a machine may report; the others are the market's to say.
 SOUK_ENUM(ReportedOutcome, completed, failed, released, unstarted)
 
+// Whose fault it is that a lease did not start: what the job asked for cannot be had (a folder that
+// is larger than the scratch, an image that does not exist), or the machine could not do it.
+SOUK_ENUM(Fault, machine, job)
+
 struct LeaseFinish {
   std::int32_t epoch = 0;
   ReportedOutcome outcome = ReportedOutcome::completed;
   std::string detail;
   std::optional<std::string> result;  // The blob with its outputs.
   std::optional<Usage> usage;         // In all.
+  std::optional<Fault> fault;         // With `unstarted`; else the machine's.
   static constexpr auto optional_fields = std::array<std::string_view, 1>{"detail"};
-  SOUK_FIELDS(LeaseFinish, epoch, outcome, detail, result, usage)
+  SOUK_FIELDS(LeaseFinish, epoch, outcome, detail, result, usage, fault)
 };
 
 struct LeaseCheckpoint {

@@ -46,7 +46,11 @@ struct Machine {
   std::vector<base::OfferId> offers;
   Time created;
   std::optional<std::string> doubted;  // Why: it failed a challenge, and lends nothing meanwhile.
-  SOUK_FIELDS(Machine, id, name, owner, spec, reliability, online, offers, created, doubted)
+  std::int64_t leases = 0;             // Behind the reliability; 0: it is new, and nobody knows.
+  // Of one core, as its last challenge measured it; a core of ten years ago has 1.
+  std::optional<double> core_speed;
+  SOUK_FIELDS(Machine, id, name, owner, spec, reliability, online, offers, created, doubted, leases,
+              core_speed)
 };
 
 struct NewMachine {

@@ -46,17 +46,41 @@ struct Offer {
   std::string provider;
   std::int32_t rtt_ms = 0;
   Time created;
-  bool sandboxed = true;  // False: programs run there as their lender.
+  bool sandboxed = true;    // False: programs run there as their lender.
+  std::int64_t leases = 0;  // Behind the reliability; 0: the machine is new, and nobody knows.
+  std::int32_t cores = 0;   // These five: of the machine. Memory in GiB, vram of each GPU.
+  double memory = 0;
+  std::int32_t gpus = 0;
+  std::string gpu;
+  double vram = 0;
+  // Of one slot, in cores of ten years ago, as the last challenge measured it; absent: none did.
+  std::optional<double> speed;
+  Credits asks;                       // Its price, or the one suggested for its class now.
+  std::optional<Credits> per_speed;   // What it asks for one unit of speed.
+  std::vector<std::string> packages;  // A list shows the first few only.
+  std::int32_t package_count = 0;
+  static constexpr auto searched_fields = std::array<std::string_view, 2>{"gpu", "packages"};
   SOUK_FIELDS(Offer, id, machine, machine_name, lender, class_, slots, free, price, state, weekly,
               from, until, opens, closes, paused_until, longest_lease, reliability, region,
-              provider, rtt_ms, created, sandboxed)
+              provider, rtt_ms, created, sandboxed, leases, cores, memory, gpus, gpu, vram, speed,
+              asks, per_speed, packages, package_count)
+};
+
+// One condition of a filter, and what it leaves out.
+struct LeftOut {
+  std::string condition;
+  std::int64_t offers = 0;  // That do not meet it,
+  std::int64_t only = 0;    // and those of them that meet all the others.
+  SOUK_FIELDS(LeftOut, condition, offers, only)
 };
 
 struct OfferPage {
   std::optional<std::string> query;  // The `where` as it was understood.
   std::vector<Offer> items;
   std::optional<std::string> next;
-  SOUK_FIELDS(OfferPage, query, items, next)
+  std::int64_t looked_at = 0;     // Offers, for this page.
+  std::vector<LeftOut> left_out;  // Of those, by the conditions that `and` joins.
+  SOUK_FIELDS(OfferPage, query, items, next, looked_at, left_out)
 };
 
 struct NewOffer {

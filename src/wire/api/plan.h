@@ -21,6 +21,43 @@ namespace souk::wire {
 using base::Bottleneck;
 using base::Credits;
 
+// What a quote rests on: runs of this kind of training, runs of others like it, what such programs
+// usually take, or the parts of the job itself that are done.
+SOUK_ENUM(QuoteMethod, runs, similar, guess, parts)
+
+// What a job is expected to take, with an interval that holds 8 of 10 runs.
+struct JobQuote {
+  std::int32_t workers = 0;            // That were assumed.
+  Duration time, time_low, time_high;  // From the first worker's start to the end.
+  Credits cost, cost_low, cost_high;
+  std::optional<Credits> price;  // Per slot-hour.
+  QuoteMethod method = QuoteMethod::runs;
+  std::int64_t runs = 0;  // Or parts, that it rests on.
+  SOUK_FIELDS(JobQuote, workers, time, time_low, time_high, cost, cost_low, cost_high, price,
+              method, runs)
+};
+
+// What a job came to, or has come to so far.
+struct JobActual {
+  Duration time;  // From the first worker's start.
+  Credits cost;   // What has accrued included.
+  bool over = false;
+  SOUK_FIELDS(JobActual, time, cost, over)
+};
+
+// The prices that decide whether and when a job runs, per slot-hour, at this moment.
+struct PlanPrices {
+  std::string class_;
+  Credits suggested;
+  std::optional<Credits> cheapest;  // That is asked for a free slot which meets its demands.
+  Credits limit;
+  bool limit_given = false;       // By whoever submits; else it is twice the suggested price.
+  std::int32_t workers = 0;       // That it would have now,
+  std::optional<Credits> pays;    // and what it would pay for each.
+  std::optional<Credits> enough;  // Where its limit is too low: the least one that would do.
+  SOUK_FIELDS(PlanPrices, class_, suggested, cheapest, limit, limit_given, workers, pays, enough)
+};
+
 // One kind of cluster for a job, and what would come of it. The interval holds 8 of 10 runs.
 struct PlanCandidate {
   std::string class_;
@@ -60,7 +97,10 @@ struct JobPlan {
   std::optional<PlanMeasures> measures;
   // Of all epochs, the part after which the target is expected; absent: nothing is known of it.
   std::optional<double> target_after;
-  SOUK_FIELDS(JobPlan, candidates, why, profiled, runs, guessed, measures, target_after)
+  QuoteMethod method = QuoteMethod::runs;  // Of the candidates.
+  std::vector<PlanPrices> prices;          // Of each class that it may be in.
+  SOUK_FIELDS(JobPlan, candidates, why, profiled, runs, guessed, measures, target_after, method,
+              prices)
 };
 
 // Kept with a job from the moment it is submitted.
@@ -72,8 +112,19 @@ struct JobForecast {
   std::optional<double> part;       // Of all epochs, where less than all is expected to do.
   std::optional<Duration> startup;  // In the times: what does not depend on the work,
   std::optional<double> longer;     // and for the rest what earlier runs took longer than computed.
+  std::optional<Credits> price;     // Per slot-hour, that was expected.
+  std::optional<QuoteMethod> method;
+  std::optional<std::int64_t> runs;  // Behind it.
   SOUK_FIELDS(JobForecast, workers, time, time_low, time_high, cost, cost_low, cost_high, chance,
-              part, startup, longer)
+              part, startup, longer, price, method, runs)
+
+  // As whoever submitted the job saw it. It never changes.
+  [[nodiscard]] JobQuote quote() const {
+    return {workers,         time,  time_low,
+            time_high,       cost,  cost_low,
+            cost_high,       price, method.value_or(QuoteMethod::runs),
+            runs.value_or(0)};
+  }
 
   // For what was done: a training that reached its target where that was expected is compared with
   // the whole forecast, any other with as much of it as its progress through all epochs.
@@ -86,9 +137,8 @@ struct JobForecast {
  private:
   [[nodiscard]] double starting() const { return startup.value_or(Duration()).seconds(); }
   [[nodiscard]] double working(const Training& t) const {
-    const bool reached = t.target && t.accuracy && *t.accuracy >= *t.target;
     const auto work = time.seconds() - starting();
-    return part && reached ? work : work * t.progress / part.value_or(1);
+    return part && t.reached() ? work : work * t.progress / part.value_or(1);
   }
 };
 

@@ -41,9 +41,10 @@ struct SlotClass {
   std::int64_t leased = 0;  // Slots in use now,
   std::int64_t wanted = 0;  // and wanted by jobs.
   std::optional<Trial> trial;
-  std::string in_force;  // The mechanism of this moment.
+  std::string in_force;      // The mechanism of this moment.
+  std::int64_t offered = 0;  // Slots of machines that lend now, leased or free.
   SOUK_FIELDS(SlotClass, name, cores, memory_mib, gpus, gpu_memory_mib, price, suggested, mechanism,
-              params, retired, leased, wanted, trial, in_force)
+              params, retired, leased, wanted, trial, in_force, offered)
 };
 
 struct SlotClassEdit {
@@ -52,7 +53,7 @@ struct SlotClassEdit {
   std::int32_t gpus = 0;
   std::int64_t gpu_memory_mib = 0;
   Credits price;
-  std::string mechanism = "k-double";
+  std::string mechanism = "vickrey";  // As market::kDefaultMechanism.
   std::map<std::string, std::string> params;
   bool retired = false;
   std::optional<Trial> trial;

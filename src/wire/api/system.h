@@ -29,8 +29,10 @@ struct Settings {
   Duration low_escrow;
   Duration history;
   Duration retention;
+  Duration pickup;
+  double probes = 0;  // Share of batch leases that are followed by a probe.
   SOUK_FIELDS(Settings, fee, signup_bonus, signup_open, term, shortest_term, drain, settle_every,
-              silence, setup, low_escrow, history, retention)
+              silence, setup, low_escrow, history, retention, pickup, probes)
 };
 
 // What is absent stays as it is.
@@ -47,8 +49,10 @@ struct SettingsEdit {
   std::optional<Duration> low_escrow;
   std::optional<Duration> history;
   std::optional<Duration> retention;
+  std::optional<Duration> pickup;
+  std::optional<double> probes;
   SOUK_FIELDS(SettingsEdit, fee, signup_bonus, signup_open, term, shortest_term, drain,
-              settle_every, silence, setup, low_escrow, history, retention)
+              settle_every, silence, setup, low_escrow, history, retention, pickup, probes)
 };
 
 struct AuditEntry {

@@ -29,10 +29,24 @@ struct TrainShard {
   SOUK_FIELDS(TrainShard, blob, samples)
 };
 
+// Where a training may end: {accuracy: 0.98}, or {metric: f1, at_least: 0.9}, or {metric: loss,
+// at_most: 0.1}.
 struct TrainTarget {
-  double accuracy = 0;
-  SOUK_FIELDS(TrainTarget, accuracy)
+  std::optional<double> accuracy;
+  std::optional<std::string> metric;
+  std::optional<double> at_least, at_most;
+  SOUK_FIELDS(TrainTarget, accuracy, metric, at_least, at_most)
+
+  // Of one that was checked (job/train/training_work.h).
+  [[nodiscard]] std::string figure() const { return accuracy ? "accuracy" : metric.value_or(""); }
+  [[nodiscard]] bool below() const { return at_most.has_value(); }
+  [[nodiscard]] double value() const {
+    return accuracy.value_or(at_least.value_or(at_most.value_or(0)));
+  }
 };
+
+// What workers keep of their optimiser (momentum, Adam's moments) from unit to unit.
+SOUK_ENUM(LocalState, keep, fresh)
 
 // torch: the native one. python: a script of the borrower's.
 SOUK_ENUM(Trainer, torch, python)
@@ -42,12 +56,15 @@ struct Train {
   std::map<std::string, std::string> config;  // The trainer's `hello`: JSON values by name.
   std::string rule;                           // Empty: the default.
   std::map<std::string, double> rule_params;
-  std::string codec = "fp32";
+  std::string codec = "fp32";           // auto: chosen for each worker, by its link.
   std::vector<std::string> validators;  // Empty: all.
   double replicate = 0;                 // Of newcomers' units, the share that is done twice.
   std::int32_t epochs = 1;
   std::optional<TrainTarget> target;
-  std::int32_t batch = 32;
+  std::int32_t batch = 32;       // What all workers together learn from at a time.
+  std::int32_t local_batch = 8;  // The least that one of them takes.
+  // Absent: kept where no unit is done again by another, who does not have that state.
+  std::optional<LocalState> local_state;
   double lr = 0.05;
   std::optional<double> lr_end;  // Reached along a cosine; absent: the rate stays.
   std::int32_t local_steps = 0;  // Of a unit on the fastest machine; 0: chosen.
@@ -57,15 +74,17 @@ struct Train {
   std::vector<TrainShard> validation;
   // A run to be learnt from: of four units one has half the batch and one a quarter.
   bool measure = false;
-  static constexpr auto optional_fields = std::array<std::string_view, 14>{
-      "trainer", "config",      "rule",        "rule_params", "codec", "validators", "replicate",
-      "batch",   "local_steps", "validations", "seed",        "lr",    "validation", "measure"};
+  static constexpr auto optional_fields = std::array<std::string_view, 15>{
+      "trainer",    "config",    "rule",       "rule_params", "codec",
+      "validators", "replicate", "batch",      "local_steps", "validations",
+      "seed",       "lr",        "validation", "measure",     "local_batch"};
   SOUK_FIELDS(Train, trainer, config, rule, rule_params, codec, validators, replicate, epochs,
               target, batch, lr, lr_end, local_steps, validations, seed, shards, validation,
-              measure)
+              measure, local_batch, local_state)
 };
 
-// Where a worker's time went.
+// Where a worker's time went. No moment counts twice: what travels while the trainer computes, or
+// checks, is no time of its own.
 struct TimeSpent {
   Duration compute;   // Training.
   Duration checking;  // Validation.
@@ -95,8 +114,10 @@ struct UnitAsk {
   std::int32_t epoch = 0;          // Of the lease.
   std::vector<std::string> holds;  // Shards in its cache.
   std::optional<TimeSpent> spent;  // Since it asked before.
+  // The unit that it still works on. Others that it had are given up.
+  std::optional<std::int64_t> keeps;
   static constexpr auto optional_fields = std::array<std::string_view, 1>{"holds"};
-  SOUK_FIELDS(UnitAsk, epoch, holds, spent)
+  SOUK_FIELDS(UnitAsk, epoch, holds, spent, keeps)
 };
 
 // A parameter service (hub/service.h) that carries a unit's bytes instead of the market.
@@ -120,14 +141,16 @@ struct Unit {
   std::int32_t batch = 0;
   double lr = 0;
   std::int64_t seed = 0;
+  bool keep = false;  // train: go on with the optimiser's state of the unit before.
   Sends send = Sends::delta;
   double state_scale = 1;  // Changes of the model's state are multiplied by this.
   std::string codec = "fp32";
   Duration within;  // Then it is given to somebody else.
   Duration wait;
   std::optional<UnitHub> hub;  // train: where to pull and push; the market takes both as well.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"keep"};
   SOUK_FIELDS(Unit, kind, id, shard, version, pass, first_step, steps, batch, lr, seed, send,
-              state_scale, codec, within, wait, hub)
+              state_scale, codec, within, wait, hub, keep)
 };
 
 struct TensorInfo {
@@ -138,7 +161,8 @@ struct TensorInfo {
   SOUK_FIELDS(TensorInfo, name, shape, state)
 };
 
-// What became of a unit. The update's bytes were sent before.
+// What became of a unit. The update's bytes were sent before. Without steps and samples nothing was
+// done of it: it goes to another at once.
 struct UnitDone {
   std::int32_t epoch = 0;  // Of the lease.
   std::int64_t base = 0;   // The version it began from.
@@ -168,13 +192,13 @@ struct TrainRow {
   std::int64_t version = 0;
   double loss = 0;  // Of training, mean over the epoch.
   double validation_loss = 0;
-  double accuracy = 0;  // Of the last check of the epoch,
-  double mean = 0;      // and over all its checks.
-  double low = 0;
-  double high = 0;
+  std::optional<double> accuracy;  // Of the last check of the epoch, where it is measured.
+  // Of the training's figure, over all checks of the epoch that had it.
+  std::optional<double> mean, low, high;
   std::int32_t workers = 0;
+  std::map<std::string, double> metrics;  // Of the last check, the accuracy among them.
   SOUK_FIELDS(TrainRow, epoch, at, samples, version, loss, validation_loss, accuracy, mean, low,
-              high, workers)
+              high, workers, metrics)
 };
 
 struct TrainWorker {
@@ -182,7 +206,18 @@ struct TrainWorker {
   std::int64_t units = 0, steps = 0, lost = 0, rejected = 0;
   double steps_per_second = 0;
   TimeSpent spent;
-  SOUK_FIELDS(TrainWorker, worker, units, steps, lost, rejected, steps_per_second, spent)
+  std::string codec;  // Of its latest update; empty: it has sent none.
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"codec"};
+  SOUK_FIELDS(TrainWorker, worker, units, steps, lost, rejected, steps_per_second, spent, codec)
+};
+
+// What the checks of a training are judged by: what its target names, else the accuracy, else the
+// loss.
+struct TrainFigure {
+  std::string name;
+  bool below = false;           // Less of it is better.
+  std::optional<double> value;  // Of the last check; absent: it was not measured.
+  SOUK_FIELDS(TrainFigure, name, below, value)
 };
 
 // waiting: for its first parameters.
@@ -199,7 +234,7 @@ struct Training {
   std::int64_t samples = 0;
   double loss = 0;  // Lately.
   std::optional<double> accuracy;
-  std::optional<double> target;
+  std::optional<double> target;  // Of the figure.
   Duration elapsed;
   std::optional<Duration> left;  // At the present speed.
   std::int32_t workers = 0;
@@ -211,9 +246,18 @@ struct Training {
   std::vector<BatchTime> by_batch;
   std::int64_t folds = 0;  // Of updates into the parameters, since the process began,
   Duration folding;        // and the time they took.
+  // Once it is finished: two owners came to the same in the check that ended it. A check that
+  // nobody else could confirm counts as it is.
+  std::optional<bool> confirmed;
+  std::optional<TrainFigure> figure;  // Absent: there was no check yet, and there is no target.
+
+  [[nodiscard]] bool reached() const {
+    if (!target || !figure || !figure->value) return false;
+    return figure->below ? *figure->value <= *target : *figure->value >= *target;
+  }
   SOUK_FIELDS(Training, state, reason, rule, epoch, epochs, progress, version, samples, loss,
               accuracy, target, elapsed, left, workers, wasted_steps, useful_steps, bytes_in,
-              bytes_out, rows, by_worker, spent, by_batch, folds, folding)
+              bytes_out, rows, by_worker, spent, by_batch, folds, folding, confirmed, figure)
 };
 
 }  // namespace souk::wire

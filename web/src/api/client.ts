@@ -78,7 +78,7 @@ export async function send(method: string, url: string, init: RequestInit = {}):
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'the market does not answer', 'it is tried again by itself');
+    throw new ApiError(0, 'the market does not answer', 'the console keeps trying');
   }
   if (!response.ok) throw await refusal(response);
   return response;

@@ -14,7 +14,7 @@ const kinds = [
   'JobSubmitted', 'JobChanged', 'JobWarned', 'JobPaused', 'JobResized', 'JobMoved', 'JobResumed',
   'JobEnded',
   'RoundCleared', 'LeaseGranted', 'LeaseStarted', 'LeaseSettled', 'LeaseRenewed',
-  'LeaseDraining', 'LeaseClosed', 'FeedbackGiven',
+  'LeaseDraining', 'LeaseClosed', 'FeedbackGiven', 'CreditsRequested', 'RequestAnswered',
 ];
 const kTogether = 400; // ms
 const kRetry = [500, 1_000, 2_000, 5_000]; // ms
@@ -25,7 +25,7 @@ export function stalePaths(notice: Schemas['Notice']): string[] {
   if (notice.job ?? notice.lease) out.push('/v1/jobs', '/v1/leases');
   if (notice.machine ?? notice.offer ?? notice.lease) out.push('/v1/machines', '/v1/offers', '/v1/leases');
   if (notice.class ?? notice.price ?? notice.offer) out.push('/v1/prices', '/v1/classes', '/v1/book');
-  if (notice.amount ?? notice.lease) out.push('/v1/me', '/v1/ledger', '/v1/accounts');
+  if (notice.amount ?? notice.lease) out.push('/v1/me', '/v1/ledger', '/v1/accounts', '/v1/credits');
   if (out.length === 0) out.push('/v1');
   return out;
 }

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { notifications } from '@mantine/notifications';
+import { saved } from '../robust/unsaved';
 import { type Answered, ApiError, type Ask, change, get, type PathsWith } from './client';
 
 // Reads are cached under [path, parameters]; live.ts says which of them news makes stale.
@@ -65,6 +66,7 @@ export function useChange<In = void, Out = unknown>(
   return useMutation<Out, unknown, In>({
     mutationFn: run,
     onSuccess: (out, input) => {
+      saved();
       options.done?.(out, input);
       if (options.said) tell(options.said);
       if (!options.leaves) void client.invalidateQueries();

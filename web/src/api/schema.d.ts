@@ -51,6 +51,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a computer without souk fetches to lend */
+        get: operations["getAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Souk for Linux on x86_64, with its libraries: a .tar.gz */
+        get: operations["getAgentBundle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/lend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A shell script that installs souk and lends: curl -fsS MARKET/lend | sh -s TOKEN */
+        get: operations["getLendScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -249,7 +300,7 @@ export interface paths {
         /** My tokens */
         get: operations["listTokens"];
         put?: never;
-        /** A new token: for myself, or for one of my machines */
+        /** A new token: for myself, for one of my machines, or one that can spend so many credits */
         post: operations["createToken"];
         /** End all my tokens: log out everywhere */
         delete: operations["revokeTokens"];
@@ -275,6 +326,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/accounts/{name}/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an account uses of its budgets: one's own, or an operator any */
+        get: operations["getBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/classes": {
         parameters: {
             query?: never;
@@ -282,7 +350,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The slot classes: what is traded */
+        /** The slot classes, those with the most on offer first */
         get: operations["listClasses"];
         put?: never;
         post?: never;
@@ -785,7 +853,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Which of these chunks the server lacks */
+        /** Which of these chunks are still to be sent */
         post: operations["missingBlobs"];
         delete?: never;
         options?: never;
@@ -800,11 +868,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One chunk */
+        /** One chunk: of your own, or what the query gives a right to */
         get: operations["getBlob"];
         /** Store a chunk (blob/chunk.h) under the digest of its content */
         put: operations["putBlob"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blobs/clean": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Operators: remove the files that nobody used for longest and no live job needs, until so many bytes are free. Answers with what was freed */
+        post: operations["cleanBlobs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1121,6 +1206,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/credits/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests for credits: one's own last, for an operator everybody's */
+        get: operations["listCreditRequests"];
+        put?: never;
+        /** Ask the operator for credits; replaces one's own open request */
+        post: operations["requestCredits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{name}/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Grant what an account asked for, or a part of it, or decline; with a word */
+        post: operations["answerCreditRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/earnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a machine would earn in a week, by class, from what was wanted and paid of late */
+        get: operations["getEarnings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/lab/scenarios": {
         parameters: {
             query?: never;
@@ -1261,6 +1398,15 @@ export interface components {
             /** @default true */
             ok: boolean;
         };
+        AgentBundle: {
+            /** @default false */
+            available: boolean;
+            version: string;
+            sha256: string;
+            /** Format: int64 */
+            bytes: number;
+            public_url: string;
+        };
         Aggregator: {
             name: string;
             summary: string;
@@ -1317,6 +1463,7 @@ export interface components {
             network: components["schemas"]["Network"];
             retry?: components["schemas"]["Retry"];
             train?: components["schemas"]["Train"];
+            replicate?: number;
         };
         BatchAssignment: {
             job_name: string;
@@ -1356,6 +1503,10 @@ export interface components {
              */
             compute: string;
         };
+        BlobCleaning: {
+            /** Format: int64 */
+            bytes: number;
+        };
         BlobNames: {
             names?: string[];
         };
@@ -1391,23 +1542,87 @@ export interface components {
         Bottleneck: "compute" | "network" | "hub";
         /** @enum {string} */
         BudgetBalance: "strong" | "weak" | "deficit";
+        /** @enum {string} */
+        BudgetUnit: "bytes" | "count";
+        BudgetUse: {
+            name: string;
+            what: string;
+            unit: components["schemas"]["BudgetUnit"];
+            /** Format: int64 */
+            used: number;
+            /** Format: int64 */
+            limit: number;
+        };
+        BudgetUses: {
+            items?: components["schemas"]["BudgetUse"][];
+        };
         Cancel: {
             /** @default  */
             reason: string;
         };
         Challenge: {
-            seed: string;
+            id: string;
+            kind: components["schemas"]["ChallengeKind"];
+            seeds?: string[];
+            /**
+             * Format: int64
+             * @default 0
+             */
+            steps: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            memory_mib: number;
+            /** @default 1 */
+            cores: number;
+            /** @default 0 */
             size: number;
-            rounds: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            reads: number;
+            gpus?: number[];
+            rows?: number[];
         };
         ChallengeAnswer: {
-            seed: string;
-            checksum: string;
+            id: string;
+            results?: string[];
+            cpu_share?: number;
+            trouble?: string;
+        };
+        /** @enum {string} */
+        ChallengeKind: "compute" | "fill" | "read" | "gpu_open" | "gpu_product" | "gpu_rows" | "gpu_fill" | "gpu_read";
+        ChallengeVerdict: {
+            /** @default false */
+            good: boolean;
+            reason?: string;
+            next?: components["schemas"]["Challenge"];
         };
         Choice: {
             name: string;
             summary: string;
             parameters?: components["schemas"]["Parameter"][];
+        };
+        ClassEarnings: {
+            class: string;
+            cores: number;
+            /** Format: int64 */
+            memory_mib: number;
+            gpus: number;
+            /** Format: int64 */
+            gpu_memory_mib: number;
+            slots: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            price: number;
+            hours: number;
+            used?: number;
+            unfilled?: number;
+            week?: components["schemas"]["WeekEarnings"];
         };
         Comparison: {
             a: string;
@@ -1424,6 +1639,37 @@ export interface components {
             providers_allowed?: string[];
             providers_refused?: string[];
         };
+        CreditAnswer: {
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            amount?: number;
+            /** @default  */
+            word: string;
+        };
+        CreditRequest: {
+            account: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            amount: number;
+            why: string;
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            answered?: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            granted?: number;
+            word?: string;
+        };
+        CreditRequests: {
+            items?: components["schemas"]["CreditRequest"][];
+        };
         Difference: {
             metric: string;
             a: components["schemas"]["Estimate"];
@@ -1431,6 +1677,9 @@ export interface components {
             difference: components["schemas"]["Estimate"];
             /** @default false */
             significant: boolean;
+        };
+        Earnings: {
+            items?: components["schemas"]["ClassEarnings"][];
         };
         /** @enum {string} */
         Efficiency: "none" | "pareto" | "within_factor" | "within_price" | "in_large_markets" | "but_one_deal" | "if_truthful" | "full";
@@ -1448,6 +1697,8 @@ export interface components {
             question: string;
             answer: string;
         };
+        /** @enum {string} */
+        Fault: "machine" | "job";
         Feedback: {
             /**
              * @description Names one feedback.
@@ -1505,6 +1756,11 @@ export interface components {
             machine?: string;
             /** Format: date-time */
             expires?: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            limit?: number;
         };
         Job: {
             /**
@@ -1566,6 +1822,30 @@ export interface components {
             planned_why?: string;
             classes?: string[];
             moves?: components["schemas"]["JobMove"][];
+            expect?: string;
+            wrong?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            accrued?: number;
+            quoted?: components["schemas"]["JobQuote"];
+            actual?: components["schemas"]["JobActual"];
+            estimate?: components["schemas"]["JobQuote"];
+        };
+        JobActual: {
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            time: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            cost: number;
+            /** @default false */
+            over: boolean;
         };
         JobDraft: {
             yaml: string;
@@ -1628,6 +1908,14 @@ export interface components {
              */
             startup?: string;
             longer?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            price?: number;
+            method?: components["schemas"]["QuoteMethod"];
+            /** Format: int64 */
+            runs?: number;
         };
         JobMove: {
             /** Format: date-time */
@@ -1647,6 +1935,49 @@ export interface components {
             guessed: boolean;
             measures?: components["schemas"]["PlanMeasures"];
             target_after?: number;
+            method: components["schemas"]["QuoteMethod"];
+            prices?: components["schemas"]["PlanPrices"][];
+        };
+        JobQuote: {
+            workers: number;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            time: string;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            time_low: string;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            time_high: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            cost: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            cost_low: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            cost_high: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            price?: number;
+            method: components["schemas"]["QuoteMethod"];
+            /** Format: int64 */
+            runs: number;
         };
         /** @enum {string} */
         JobState: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
@@ -1711,7 +2042,7 @@ export interface components {
             limits: components["schemas"]["LabLimits"];
         };
         /** @enum {string} */
-        LabState: "queued" | "running" | "done" | "failed" | "cancelled";
+        LabState: "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted";
         Lease: {
             /**
              * @description Names one lease.
@@ -1790,6 +2121,7 @@ export interface components {
             detail: string;
             result?: string;
             usage?: components["schemas"]["Usage"];
+            fault?: components["schemas"]["Fault"];
         };
         /** @enum {string} */
         LeaseOutcome: "none" | "completed" | "failed" | "released" | "term" | "lost" | "unstarted" | "job";
@@ -1825,8 +2157,17 @@ export interface components {
              */
             sum: number;
         };
+        LeftOut: {
+            condition: string;
+            /** Format: int64 */
+            offers: number;
+            /** Format: int64 */
+            only: number;
+        };
         /** @enum {string} */
         LineKind: "grant" | "bonus" | "reserve" | "refund" | "spend" | "earn";
+        /** @enum {string} */
+        LocalState: "keep" | "fresh";
         Log: {
             /**
              * @description Names one lease.
@@ -1875,6 +2216,9 @@ export interface components {
             /** Format: date-time */
             created: string;
             doubted?: string;
+            /** Format: int64 */
+            leases: number;
+            core_speed?: number;
         };
         MachineEdit: {
             name?: string;
@@ -1935,6 +2279,7 @@ export interface components {
             gangs: boolean;
             /** @default true */
             live: boolean;
+            own_demand: components["schemas"]["OwnDemand"];
         };
         MechanismRecord: {
             mechanism: string;
@@ -2006,6 +2351,14 @@ export interface components {
             password: string;
             bootstrap?: string;
         };
+        NewCreditRequest: {
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            amount: number;
+            why: string;
+        };
         NewFeedback: {
             category: components["schemas"]["FeedbackCategory"];
             text: string;
@@ -2035,6 +2388,7 @@ export interface components {
             constraints?: components["schemas"]["Constraints"];
             batch?: components["schemas"]["Batch"];
             also_classes?: string[];
+            expect?: string;
         };
         NewLabReplay: {
             mechanisms?: string[];
@@ -2098,6 +2452,11 @@ export interface components {
              * @example 1h30m
              */
             expires_in?: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            limit?: number;
         };
         Notice: {
             /** Format: int64 */
@@ -2191,6 +2550,26 @@ export interface components {
             created: string;
             /** @default true */
             sandboxed: boolean;
+            /** Format: int64 */
+            leases: number;
+            cores: number;
+            memory: number;
+            gpus: number;
+            gpu: string;
+            vram: number;
+            speed?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            asks: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            per_speed?: number;
+            packages?: string[];
+            package_count: number;
         };
         OfferEdit: {
             slots?: number;
@@ -2218,6 +2597,9 @@ export interface components {
             query?: string;
             items?: components["schemas"]["Offer"][];
             next?: string;
+            /** Format: int64 */
+            looked_at: number;
+            left_out?: components["schemas"]["LeftOut"][];
         };
         /** @enum {string} */
         OfferState: "open" | "full" | "closed" | "doubted" | "offline" | "paused" | "draining" | "frozen";
@@ -2225,6 +2607,7 @@ export interface components {
             leases?: components["schemas"]["Lease"][];
             /** Format: int64 */
             version: number;
+            later?: string[];
         };
         Order: {
             /**
@@ -2248,6 +2631,8 @@ export interface components {
             heartbeat_every: string;
             challenge?: components["schemas"]["Challenge"];
         };
+        /** @enum {string} */
+        OwnDemand: "can_raise_price" | "never_raises_price";
         PageAccount: {
             items?: components["schemas"]["Account"][];
             next?: string;
@@ -2367,6 +2752,37 @@ export interface components {
             spent: components["schemas"]["TimeSpent"];
             longer: number;
         };
+        PlanPrices: {
+            class: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            suggested: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            cheapest?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            limit: number;
+            /** @default false */
+            limit_given: boolean;
+            workers: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            pays?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            enough?: number;
+        };
         PreparedJob: {
             job: components["schemas"]["NewJob"];
             notes?: string[];
@@ -2437,6 +2853,8 @@ export interface components {
             field?: string;
             hint?: string;
         };
+        /** @enum {string} */
+        QuoteMethod: "runs" | "similar" | "guess" | "parts";
         /** @enum {string} */
         RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget";
         Relaxation: {
@@ -2515,7 +2933,7 @@ export interface components {
             items?: components["schemas"]["Sample"][];
         };
         /** @enum {string} */
-        Scope: "user" | "machine" | "operator";
+        Scope: "user" | "machine" | "operator" | "spend";
         /** @enum {string} */
         Sends: "delta" | "weights";
         Session: {
@@ -2583,6 +3001,12 @@ export interface components {
              * @example 1h30m
              */
             retention: string;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            pickup: string;
+            probes: number;
         };
         SettingsEdit: {
             fee?: number;
@@ -2637,6 +3061,12 @@ export interface components {
              * @example 1h30m
              */
             retention?: string;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            pickup?: string;
+            probes?: number;
         };
         SlotClass: {
             name: string;
@@ -2668,6 +3098,8 @@ export interface components {
             wanted: number;
             trial?: components["schemas"]["Trial"];
             in_force: string;
+            /** Format: int64 */
+            offered: number;
         };
         SlotClassEdit: {
             cores: number;
@@ -2685,7 +3117,7 @@ export interface components {
              * @example 0.4
              */
             price: number;
-            /** @default k-double */
+            /** @default vickrey */
             mechanism: string;
             params?: {
                 [key: string]: string;
@@ -2800,6 +3232,21 @@ export interface components {
             created: string;
             /** Format: date-time */
             expires?: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            limit?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            spent?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            reserved?: number;
         };
         Train: {
             /** @default torch */
@@ -2837,6 +3284,15 @@ export interface components {
             validation?: components["schemas"]["TrainShard"][];
             /** @default false */
             measure: boolean;
+            /** @default 8 */
+            local_batch: number;
+            local_state?: components["schemas"]["LocalState"];
+        };
+        TrainFigure: {
+            name: string;
+            /** @default false */
+            below: boolean;
+            value?: number;
         };
         TrainRow: {
             epoch: number;
@@ -2851,11 +3307,14 @@ export interface components {
             version: number;
             loss: number;
             validation_loss: number;
-            accuracy: number;
-            mean: number;
-            low: number;
-            high: number;
+            accuracy?: number;
+            mean?: number;
+            low?: number;
+            high?: number;
             workers: number;
+            metrics?: {
+                [key: string]: number;
+            };
         };
         TrainShard: {
             blob: string;
@@ -2863,7 +3322,10 @@ export interface components {
             samples: number;
         };
         TrainTarget: {
-            accuracy: number;
+            accuracy?: number;
+            metric?: string;
+            at_least?: number;
+            at_most?: number;
         };
         TrainWorker: {
             worker: string;
@@ -2877,6 +3339,8 @@ export interface components {
             rejected: number;
             steps_per_second: number;
             spent: components["schemas"]["TimeSpent"];
+            /** @default  */
+            codec: string;
         };
         /** @enum {string} */
         Trainer: "torch" | "python";
@@ -2924,6 +3388,8 @@ export interface components {
              * @example 1h30m
              */
             folding: string;
+            confirmed?: boolean;
+            figure?: components["schemas"]["TrainFigure"];
         };
         TrainingChoices: {
             models?: components["schemas"]["Choice"][];
@@ -2986,11 +3452,15 @@ export interface components {
              */
             wait: string;
             hub?: components["schemas"]["UnitHub"];
+            /** @default false */
+            keep: boolean;
         };
         UnitAsk: {
             epoch: number;
             holds?: string[];
             spent?: components["schemas"]["TimeSpent"];
+            /** Format: int64 */
+            keeps?: number;
         };
         UnitDone: {
             epoch: number;
@@ -3055,6 +3525,23 @@ export interface components {
             at: string;
             usage: components["schemas"]["Usage"];
         };
+        WeekEarnings: {
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            expected: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            low: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            high: number;
+        };
         Why: {
             /**
              * @description Names one job.
@@ -3117,7 +3604,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+        /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
         IdempotencyKey: string;
     };
     requestBodies: never;
@@ -3184,6 +3671,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a computer without souk fetches to lend */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentBundle"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAgentBundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Souk for Linux on x86_64, with its libraries: a .tar.gz */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/gzip": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getLendScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A shell script that installs souk and lends: curl -fsS MARKET/lend | sh -s TOKEN */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -3266,7 +3816,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3294,7 +3844,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3322,7 +3872,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3346,7 +3896,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3418,7 +3968,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3448,7 +3998,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3478,7 +4028,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3530,7 +4080,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3542,7 +4092,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A new token: for myself, or for one of my machines */
+            /** @description A new token: for myself, for one of my machines, or one that can spend so many credits */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3558,7 +4108,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3582,7 +4132,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3604,6 +4154,29 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an account uses of its budgets: one's own, or an operator any */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetUses"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listClasses: {
         parameters: {
             query?: never;
@@ -3613,7 +4186,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The slot classes: what is traded */
+            /** @description The slot classes, those with the most on offer first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3629,7 +4202,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3731,7 +4304,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3782,7 +4355,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3808,7 +4381,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3864,7 +4437,7 @@ export interface operations {
                 limit?: number;
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description A filter: class=c4 and price<=0.5 and reliability>0.9 */
+                /** @description A filter: gpu=A100 and vram>=40 and price<1 */
                 where?: string;
                 /** @description Only my own offers. */
                 mine?: boolean;
@@ -3891,7 +4464,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3942,7 +4515,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3968,7 +4541,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3998,7 +4571,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4028,7 +4601,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4054,7 +4627,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4110,7 +4683,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4186,7 +4759,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4267,7 +4840,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4293,7 +4866,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4319,7 +4892,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4428,7 +5001,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4458,7 +5031,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4488,7 +5061,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4518,7 +5091,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4576,7 +5149,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4596,7 +5169,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Acknowledged"];
+                    "application/json": components["schemas"]["ChallengeVerdict"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -4606,7 +5179,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4618,7 +5191,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Which of these chunks the server lacks */
+            /** @description Which of these chunks are still to be sent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4632,7 +5205,12 @@ export interface operations {
     };
     getBlob: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description It is needed for this lease of the machine: l1. */
+                lease?: string;
+                /** @description It is a result of this job: j1. */
+                job?: string;
+            };
             header?: never;
             path: {
                 name: string;
@@ -4641,7 +5219,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One chunk */
+            /** @description One chunk: of your own, or what the query gives a right to */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4680,6 +5258,31 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    cleanBlobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlobCleaning"];
+            };
+        };
+        responses: {
+            /** @description Operators: remove the files that nobody used for longest and no live job needs, until so many bytes are free. Answers with what was freed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlobCleaning"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getLog: {
         parameters: {
             query?: {
@@ -4710,7 +5313,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4863,7 +5466,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4926,7 +5529,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5009,7 +5612,7 @@ export interface operations {
     getPrices: {
         parameters: {
             query?: {
-                /** @description The slot class; the first by default. */
+                /** @description The slot class; the one with the most on offer by default. */
                 class?: string;
                 /** @description How far back: 7 by default. */
                 days?: number;
@@ -5037,7 +5640,7 @@ export interface operations {
     getBook: {
         parameters: {
             query?: {
-                /** @description The slot class; the first by default. */
+                /** @description The slot class; the one with the most on offer by default. */
                 class?: string;
             };
             header?: never;
@@ -5128,7 +5731,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5208,7 +5811,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5248,6 +5851,115 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Faq"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listCreditRequests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests for credits: one's own last, for an operator everybody's */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditRequests"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    requestCredits: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCreditRequest"];
+            };
+        };
+        responses: {
+            /** @description Ask the operator for credits; replaces one's own open request */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditRequest"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    answerCreditRequest: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreditAnswer"];
+            };
+        };
+        responses: {
+            /** @description Grant what an account asked for, or a part of it, or decline; with a word */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditRequest"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getEarnings: {
+        parameters: {
+            query?: {
+                /** @description Of the machine; without any of these, one slot each. */
+                cores?: number;
+                /** @description Its memory. */
+                memory_mib?: number;
+                /** @description Its GPUs. */
+                gpus?: number;
+                /** @description The memory of each GPU. */
+                gpu_memory_mib?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a machine would earn in a week, by class, from what was wanted and paid of late */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Earnings"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -5299,7 +6011,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5327,7 +6039,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5378,7 +6090,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Any text that is new for every new request. Sending a request again with the same key gives the first answer again and changes nothing twice. */
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {

@@ -1,9 +1,11 @@
-import { Alert, Button, Center, Paper, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Center, Loader, Paper, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { ApiError } from '../api/client';
 import { change, useChange } from '../api/queries';
 import { enter } from '../session';
+
+const Worth = lazy(() => import('../parts/worth').then(({ Worth }) => ({ default: Worth })));
 
 // Logging in and signing up. The answer sets a cookie that scripts cannot read.
 export function SignIn({ ended }: { ended: boolean }) {
@@ -11,6 +13,7 @@ export function SignIn({ ended }: { ended: boolean }) {
   const [mode, setMode] = useState<'in' | 'up'>('in');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
+  const [asked, setAsked] = useState(false);
   const going = useChange(
     async () =>
       mode === 'in'
@@ -52,17 +55,18 @@ export function SignIn({ ended }: { ended: boolean }) {
               required
               value={name}
               onChange={(e) => setName(e.currentTarget.value)}
-              error={refused?.field === 'name' && refused.message}
+              error={refused?.field === 'name' && `${refused.message}: ${refused.hint}`}
             />
             <PasswordInput
               label="Password"
               autoComplete={mode === 'in' ? 'current-password' : 'new-password'}
-              {...(mode === 'up' ? { description: 'At least 10 characters. A sentence is good.' } : {})}
+              {...(mode === 'up' ? { description: 'A long one. A sentence is good.' } : {})}
+              error={refused?.field === 'password' && `${refused.message}: ${refused.hint}`}
               required
               value={password}
               onChange={(e) => setPassword(e.currentTarget.value)}
             />
-            {refused && (
+            {refused && refused.field !== 'password' && refused.field !== 'name' && (
               <Alert color="red" role="alert" title={refused.message}>
                 {refused.hint}
               </Alert>
@@ -72,6 +76,17 @@ export function SignIn({ ended }: { ended: boolean }) {
             </Button>
           </Stack>
         </Paper>
+        {asked ? (
+          <Paper withBorder p="lg">
+            <Suspense fallback={<Loader size="sm" aria-label="loading" />}>
+              <Worth />
+            </Suspense>
+          </Paper>
+        ) : (
+          <Button variant="subtle" size="xs" onClick={() => setAsked(true)}>
+            What would my machine earn here?
+          </Button>
+        )}
       </Stack>
     </Center>
   );

@@ -11,7 +11,7 @@ const kMarks = {
 
 // A program of the operator's has no properties that we know.
 type About = Pick<Schemas['Mechanism'], 'summary'> & Partial<Pick<Schemas['Mechanism'], 'properties'>>;
-const kOwn: Property = { kind: 'plain', text: 'It promises what it promises; every outcome is checked before it counts.' };
+const kOwn: Property = { kind: 'plain', text: 'The program is not trusted: every outcome is checked before it counts.' };
 
 // A mechanism in plain words: what it does, what it promises and what not.
 export function MechanismAbout({ mechanism }: { mechanism: About }) {

@@ -3,7 +3,7 @@ import { mechanism } from '../testing/mechanisms';
 import { described, given, propertiesOf, truthful } from './mechanism-words';
 
 const kDouble = mechanism('k-double', {
-  truthfulness: 'none', efficiency: 'if_truthful', sybil_proofness: 'none',
+  truthfulness: 'none', efficiency: 'if_truthful', sybil_proofness: 'none', own_demand: 'can_raise_price',
 }).properties;
 
 test('promises and limits are told apart', () => {
@@ -13,6 +13,7 @@ test('promises and limits are told apart', () => {
     { kind: 'good', text: 'Lenders get all that borrowers pay, less the fee.' },
     { kind: 'good', text: 'Slots go where they are worth most, if all are truthful and without gangs.' },
     { kind: 'limit', text: 'Trading under several names can pay off.' },
+    { kind: 'limit', text: 'Wanting more slots can raise the price of those you would have had anyway.' },
   ]);
 });
 

@@ -48,6 +48,11 @@ const kSybil: Words<Schemas['SybilProofness']> = {
   within_round: good('Trading under several names gains nothing within a round.'),
 };
 
+const kOwnDemand: Words<Schemas['OwnDemand']> = {
+  can_raise_price: limit('Wanting more slots can raise the price of those you would have had anyway.'),
+  never_raises_price: good('Wanting more slots never raises the price of those you would have had anyway.'),
+};
+
 const kFairness: Words<Schemas['Fairness']> = {
   none: undefined,
   shares: good('Everybody gets an equal share, as far as they want it.'),
@@ -69,6 +74,7 @@ export function propertiesOf(p: Properties): Property[] {
     kBalance[p.budget_balance],
     kEfficiency[p.efficiency],
     kSybil[p.sybil_proofness],
+    kOwnDemand[p.own_demand],
     kFairness[p.fairness],
     kMeasurements[p.measurements],
     p.sets_prices ? undefined : plain('Prices do not decide who gets slots.'),

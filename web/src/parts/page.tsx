@@ -1,5 +1,4 @@
 import { Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { ErrorBox } from './error-box';
 
@@ -37,7 +36,7 @@ export function Loaded<T>({
   height = 120,
   children,
 }: {
-  query: Pick<UseQueryResult<T, unknown>, 'data' | 'error' | 'refetch'>;
+  query: { data?: T | undefined; error: unknown; refetch: () => unknown };
   height?: number;
   children: (data: T) => ReactNode;
 }) {

@@ -15,7 +15,7 @@ const kColors: Record<State, string> = {
   running: 'teal', open: 'teal', succeeded: 'green', done: 'green',
   queued: 'blue', granted: 'blue', preparing: 'blue', full: 'blue', waiting: 'blue',
   paused: 'yellow', draining: 'yellow', closed: 'gray', offline: 'gray', 'no offer': 'gray',
-  cancelled: 'gray', expired: 'orange', failed: 'red', doubted: 'red', frozen: 'red',
+  cancelled: 'gray', interrupted: 'yellow', expired: 'orange', failed: 'red', doubted: 'red', frozen: 'red',
 };
 
 export function StateBadge({ state }: { state: State }) {

@@ -20,6 +20,7 @@ export const mechanism = (
     sets_prices: true,
     gangs: true,
     live: true,
+    own_demand: 'never_raises_price',
     ...properties,
   },
   parameters,

@@ -16,7 +16,7 @@ from .errors import Error
 if TYPE_CHECKING:
     from ._serve import serve
     from ._worker import worker
-    from .data import accuracy, load_shard, load_text
+    from .data import accuracy, load_shard, load_text, mae, rmse
     from .trainer import (
         Config,
         Description,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Account", "Client", "Config", "Description", "Error", "Evaluated", "Exam", "Job", "LogText",
     "Parameters", "Prices", "TensorSpec", "Trained", "Trainer", "Unit", "__version__", "accuracy",
-    "load_shard", "load_text", "serve", "worker",
+    "load_shard", "load_text", "mae", "rmse", "serve", "worker",
 ]  # fmt: skip
 
 # Imported when first used: the client works where there is no NumPy.
@@ -42,6 +42,8 @@ _LAZY = {
     "accuracy": "data",
     "load_shard": "data",
     "load_text": "data",
+    "mae": "data",
+    "rmse": "data",
     **dict.fromkeys(
         ("Config", "Description", "Evaluated", "Exam", "Parameters", "TensorSpec", "Trained",
          "Trainer", "Unit"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .data import ShardCache
+from .data import Means, ShardCache
 from .errors import invalid
 from .trainer import (
     Config,
@@ -43,6 +43,7 @@ class KerasTrainer:
         self._names: list[str | None] = []  # None: a weight that does not travel.
         self._first: list[Any] = []
         self._first_optimizer: list[Any] = []
+        self._kept: dict[str, list[Any]] = {}  # Variables of the optimiser by unit.keep.
 
     def setup(self, config: Config) -> Description:
         del config  # The model was made of it, and compiled.
@@ -79,7 +80,8 @@ class KerasTrainer:
         self._load(base)
         _seed(unit.noise_seed)
         self._reset_generators(unit.noise_seed)
-        self._reset_optimizer(unit.lr)
+        # Taken out: a unit that fails leaves nothing behind.
+        self._set_optimizer(self._kept.pop(unit.keep, self._first_optimizer), unit.lr)
         steps, total = 0, 0.0
         for indices in unit.batches(len(x)):
             if stopped():
@@ -89,6 +91,8 @@ class KerasTrainer:
                 raise invalid(f"the loss is not finite at step {steps}", "a smaller lr may help")
             total += logs["loss"] * len(indices)
             steps += 1
+        if unit.keep:
+            self._kept[unit.keep] = [_array(v) for v in _variables(self._model.optimizer)]
         samples = steps * unit.batch
         new = self._named(self._model.get_weights())
         return Trained(new, steps, samples, total / max(samples, 1))
@@ -96,18 +100,14 @@ class KerasTrainer:
     def evaluate(self, base: Parameters, exam: Exam, stopped: Stopped) -> Evaluated:
         x, y = self._shard(exam.shard)
         self._load(base)
-        samples, sums = 0, dict[str, float]()
+        means = Means()
         for chosen in exam.slices(len(x)):
             if stopped():
                 break
             n = chosen.stop - chosen.start
-            for name, value in self._on_batch(
-                self._model.test_on_batch, x[chosen], y[chosen]
-            ).items():
-                sums[name] = sums.get(name, 0.0) + value * n
-            samples += n
-        means = {name: value / max(samples, 1) for name, value in sums.items()}
-        return Evaluated(samples, means.pop("loss", 0.0), means)
+            means.add(n, self._on_batch(self._model.test_on_batch, x[chosen], y[chosen]))
+        metrics = means.all()
+        return Evaluated(means.samples, metrics.pop("loss", 0.0), metrics)
 
     def _on_batch(self, method: Callable[..., Any], x: Any, y: Any) -> dict[str, float]:
         if hasattr(self._model, "reset_metrics"):  # Keras 3 adds up over batches otherwise.
@@ -128,10 +128,10 @@ class KerasTrainer:
             if getattr(variable, "path", "").endswith("/seed_generator_state"):
                 variable.assign(np.array([(seed + i) % (1 << 32), 0], np.uint32))
 
-    def _reset_optimizer(self, lr: float) -> None:
+    def _set_optimizer(self, values: list[Any], lr: float) -> None:
         optimizer: Any = getattr(self._model, "optimizer", None)
-        for variable, first in zip(_variables(optimizer), self._first_optimizer, strict=True):
-            variable.assign(first)
+        for variable, value in zip(_variables(optimizer), values, strict=True):
+            variable.assign(value)
         if optimizer is not None:
             optimizer.learning_rate = lr
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .data import ShardCache
+from .data import Means, ShardCache
 from .errors import invalid
 from .trainer import (
     Config,
@@ -42,6 +42,7 @@ class NumpyTrainer:
         self._evaluate = evaluate or (lambda p, x, y: (gradient(p, x, y)[0], {}))
         self._shards = ShardCache(load)
         self._config: Config = {}
+        self._kept: dict[str, dict[str, NDArray[np.float32]]] = {}  # Velocities by unit.keep.
 
     def setup(self, config: Config) -> Description:
         self._config = config
@@ -62,7 +63,10 @@ class NumpyTrainer:
     def train(self, base: Parameters, unit: Unit, stopped: Stopped) -> Trained:
         x, y = self._shard(unit.shard)
         now = {name: np.array(value) for name, value in base.items()}
-        velocity = {name: np.zeros_like(value) for name, value in now.items()}
+        # Taken out: a unit that fails leaves nothing behind.
+        velocity = self._kept.pop(unit.keep, None) or {
+            name: np.zeros_like(value) for name, value in now.items()
+        }
         momentum = np.float32(self._config.get("momentum", 0))
         decay = np.float32(self._config.get("weight_decay", 0))
         lr = np.float32(unit.lr)
@@ -85,24 +89,23 @@ class NumpyTrainer:
                 now[name] = value - lr * velocity[name]
             total += float(loss) * len(indices)
             steps += 1
+        if unit.keep:
+            self._kept[unit.keep] = velocity
         samples = steps * unit.batch
         return Trained(now, steps, samples, total / max(samples, 1))
 
     def evaluate(self, base: Parameters, exam: Exam, stopped: Stopped) -> Evaluated:
         x, y = self._shard(exam.shard)
         parameters = dict(base)
-        samples, total, sums = 0, 0.0, dict[str, float]()
+        total, means = 0.0, Means()
         for chosen in exam.slices(len(x)):
             if stopped():
                 break
             n = chosen.stop - chosen.start
             loss, metrics = self._evaluate(parameters, x[chosen], y[chosen])
-            samples += n
             total += float(loss) * n
-            for name, value in metrics.items():
-                sums[name] = sums.get(name, 0.0) + float(value) * n
-        seen = max(samples, 1)
-        return Evaluated(samples, total / seen, {name: s / seen for name, s in sums.items()})
+            means.add(n, {name: float(value) for name, value in metrics.items()})
+        return Evaluated(means.samples, total / max(means.samples, 1), means.all())
 
     def _shard(self, path: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         x, y = map(np.asarray, self._shards.get(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import time
 import traceback
@@ -20,6 +21,9 @@ from .trainer import Exam, Parameters, Stopped, TensorSpec, Trainer, Unit
 
 PROTOCOL = 1
 _ERROR_LIMIT = 2_000  # Characters of an answer; the whole goes to the log.
+_METRIC_NAME = re.compile(r"[A-Za-z0-9_.@/-]{1,64}")
+_MOST_METRICS = 16
+_MOST_METRIC = 1e100
 
 Answer = dict[str, Any]
 
@@ -121,6 +125,7 @@ class Session:
             batch=_integer(request, "batch", least=1),
             lr=_number(request if "lr" in request else self._config, "lr"),
             seed=_integer(request, "seed"),
+            keep=_text(request, "keep"),
         )
         base = self._base(request)
         began = time.perf_counter()
@@ -145,10 +150,10 @@ class Session:
     def _evaluate(self, request: Mapping[str, Any], stopped: Stopped) -> Answer:
         exam = Exam(self._file(request, "shard"), _integer(request, "batch", default=256, least=1))
         done = self._trainer.evaluate(self._base(request), exam, stopped)
-        for name, value in {"loss": done.loss, **done.metrics}.items():
-            if not math.isfinite(value):
-                raise invalid(f"{name} is not finite")
-        return {"samples": done.samples, "loss": done.loss, "metrics": dict(done.metrics)}
+        metrics = _metrics(done.metrics)
+        if not math.isfinite(done.loss):
+            raise invalid("loss is not finite")
+        return {"samples": done.samples, "loss": done.loss, "metrics": metrics}
 
     def _file(self, request: Mapping[str, Any], field: str) -> Path:
         name = request.get(field)
@@ -180,6 +185,28 @@ class Session:
         return out
 
 
+def _metrics(given: Mapping[str, Any]) -> dict[str, float]:
+    """What the market takes (src/train/metrics.h): said here, where the script's log shows it."""
+    out: dict[str, float] = {}
+    for name, value in given.items():
+        if not isinstance(name, str) or not _METRIC_NAME.fullmatch(name):
+            raise invalid(
+                f"a metric is named {name!r}", "use 1 to 64 letters, digits or _.@/-", "metrics"
+            )
+        out[name] = float(value)
+        if not math.isfinite(out[name]):
+            raise invalid(f"{name} is not finite")
+        if name == "accuracy" and not 0 <= out[name] <= 1:
+            raise invalid(f"accuracy is {out[name]}", "it is a share of the samples: 0 to 1")
+        if name == "perplexity" and out[name] <= 0:
+            raise invalid(f"perplexity is {out[name]}", "it is exp(loss), and so above 0")
+        if abs(out[name]) > _MOST_METRIC:
+            raise invalid(f"{name} is {out[name]}", f"the most is {_MOST_METRIC}")
+    if len(out) > _MOST_METRICS:
+        raise invalid(f"evaluate gives {len(out)} metrics", f"{_MOST_METRICS} at most")
+    return out
+
+
 def _is_finite(value: Any) -> bool:
     # A square that is finite is the quick way to know; one that is not may have overflowed.
     flat = value.reshape(-1)
@@ -197,6 +224,13 @@ def _integer(
     value = request.get(field, default)
     if type(value) is not int or not least <= value < 1 << 64:
         raise invalid(f"needs an integer from {least} on, not {value!r}", field=field)
+    return value
+
+
+def _text(request: Mapping[str, Any], field: str) -> str:
+    value = request.get(field, "")
+    if type(value) is not str:
+        raise invalid(f"needs a text, not {value!r}", field=field)
     return value
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .data import ShardCache
+from .data import Means, ShardCache
 from .errors import Error, invalid
 from .permutation import Indices
 from .trainer import (
@@ -56,6 +56,7 @@ class TorchTrainer:
         self._shards = ShardCache(lambda path: _Samples(load(path), path, self._device))
         self._config: Config = {}
         self._host: Any = None  # All parameters, on their way to the device or back.
+        self._kept: dict[str, Any] = {}  # States of optimisers by the name of unit.keep.
         self._buffers: dict[str, Any] = {}  # As they were when the module was made.
 
     def setup(self, config: Config) -> Description:
@@ -97,6 +98,9 @@ class TorchTrainer:
         _seed(unit.noise_seed)
         self._model.train()
         optimizer = self._new_optimizer(unit.lr)
+        # Taken out: a unit that fails leaves nothing behind.
+        if (state := self._kept.pop(unit.keep, None)) is not None:
+            _go_on(optimizer, state)
         losses = _Losses()
         for indices in unit.batches(len(samples)):
             if stopped():
@@ -108,6 +112,8 @@ class TorchTrainer:
             optimizer.step()
             losses.add(loss.detach(), len(indices))
         mean = losses.mean()
+        if unit.keep:
+            self._kept[unit.keep] = optimizer.state_dict()["state"]
         return Trained(self._to_arrays(self._model), losses.steps, losses.samples, mean)
 
     def evaluate(self, base: Parameters, exam: Exam, stopped: Stopped) -> Evaluated:
@@ -115,7 +121,7 @@ class TorchTrainer:
         self._load(base)
         self._model.eval()
         losses = _Losses()
-        sums: dict[str, Any] = dict.fromkeys(self._metrics, 0.0)
+        means = Means()
         with torch.no_grad():
             for chosen in exam.slices(len(samples)):
                 if stopped():
@@ -124,11 +130,8 @@ class TorchTrainer:
                 x, y = samples.batch(np.arange(chosen.start, chosen.stop))
                 output = self._model(x)
                 losses.add(self._loss(output, y), n)
-                for name, metric in self._metrics.items():
-                    sums[name] += metric(output, y) * n
-        mean = losses.mean()
-        metrics = {name: float(value) / max(losses.samples, 1) for name, value in sums.items()}
-        return Evaluated(losses.samples, mean, metrics)
+                means.add(n, {name: metric(output, y) for name, metric in self._metrics.items()})
+        return Evaluated(losses.samples, losses.mean(), means.all())
 
     def _load(self, base: Parameters) -> None:
         # Asked anew each time: a forward pass may put another tensor into a buffer's place.
@@ -172,6 +175,12 @@ class TorchTrainer:
             momentum=float(self._config.get("momentum", 0)),
             weight_decay=float(self._config.get("weight_decay", 0)),
         )
+
+
+def _go_on(optimizer: Any, state: Mapping[Any, Any]) -> None:
+    """With the moments of an earlier one, but its own rate and settings."""
+    own = optimizer.state_dict()
+    optimizer.load_state_dict({"state": state, "param_groups": own["param_groups"]})
 
 
 class _Losses:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -54,6 +54,62 @@ def accuracy(output: Any, y: Any) -> Any:
     """The share of samples whose largest output is the label's. For arrays and tensors alike."""
     hits = output.argmax(-1) == y
     return hits.sum() / math.prod(hits.shape)
+
+
+def rmse(output: Any, y: Any) -> Any:
+    """The root of the mean square of what an estimate is off by. For arrays and tensors alike."""
+    return ((output.reshape(y.shape) - y) ** 2).mean() ** 0.5
+
+
+def mae(output: Any, y: Any) -> Any:
+    """The mean of what an estimate is off by. For arrays and tensors alike."""
+    return abs(output.reshape(y.shape) - y).mean()
+
+
+class Means:
+    """Metrics of batches, as if they had been measured on all samples at once.
+
+    Those are means by samples, but of the squares for `rmse` and of the logarithms for `perplexity`:
+    the same as the market does with shards. A value may be a tensor, which is not waited for.
+    """
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self._sums: dict[str, Any] = {}
+
+    def add(self, samples: int, values: Mapping[str, Any]) -> None:
+        """One more batch, with its metrics."""
+        self.samples += samples
+        for name, value in values.items():
+            inner, _outer = _TRANSFORMS.get(name, _PLAIN)
+            self._sums[name] = self._sums.get(name, 0.0) + inner(value) * samples
+
+    def all(self) -> dict[str, float]:
+        """The metrics of all batches together."""
+        out = {}
+        for name, total in self._sums.items():
+            _inner, outer = _TRANSFORMS.get(name, _PLAIN)
+            out[name] = outer(float(total) / max(self.samples, 1))
+        return out
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _log(value: Any) -> Any:
+    if hasattr(value, "log"):
+        return value.log()
+    if value <= 0:
+        raise invalid(f"perplexity is {value}", "it is exp(loss), and so above 0", "metrics")
+    return math.log(value)
+
+
+_PLAIN = (_same, _same)
+_TRANSFORMS: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
+    "rmse": (lambda value: value * value, math.sqrt),
+    "perplexity": (_log, math.exp),
+}
 
 
 class ShardCache(Generic[T]):

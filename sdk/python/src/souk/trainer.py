@@ -55,6 +55,8 @@ class Unit:
     batch: int
     lr: float
     seed: int
+    keep: str = ""
+    """Under what name the optimiser's state is kept for the next unit; empty: it is not."""
 
     def batches(self, samples: int) -> Iterator[Indices]:
         """For each step the samples it uses. Units of an epoch cover a shard without overlap."""
@@ -104,7 +106,7 @@ class Trainer(Protocol):
     """Anything that can be asked these, one at a time and from one thread.
 
     `base` lives until the method returns. `train` is a pure function of its arguments: no momentum,
-    counter or generator may outlive it.
+    counter or generator may outlive it, but for what is kept under the name `unit.keep`.
     """
 
     def setup(self, config: Config) -> Description:

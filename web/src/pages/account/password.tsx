@@ -12,7 +12,7 @@ export function Password({ name }: { name: string }) {
     () => change('post', '/v1/me/password', { body: { old_password: old, password: next } }),
     {
       quiet: true,
-      said: 'Your password is changed. All your other sessions have ended; machines go on.',
+      said: 'Your password is changed. Your other sessions have ended. Your machines keep lending.',
       done: () => [setOld, setNext, setAgain].forEach((set) => set('')),
     },
   );
@@ -29,7 +29,7 @@ export function Password({ name }: { name: string }) {
           {/* For password managers: whose password it is. */}
           <input type="text" autoComplete="username" value={name} readOnly hidden />
           <PasswordInput
-            label="Present password"
+            label="Current password"
             autoComplete="current-password"
             required
             value={old}
@@ -37,7 +37,8 @@ export function Password({ name }: { name: string }) {
           />
           <PasswordInput
             label="New password"
-            description="At least 10 characters. A sentence is good."
+            description="A long one. A sentence is good."
+            error={refused?.field === 'password' && `${refused.message}: ${refused.hint}`}
             autoComplete="new-password"
             required
             value={next}
@@ -48,10 +49,10 @@ export function Password({ name }: { name: string }) {
             autoComplete="new-password"
             required
             value={again}
-            error={differs && 'This is not the same.'}
+            error={differs && 'The two passwords differ.'}
             onChange={(e) => setAgain(e.currentTarget.value)}
           />
-          {refused && (
+          {refused && refused.field !== 'password' && (
             <Alert color="red" role="alert" title={refused.message}>
               {refused.hint}
             </Alert>

@@ -6,17 +6,17 @@ import { Panel } from '../../parts/panel';
 const kCards = [
   {
     title: 'How do I lend?', to: '/machines?lend=1', here: 'Lend a machine',
-    text: 'Name the machine here and paste one line on it; then choose part, price and windows. By hand:',
+    text: 'Name the machine here and paste one line on it. Then choose how much to lend, the price and the hours. On the command line:',
     lines: ['souk doctor', 'souk login NAME', 'souk lend --cores 4 --memory 8G --price 0.4'],
   },
   {
     title: 'How do I train?', to: '/jobs/new', here: 'Train a model',
-    text: 'Describe the job, look at the plan with its time and cost, and confirm. By hand:',
+    text: 'Describe the job, read the plan with its time and cost, and submit. On the command line:',
     lines: ['souk plan job.yaml', 'souk run job.yaml', 'souk results JOB -o model'],
   },
   {
     title: 'How do I study?', to: '/lab', here: 'Open the lab',
-    text: 'Compare pricing rules on a scenario or on this market’s history. By hand:',
+    text: 'Compare pricing mechanisms on a scenario or on this market’s history. On the command line:',
     lines: [
       'souk clear --mechanism mcafee --book book.json --explain',
       'souk lab run scenario.yaml -o out',

@@ -28,7 +28,7 @@ export function Faq() {
             words.every((w) => `${f.question} ${f.answer}`.toLowerCase().includes(w)),
           );
           return found.length === 0 ? (
-            <Empty title="No question has these words">Ask it below: the operator reads what you write.</Empty>
+            <Empty title="No question contains these words">Ask it below: the operator reads what you write.</Empty>
           ) : (
             <Accordion multiple order={3} chevronPosition="left">
               {found.map((f) => (

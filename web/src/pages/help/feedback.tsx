@@ -28,7 +28,7 @@ function Form() {
       <Stack>
         <div>
           <Text size="sm" fw={500} id={label} mb={4}>
-            What is it
+            Kind of message
           </Text>
           <SegmentedControl
             aria-labelledby={label}
@@ -75,7 +75,7 @@ function Past() {
                 <Remark remark={f} />
               </div>
             ))}
-            <More pages={all} label="Look further back" />
+            <More pages={all} label="Show older ones" />
           </Stack>
         );
       }}

@@ -14,6 +14,7 @@ export const guides = [
   { name: 'lab', title: 'The lab' },
   { name: 'scheduling', title: 'Scheduling many jobs' },
   { name: 'operating', title: 'Operating a market' },
+  { name: 'agents', title: 'For programs and AI agents' },
   { name: 'worker-protocol', title: 'Writing a trainer' },
 ];
 

@@ -7,7 +7,7 @@ import { GuideList } from './guide-list';
 
 export default function Help() {
   return (
-    <Page title="Help" about="How things are done here, and whom to ask.">
+    <Page title="Help" about="Guides, frequent questions, and a way to reach the operator.">
       <Cards />
       <GuideList />
       <Faq />

@@ -28,7 +28,16 @@ function Bars({ lines, span }: { lines: Line[]; span: Span }) {
       <Text size="sm" mb="xs">
         Earned {credits(flow.earnedInAll)}, spent {credits(flow.spentInAll)} in the {kWords[span]}.
       </Text>
-      <Chart label={`earned and spent, ${kWords[span]}`} height={180} time from0 x={flow.x} series={series} format={credits} />
+      <Chart
+        label={`earned and spent, ${kWords[span]}`}
+        height={180}
+        time
+        from0
+        x={flow.x}
+        window={[flow.x[0] ?? 0, flow.until]}
+        series={series}
+        format={credits}
+      />
     </>
   );
 }
@@ -63,7 +72,7 @@ export function FlowChart() {
           ) : (
             <Center mih={246}>
               <Empty title="Nothing earned or spent yet">
-                Lending earns credits, jobs spend them; both show here, by hour and by day.
+                Lending earns credits and jobs spend them. Both are shown here by hour and by day.
               </Empty>
             </Center>
           )

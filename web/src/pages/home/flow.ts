@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/client';
 
 export type Line = Schemas['StatementLine'];
 export type Span = 'day' | 'week' | 'month';
-export type Flow = { x: number[]; earned: number[]; spent: number[]; earnedInAll: number; spentInAll: number };
+export type Flow = { x: number[]; until: number; earned: number[]; spent: number[]; earnedInAll: number; spentInAll: number };
 
 const kBuckets: Record<Span, { count: number; unit: 'hour' | 'day' }> = {
   day: { count: 24, unit: 'hour' },
@@ -29,12 +29,21 @@ function starts(span: Span, now: Date): number[] {
   });
 }
 
+// Of the last hour or day.
+function endOf(start: number, span: Span): number {
+  if (kBuckets[span].unit === 'hour') return start + 3_600_000;
+  const at = new Date(start);
+  at.setDate(at.getDate() + 1);
+  return at.getTime();
+}
+
 export const isFlow = ({ kind }: Line): boolean => kind === 'earn' || kind === 'spend';
 
 export function flowOf(lines: Line[], span: Span, now: Date): Flow {
   const begin = starts(span, now);
   const out: Flow = {
     x: begin.map((t) => t / 1000),
+    until: endOf(begin.at(-1) ?? 0, span) / 1000,
     earned: begin.map(() => 0),
     spent: begin.map(() => 0),
     earnedInAll: 0,

@@ -4,6 +4,7 @@ import { useGet } from '../../api/queries';
 import { Loaded, Page } from '../../parts/page';
 import { useMe } from '../../session';
 import { Balance } from './balance';
+import { FirstSteps } from './first-steps';
 import { FlowChart } from './flow-chart';
 import { MyJobs, MyMachines } from './mine';
 import { NextSteps } from './next-steps';
@@ -30,6 +31,7 @@ export default function Home() {
         </Alert>
       )}
       <Balance rates={ratesOf(leases.data?.items ?? [], me.name)} jobs={live} />
+      <FirstSteps machines={machines.data?.items} jobs={newest.data?.items} />
       <NextSteps />
       <FlowChart />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">

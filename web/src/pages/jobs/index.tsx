@@ -1,17 +1,19 @@
-import { Button, Chip, Group, Switch } from '@mantine/core';
+import { Button, Chip, Group, Switch, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { usePages } from '../../api/queries';
+import { count } from '../../format';
 import { Empty } from '../../parts/empty';
 import { Loaded, Page } from '../../parts/page';
 import { Search } from '../../parts/search';
 import { useMe } from '../../session';
 import { countStates, type Job, kStates, matching } from './list';
-import { JobsTable } from './table';
+import { kMostRuns } from './compare/settings';
+import { JobsTable, type Picking } from './table';
 
 const kPage = 500;
-const kMostPages = 20; // Ten thousand jobs; older ones are found on the command line.
+const kMostPages = 20; // Ten thousand jobs; older ones are found with the command line.
 
 function NewJob() {
   return (
@@ -31,8 +33,46 @@ function useAllJobs(everybody: boolean) {
   return query;
 }
 
+// Which runs are ticked, while the address says ?compare=yes.
+function usePicking(): Picking | undefined {
+  const [picked, setPicked] = useState<Set<string>>(new Set());
+  if (new URLSearchParams(useSearch()).get('compare') !== 'yes') return undefined;
+  return {
+    picked,
+    full: picked.size >= kMostRuns,
+    toggle: (id) =>
+      setPicked((now) => {
+        const next = new Set(now);
+        if (!next.delete(id) && next.size < kMostRuns) next.add(id);
+        return next;
+      }),
+  };
+}
+
+function CompareBar({ picked }: { picked: Set<string> }) {
+  const [, go] = useLocation();
+  return (
+    <Group gap="sm">
+      <Text size="sm" role="status">
+        {`Tick two to ${kMostRuns} runs to compare. ${count(picked.size, 'run')} chosen.`}
+      </Text>
+      <Button
+        size="xs"
+        disabled={picked.size < 2}
+        onClick={() => go(`/jobs/compare?jobs=${[...picked].join(',')}`)}
+      >
+        Compare
+      </Button>
+      <Button size="xs" variant="default" onClick={() => go('/jobs')}>
+        Cancel
+      </Button>
+    </Group>
+  );
+}
+
 function Found({ jobs, everybody }: { jobs: Job[]; everybody: boolean }) {
   const [, go] = useLocation();
+  const picking = usePicking();
   const state = new URLSearchParams(useSearch()).get('state') ?? 'all';
   const [search, setSearch] = useState('');
   const wanted = useDeferredValue(search);
@@ -68,7 +108,11 @@ function Found({ jobs, everybody }: { jobs: Job[]; everybody: boolean }) {
         />
         <Chip.Group
           value={state}
-          onChange={(value) => go(value === 'all' ? '/jobs' : `/jobs?state=${value}`, { replace: true })}
+          onChange={(value) => {
+            const ask = new URLSearchParams(value === 'all' ? {} : { state: String(value) });
+            if (picking) ask.set('compare', 'yes');
+            go(ask.size > 0 ? `/jobs?${ask}` : '/jobs', { replace: true });
+          }}
         >
           <Group gap={6} role="radiogroup" aria-label="State">
             <Chip value="all" size="xs">{`all ${named.length.toLocaleString('en')}`}</Chip>
@@ -80,8 +124,9 @@ function Found({ jobs, everybody }: { jobs: Job[]; everybody: boolean }) {
           </Group>
         </Chip.Group>
       </Group>
+      {picking && <CompareBar picked={picking.picked} />}
       {shown.length > 0 ? (
-        <JobsTable jobs={shown} owners={everybody} />
+        <JobsTable jobs={shown} owners={everybody} picking={picking} />
       ) : (
         <Empty title="No job matches">Try other words, or another state.</Empty>
       )}
@@ -96,7 +141,7 @@ export default function Jobs() {
   return (
     <Page
       title="Jobs"
-      about="What you run on other people's machines."
+      about="Your trainings and programs on other people's machines."
       actions={
         <>
           {me.operator && (
@@ -106,6 +151,12 @@ export default function Jobs() {
               onChange={(e) => setEverybody(e.currentTarget.checked)}
             />
           )}
+          <Button component={Link} href="/jobs/forecasts" variant="default">
+            Forecast against actual
+          </Button>
+          <Button component={Link} href="/jobs?compare=yes" variant="default">
+            Compare runs
+          </Button>
           <NewJob />
         </>
       }

@@ -68,7 +68,7 @@ test('from a sample to a submitted job, with the plan before it', async () => {
   );
   // Without a choice it says what is missing.
   await user.click(screen.getByRole('button', { name: 'Next' }));
-  expect(screen.getByText('Pick something to run first.')).toBeTruthy();
+  expect(screen.getByText('First choose what to run.')).toBeTruthy();
 
   await user.click(await screen.findByRole('radio', { name: 'Handwritten digits' }));
   const file = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Job file (YAML)' });
@@ -87,6 +87,11 @@ test('from a sample to a submitted job, with the plan before it', async () => {
   expect(screen.getByText(/Recommended: the fastest within the budget/)).toBeTruthy();
   expect(changes[0]).toMatchObject({ url: '/v1/jobs/prepare', body: { yaml: file.value } });
 
+  // What is picked is what the file says, and back again.
+  await user.click(within(table).getByRole('radio', { name: '1 worker' }));
+  expect(file.value).toContain('workers: 1\n');
+  await user.click(within(table).getByRole('radio', { name: '2 workers' }));
+  expect(file.value).toContain('workers: 1..4\n');
   await user.click(within(table).getByRole('radio', { name: '1 worker' }));
   await user.click(screen.getByRole('button', { name: 'Submit' }));
   await waitFor(() => expect(window.location.pathname).toBe('/jobs/j7'));
@@ -108,6 +113,7 @@ test('a copy keeps the data of the first job and changes what the form says', as
     epochs: 12,
     batch: 32,
     lr: 0.02,
+    local_batch: 8,
     local_steps: 0,
     validations: 1,
     seed: 1,
@@ -137,4 +143,49 @@ test('a copy keeps the data of the first job and changes what the form says', as
     budget: 10,
     batch: { train: { epochs: 3, shards: train.shards } },
   });
+});
+
+// The page of a new job, with that way to say it chosen.
+async function begin(kind: string) {
+  const user = userEvent.setup();
+  window.history.replaceState(null, '', '/jobs/new');
+  showWith(
+    <LoggedIn>
+      <NewJobPage />
+    </LoggedIn>,
+    answers,
+  );
+  await user.click(await screen.findByRole('radio', { name: kind }));
+  return user;
+}
+
+test('a target is percent in the form and a share in the file, and says what is wrong as it is typed', async () => {
+  const user = await begin('Model and data');
+  const file = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Job file (YAML)' });
+  const target = screen.getByRole<HTMLInputElement>('textbox', { name: 'Target accuracy' });
+  await user.type(target, '99.9');
+  expect(file.value).toContain('target: {accuracy: 0.999}');
+  await user.tab();
+  expect(target.value).toBe('99.9%');
+  await user.clear(target);
+  await user.type(target, '120');
+  expect(screen.getByText('more than 0% and at most 100%')).toBeTruthy();
+  await user.tab();
+  expect(target.value).toBe('120%'); // Nothing is moved into the range behind one's back.
+  await user.clear(target);
+  const rate = screen.getByRole<HTMLInputElement>('textbox', { name: 'Learning rate', hidden: true });
+  await user.type(rate, '0.05');
+  expect(rate.value).toBe('0.05');
+  expect(file.value).toContain('lr: 0.05');
+  expect(screen.queryByText('choose a model')).toBeNull();
+});
+
+test('a value that only the file can say is shown at its field', async () => {
+  const user = await begin('Job file');
+  const file = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Job file (YAML)' });
+  await user.click(file);
+  await user.paste('run: echo hi\nworkers: many\n');
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+  const most = screen.getByRole<HTMLInputElement>('textbox', { name: 'At most' });
+  expect(most.placeholder).toBe('in the file: many');
 });

@@ -1,26 +1,33 @@
-import { Button, Grid, Group, Stepper, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { Alert, Button, Grid, Group, Stepper, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { change, useChange, useGet } from '../../api/queries';
+import { GetCredits } from '../../parts/get-credits';
 import { Loaded, Page } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import type { Schemas } from '../../api/client';
 import { useMe } from '../../session';
+import type { Draft } from './file/draft';
 import { draftOfJob, unsaid } from './file/of-job';
-import { choiceOf, type NewJob, withChoice } from './new/candidates';
+import type { NewJob } from './new/candidates';
 import { beginClone, cloneOf } from './new/clone';
+import { demandOf } from './new/demand';
 import type { Form } from './new/fields';
 import { Needs } from './new/needs';
-import { chosenIn, PlanStep } from './new/plan';
+import { PlanStep } from './new/plan';
 import { Price } from './new/price';
 import {
   dearestClass,
   likelyBudget,
+  likelyLimit,
+  mostWorkers,
   needsProblems,
   priceProblems,
   type Problems,
+  shownProblems,
   whatProblems,
 } from './new/terms';
+import { useChoice } from './new/use-choice';
 import { needsFiles, useDraft } from './new/use-draft';
 import { usePlan } from './new/use-plan';
 import { useUpload } from './new/use-upload';
@@ -30,23 +37,26 @@ import styles from './new-job.module.css';
 
 const kLast = 3;
 
-function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot: string }) {
+type StepsProps = { original?: Schemas['Job'] | undefined; slot: string; demand?: Partial<Draft> };
+
+function Steps({ original, slot, demand }: StepsProps) {
   const me = useMe();
   // As it was when the page was opened: what happens to it meanwhile is no reason to begin again.
   const [clone] = useState(original);
   const [cloned] = useState(() => clone && beginClone(clone, draftOfJob(clone), Date.now(), slot));
   const [, go] = useLocation();
-  const { state, act, yaml } = useDraft(cloned?.draft);
+  const { state, act, yaml } = useDraft(cloned?.draft, demand);
   const upload = useUpload();
   const [active, setActive] = useState(0);
-  // Nobody is told what is missing before they want to go on.
+  // What is missing is said when somebody wants to go on.
   const [tried, setTried] = useState(false);
   const classes = useGet('/v1/classes', {}).data?.items ?? [];
   const available = me.available + me.bonus;
   const { draft } = state;
   const { digest } = upload.sending;
   const isClone = state.source === 'clone' && clone !== undefined;
-  const plan = usePlan(`${yaml}\n${digest ?? ''}`, async () => {
+  const inputs = (text: string) => `${text}\n${digest ?? ''}`;
+  const plan = usePlan(inputs(yaml), async () => {
     if (isClone) {
       const budget = likelyBudget(draft, dearestClass(draft, classes), available);
       return { job: cloneOf(clone, draft, budget, Date.now()), notes: [] };
@@ -56,10 +66,10 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
     });
     return { job: made.job, notes: made.notes ?? [] };
   });
-  const [picked, setPicked] = useState<number>();
-  useEffect(() => setPicked(choiceOf(plan.planned)), [plan.planned]);
-  const job =
-    plan.fresh && plan.planned ? withChoice(plan.planned.job, chosenIn(plan.planned, picked)) : undefined;
+  const choice = useChoice(plan, state, act, inputs);
+  const { job } = choice;
+  // Without credits a budget is left at nothing: then an hour of all workers.
+  const need = job ? job.budget || likelyLimit(draft, dearestClass(draft, classes)) * mostWorkers(draft) : 0;
   const submit = useChange((body: NewJob) => change('post', '/v1/jobs', { body }), {
     said: 'Submitted.',
     done: (job) => go(`/jobs/${job.id}`),
@@ -73,24 +83,24 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
       [
         isClone || nothing || state.source === 'file' ? {} : whatProblems(draft),
         needsProblems(draft, classes),
-        priceProblems(draft, available, Date.now()),
+        priceProblems(draft, Date.now()),
       ];
   const sending = !isClone && needsFiles(draft) && upload.sending.busy;
   const blocked = nothing || problems.slice(0, active + 1).some((p) => Object.keys(p).length > 0);
   const form: Form = {
     draft,
     edit: (change) => act({ do: 'edit', change }),
-    problems: tried || active > 0 ? (problems[active] ?? {}) : {},
+    problems: shownProblems(problems[active] ?? {}, tried),
   };
-  const show = (step: number) => {
-    const stop = step > active && (blocked || (step === kLast && sending));
+  const show = (to: number) => {
+    const stop = to > active && (blocked || (to === kLast && sending));
     setTried(stop);
     if (stop) return;
-    setActive(step);
-    if (step === kLast && !plan.fresh) plan.make();
+    setActive(to);
+    if (to === kLast && !plan.fresh) plan.make();
   };
   const why = nothing
-    ? 'Pick something to run first.'
+    ? 'First choose what to run.'
     : blocked
       ? Object.values(problems[active] ?? {})[0]
       : sending && 'The folder is still being uploaded.';
@@ -117,7 +127,10 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
           {active === 1 && <Needs form={form} classes={classes} unread={unread} />}
           {active === 2 && <Price form={form} classes={classes} available={available} unread={unread} />}
           {active === kLast && (
-            <PlanStep plan={plan} picked={picked} onPick={setPicked} available={available} />
+            <>
+              <PlanStep plan={plan} picked={choice.picked} onPick={choice.pick} available={available} />
+              {job && <GetCredits need={need} have={available} />}
+            </>
           )}
           <Group justify="space-between" mt="lg">
             <Button variant="default" disabled={active === 0} onClick={() => setActive(active - 1)}>
@@ -133,7 +146,7 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
                 </Button>
               ) : (
                 <Button
-                  disabled={!job || plan.measuring !== ''}
+                  disabled={!job || plan.measuring !== '' || need > available || need === 0}
                   loading={submit.isPending}
                   onClick={() => job && submit.mutate(job)}
                 >
@@ -150,6 +163,9 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
           unread={state.unread}
           readOnly={isClone}
           onWrite={(text) => act({ do: 'write', text })}
+          {...(choice.beside
+            ? { about: `The form cannot change this file. The job is submitted with ${choice.beside}, as picked in the plan.` }
+            : {})}
           {...(isClone ? { about: `Not in the file, but in the copy: ${unsaid(clone).join('; ')}.` } : {})}
         />
       </Grid.Col>
@@ -161,11 +177,19 @@ function Steps({ original, slot }: { original?: Schemas['Job'] | undefined; slot
 export default function NewJobPage() {
   const search = new URLSearchParams(useSearch());
   const from = search.get('from') ?? '';
+  const [demand] = useState(() => demandOf(search));
   const original = useGet('/v1/jobs/{id}', { path: { id: from } }, { enabled: from !== '' });
   return (
     <Page title="New job" about="Nothing is spent before you have seen the plan and submitted.">
       {from === '' ? (
-        <Steps slot="" />
+        <>
+          {demand && (
+            <Alert color="blue" title={`Renting ${search.get('machine') ?? 'a machine'} of ${search.get('lender') ?? ''}`}>
+              The job asks for class {demand.class} and for this lender alone; both can be changed below Needs.
+            </Alert>
+          )}
+          <Steps slot="" {...(demand ? { demand } : {})} />
+        </>
       ) : (
         <Loaded query={original} height={480}>
           {(job) => <Steps key={job.id} original={job} slot={search.get('class') ?? ''} />}

@@ -19,6 +19,6 @@ test('a job shows its state, its workers and what it has spent of its cap', () =
   showWith(<JobsTable jobs={[aJob({ kind: 'batch', done: 1, spent: 2.5 })]} owners />, {});
   expect(screen.getByText('running')).toBeTruthy();
   expect(screen.getByText('1 of 4 done')).toBeTruthy();
-  expect(screen.getByText('2.50 of 10.00')).toBeTruthy();
+  expect(screen.getByText('2.5 of 10')).toBeTruthy();
   expect(screen.getByText(/ann/)).toBeTruthy();
 });

@@ -1,17 +1,37 @@
-import { Progress, Table, Text } from '@mantine/core';
+import { Checkbox, Group, Progress, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { memo, useRef } from 'react';
 import { Link } from 'wouter';
 import { get, useGet } from '../../api/queries';
-import { credits, percent } from '../../format';
+import { credits } from '../../format';
 import { useRowWindow } from '../../parts/row-window';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
+import { useCards } from '../../parts/wide-table';
 import { hasEnded, type Job, partsDone, spentShare, workersText } from './list';
+import { figureText } from './job/figures';
 import classes from './table.module.css';
 import { trains } from './kinds';
 
-const kRow = 49; // px, as in table.module.css
+// px, as in table.module.css
+const kRow = 49;
+const kCard = 136;
+const kNarrow = 820; // Less room than this, and each job is a card.
+
+export type Picking = { picked: Set<string>; full: boolean; toggle: (id: string) => void };
+
+function Pick({ job, picking }: { job: Job; picking: Picking }) {
+  const on = picking.picked.has(job.id);
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={`compare ${job.name || job.id}`}
+      checked={on}
+      disabled={!on && picking.full}
+      onChange={() => picking.toggle(job.id)}
+    />
+  );
+}
 
 function Bar({ share, text, label }: { share: number; text: string; label: string }) {
   return (
@@ -43,11 +63,12 @@ function TrainingProgress({ job }: { job: Job }) {
         –
       </Text>
     );
-  const accuracy = data.accuracy === undefined ? '' : `, ${percent(data.accuracy, 1)} right`;
+  const { name, value } = data.figure ?? { name: 'accuracy', value: data.accuracy };
+  const figure = value === undefined ? '' : `, ${name} ${figureText(name, value, 1)}`;
   return (
     <Bar
       share={job.state === 'succeeded' ? 1 : data.progress}
-      text={`epoch ${data.epoch} of ${data.epochs}${accuracy}`}
+      text={`epoch ${data.epoch} of ${data.epochs}${figure}`}
       label={`progress of ${job.name || job.id}`}
     />
   );
@@ -71,17 +92,61 @@ function HowFar({ job }: { job: Job }) {
   );
 }
 
-const Row = memo(function Row({ job, owners }: { job: Job; owners: boolean }) {
+type RowProps = { job: Job; owners: boolean; picking?: Picking | undefined };
+
+function Name({ job, owners }: RowProps) {
+  return (
+    <>
+      <Link href={`/jobs/${job.id}`} className={classes.name}>
+        {job.name || `job ${job.id}`}
+      </Link>
+      <Text size="xs" c="dimmed" className={classes.line}>
+        {job.id}, {job.kind}
+        {owners && `, ${job.owner}`}
+      </Text>
+    </>
+  );
+}
+
+function Spent({ job }: { job: Job }) {
+  return (
+    <Bar
+      share={spentShare(job)}
+      text={`${credits(job.spent)} of ${credits(job.budget)}`}
+      label={`spent of the cap of ${job.name || job.id}`}
+    />
+  );
+}
+
+const Card = memo(function Card({ job, owners, picking }: RowProps) {
+  return (
+    <li className={classes.card}>
+      <Group justify="space-between" wrap="nowrap" gap="xs" align="flex-start">
+        {picking && <Pick job={job} picking={picking} />}
+        <div className={classes.grow}>
+          <Name job={job} owners={owners} />
+        </div>
+        <StateBadge state={job.state} />
+      </Group>
+      <HowFar job={job} />
+      <Spent job={job} />
+      <Text size="xs" c="dimmed" className={classes.line}>
+        {workersText(job)} {job.class}, submitted <When at={job.created} />
+      </Text>
+    </li>
+  );
+});
+
+const Row = memo(function Row({ job, owners, picking }: RowProps) {
   return (
     <Table.Tr className={classes.row}>
+      {picking && (
+        <Table.Td>
+          <Pick job={job} picking={picking} />
+        </Table.Td>
+      )}
       <Table.Td>
-        <Link href={`/jobs/${job.id}`} className={classes.name}>
-          {job.name || `job ${job.id}`}
-        </Link>
-        <Text size="xs" c="dimmed" className={classes.line}>
-          {job.id}, {job.kind}
-          {owners && `, ${job.owner}`}
-        </Text>
+        <Name job={job} owners={owners} />
       </Table.Td>
       <Table.Td>
         <StateBadge state={job.state} />
@@ -93,11 +158,7 @@ const Row = memo(function Row({ job, owners }: { job: Job; owners: boolean }) {
         {workersText(job)} {job.class}
       </Table.Td>
       <Table.Td>
-        <Bar
-          share={spentShare(job)}
-          text={`${credits(job.spent)} of ${credits(job.budget)}`}
-          label={`spent of the cap of ${job.name || job.id}`}
-        />
+        <Spent job={job} />
       </Table.Td>
       <Table.Td className={classes.line}>
         <When at={job.created} />
@@ -106,21 +167,40 @@ const Row = memo(function Row({ job, owners }: { job: Job; owners: boolean }) {
   );
 });
 
+type Props = { jobs: Job[]; owners: boolean; picking?: Picking | undefined };
+
+function Cards({ jobs, ...rest }: Props) {
+  const list = useRef<HTMLUListElement>(null);
+  const seen = useRowWindow(jobs.length, kCard, list);
+  return (
+    <ul ref={list} className={classes.cards} style={{ paddingTop: seen.before, paddingBottom: seen.after }}>
+      {jobs.slice(seen.from, seen.to).map((job) => (
+        <Card key={job.id} job={job} {...rest} />
+      ))}
+    </ul>
+  );
+}
+
 // Only the rows on the screen are drawn: a thousand jobs cost as much as twenty.
-export function JobsTable({ jobs, owners }: { jobs: Job[]; owners: boolean }) {
+export function JobsTable(props: Props) {
+  const { box, cards } = useCards(kNarrow);
+  return <div ref={box}>{cards ? <Cards {...props} /> : <Rows {...props} />}</div>;
+}
+
+function Rows({ jobs, owners, picking }: Props) {
   const body = useRef<HTMLTableSectionElement>(null);
   const seen = useRowWindow(jobs.length, kRow, body);
   const space = (height: number) =>
     height > 0 && (
       <tr aria-hidden="true">
-        <td colSpan={6} style={{ height, padding: 0, border: 0 }} />
+        <td colSpan={7} style={{ height, padding: 0, border: 0 }} />
       </tr>
     );
   return (
-    <Table.ScrollContainer minWidth={820}>
       <Table className={classes.table} aria-rowcount={jobs.length}>
         <Table.Thead>
           <Table.Tr>
+            {picking && <Table.Th w={40} aria-label="compare" />}
             <Table.Th w="26%">Job</Table.Th>
             <Table.Th w={110}>State</Table.Th>
             <Table.Th>Progress</Table.Th>
@@ -132,11 +212,10 @@ export function JobsTable({ jobs, owners }: { jobs: Job[]; owners: boolean }) {
         <Table.Tbody ref={body}>
           {space(seen.before)}
           {jobs.slice(seen.from, seen.to).map((job) => (
-            <Row key={job.id} job={job} owners={owners} />
+            <Row key={job.id} job={job} owners={owners} picking={picking} />
           ))}
           {space(seen.after)}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
   );
 }

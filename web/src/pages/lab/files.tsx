@@ -6,8 +6,13 @@ import { CopyLine } from '../../parts/copy-line';
 import { download } from '../../parts/download';
 import { Panel } from '../../parts/panel';
 
+type Props = { id: string; summary: Schemas['Summary']; scenario: string | undefined };
+
+// "souk lab run smith.yaml ...": the file that the command names.
+export const fileOf = (command: string): string => /^souk lab run (\S+)/.exec(command)?.[1] ?? 'scenario.yaml';
+
 // The report, and what other programs read.
-export function Files({ id, summary }: { id: string; summary: Schemas['Summary'] }) {
+export function Files({ id, summary, scenario }: Props) {
   const [open, setOpen] = useState(false);
   const report = urlOf('/v1/lab/runs/{id}/report', { path: { id } });
   const trades = urlOf('/v1/lab/runs/{id}/trades', { path: { id } });
@@ -48,9 +53,20 @@ export function Files({ id, summary }: { id: string; summary: Schemas['Summary']
           style={{ width: '100%', height: '80vh', border: '1px solid var(--mantine-color-default-border)', borderRadius: 8 }}
         />
       )}
-      <Text size="xs" c="dimmed" mb={4}>
-        The same scenario and version give the same numbers:
+      <Text size="sm" mb={4}>
+        To get the same numbers on your computer, save the scenario and run this beside it:
       </Text>
+      {scenario !== undefined && (
+        <Button
+          size="xs"
+          variant="default"
+          mb="xs"
+          leftSection={<IconDownload size={14} />}
+          onClick={() => download(fileOf(summary.reproduce), scenario, 'text/yaml')}
+        >
+          {`Save ${fileOf(summary.reproduce)}`}
+        </Button>
+      )}
       <CopyLine text={summary.reproduce} label="how to reproduce it" />
     </Panel>
   );

@@ -31,7 +31,7 @@ export default function Lab() {
   return (
     <Page
       title="Lab"
-      about="Invented people and machines under the market’s own core, or this market’s history, under any mechanism."
+      about="Try pricing mechanisms on a simulated community, or on this market’s own history."
     >
       <Loaded query={scenarios} height={600}>
         {(s) =>

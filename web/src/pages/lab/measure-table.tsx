@@ -1,6 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Measure } from './measures';
+import { WideTable } from '../../parts/wide-table';
 
 type Props = {
   label: string;
@@ -13,7 +14,7 @@ type Props = {
 // Measures down, mechanisms across.
 export function MeasureTable({ label, measures, columns, about = false, cell }: Props) {
   return (
-    <Table.ScrollContainer minWidth={150 + 150 * columns.length}>
+    <WideTable minWidth={150 + 150 * columns.length}>
       <Table verticalSpacing={4} highlightOnHover aria-label={label}>
         <Table.Thead>
           <Table.Tr>
@@ -45,6 +46,6 @@ export function MeasureTable({ label, measures, columns, about = false, cell }: 
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </WideTable>
   );
 }

@@ -5,7 +5,7 @@ test('metrics are written in their units', () => {
   expect(estimateText(measureOf('efficiency'), { mean: 0.914, low: 0.911, high: 0.917 })).toBe('91.4% ± 0.3');
   expect(estimateText(measureOf('efficiency'), { mean: 0.5, low: 0.5 - 1e-16, high: 0.5 })).toBe('50.0%');
   expect(estimateText(measureOf('wait_p50'), { mean: 90, low: 90, high: 90 })).toBe('1 min 30 s');
-  expect(estimateText(measureOf('price'), { mean: 1.8917, low: 1.8, high: 2 })).toBe('1.892 ± 0.10');
+  expect(estimateText(measureOf('price'), { mean: 1.8917, low: 1.8, high: 2 })).toBe('1.89 ± 0.1');
   expect(valueText(measureOf('units'), 12_345.6)).toBe('12,346');
   expect(valueText(measureOf('gini_access'), 0.48106)).toBe('0.481');
   expect(differenceText(measureOf('efficiency'), { mean: 0.05, low: 0.05, high: 0.05 })).toBe('+5.0 points');

@@ -19,7 +19,7 @@ export const measures: Measure[] = [
   { field: 'platform_drift', title: 'Platform', unit: 'credits', about: 'Credits that the platform gained.' },
   { field: 'utilisation', title: 'Utilisation', unit: 'share', about: 'Slot-hours used, of those offered.' },
   { field: 'wait_p50', title: 'Median wait', unit: 'seconds', about: 'From submission to the first worker.' },
-  { field: 'wait_p95', title: '95% wait', unit: 'seconds', about: 'Nineteen of twenty jobs waited less.' },
+  { field: 'wait_p95', title: '95% wait', unit: 'seconds', about: '95% of the jobs waited less.' },
   { field: 'defection', title: 'Defection', unit: 'share', about: 'Users who waited over 15 times their mean run time.' },
   { field: 'completed', title: 'Completed', unit: 'share', about: 'Of the jobs.' },
   { field: 'regret', title: 'Regret', unit: 'credits', about: 'What the best lie about one’s price would gain.' },

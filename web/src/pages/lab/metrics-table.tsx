@@ -20,10 +20,9 @@ export function MetricsTable({ summary }: { summary: Schemas['Summary'] }) {
         }}
       />
       <Text size="xs" c="dimmed" mt="xs">
-        Means over {count(summary.seeds?.length ?? 0, 'seed')}, ± half the 95% interval. All mechanisms met the same
-        draws.
+        Means of {count(summary.seeds?.length ?? 0, 'seed')}, ± half the 95% interval. All mechanisms saw the same random draws.
         {summary.world === 'market' &&
-          ' In a market the most there could be is a bound that ignores when work came: no rule reaches it.'}
+          ' In a market world, the best possible is a bound that ignores when work arrives. No mechanism reaches it.'}
       </Text>
     </>
   );

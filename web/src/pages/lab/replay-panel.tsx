@@ -52,7 +52,7 @@ export function ReplayPanel({ show }: { show: (id: string) => void }) {
           />
           <NumberInput
             label="Days back"
-            description="Empty: all there are."
+            description="Empty: all of them."
             min={1}
             allowDecimal={false}
             value={days}
@@ -60,7 +60,7 @@ export function ReplayPanel({ show }: { show: (id: string) => void }) {
           />
           <NumberInput
             label="Shading"
-            description="What people may have hidden of their true value."
+            description="The share of their true value that people may have hidden."
             suffix="%"
             min={0}
             max={90}

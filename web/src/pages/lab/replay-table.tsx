@@ -2,6 +2,7 @@ import { Table, Text } from '@mantine/core';
 import type { Schemas } from '../../api/client';
 import { credits, percent } from '../../format';
 import { Empty } from '../../parts/empty';
+import { WideTable } from '../../parts/wide-table';
 
 const kColumns = ['Rounds', 'Traded in', 'Slots', 'Mean price', 'Borrowers pay', 'Lenders get', 'Platform', 'Gain'];
 
@@ -10,13 +11,13 @@ export function ReplayTable({ replay }: { replay: Schemas['Replayed'] }) {
   const rows = replay.items ?? [];
   if (!rows.some((r) => r.rounds > 0))
     return (
-      <Empty title="No round in that time">
+      <Empty title="No round in this time">
         Rounds in which something traded are replayed. Ask for more days, or for another class.
       </Empty>
     );
   return (
     <>
-      <Table.ScrollContainer minWidth={820}>
+      <WideTable minWidth={820}>
         <Table verticalSpacing={6} aria-label="history under each mechanism">
           <Table.Thead>
             <Table.Tr>
@@ -48,7 +49,7 @@ export function ReplayTable({ replay }: { replay: Schemas['Replayed'] }) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
       <Text size="xs" c="dimmed" mt="xs">
         Payments and gains are for an hour of every slot granted. The gain is between what logged prices say and what
         it would be if everybody had hidden {percent(replay.shading)} of its value. Bids are not truthful under a rule

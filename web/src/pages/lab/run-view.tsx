@@ -23,7 +23,7 @@ function Waiting({ run }: { run: Run }) {
     <Panel title="Progress">
       <Text size="sm" mb="xs" aria-live="polite">
         {run.state === 'queued'
-          ? 'It waits for its turn: one run computes at a time, with what processor time is left.'
+          ? 'Waiting for its turn. One run computes at a time, and the market comes first.'
           : `Simulating: ${percent(run.progress)}.`}
       </Text>
       <Progress size="lg" value={100 * run.progress} animated aria-label={`progress of ${run.title}`} />
@@ -46,7 +46,7 @@ function Results({ run }: { run: Run }) {
       </Panel>
       {summary && <ResultCharts summary={summary} />}
       {comparisons.length > 0 && <Differences comparisons={comparisons} seeds={run.seeds} />}
-      {summary && <Files id={run.id} summary={summary} />}
+      {summary && <Files id={run.id} summary={summary} scenario={run.scenario} />}
     </Stack>
   );
 }
@@ -108,7 +108,14 @@ export function RunView({ id, show, again }: Props) {
                 {data.error}
               </Alert>
             )}
-            {data.state === 'cancelled' && <Alert color="gray">The run was cancelled. Nothing came of it.</Alert>}
+            {data.state === 'interrupted' && (
+              <Alert color="yellow" title="The server was restarted before this run was finished">
+                {data.scenario === undefined
+                  ? 'There is no result. Start the replay again.'
+                  : 'There is no result. Its scenario, mechanisms and seeds are kept: press “Edit and run again”.'}
+              </Alert>
+            )}
+            {data.state === 'cancelled' && <Alert color="gray">The run was cancelled, so there is no result.</Alert>}
             {data.state === 'done' && <Results run={data} />}
           </>
         )}

@@ -8,6 +8,7 @@ import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
+import { WideTable } from '../../parts/wide-table';
 import { isOver } from './runs';
 
 const kShown = 5;
@@ -64,12 +65,12 @@ export function RunsPanel({ show }: { show: (id: string) => void }) {
         {({ items = [] }) =>
           items.length === 0 ? (
             <Empty title="No runs yet">
-              Choose an example above and press Run: a small one takes a few seconds. What comes of a run is kept until
-              the server restarts.
+              Choose an example above and press Run: a small one takes a few seconds. The newest results of
+              yours are kept, also when the server restarts.
             </Empty>
           ) : (
             <>
-              <Table.ScrollContainer minWidth={600}>
+              <WideTable minWidth={600}>
                 <Table verticalSpacing={6} aria-label="my runs">
                   <Table.Thead>
                     <Table.Tr>
@@ -86,7 +87,7 @@ export function RunsPanel({ show }: { show: (id: string) => void }) {
                     ))}
                   </Table.Tbody>
                 </Table>
-              </Table.ScrollContainer>
+              </WideTable>
               {items.length > kShown && (
                 <Button size="xs" variant="default" mt="xs" aria-expanded={all} onClick={() => setAll(!all)}>
                   {all ? 'Show fewer' : `Show all ${items.length}`}

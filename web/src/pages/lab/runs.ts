@@ -1,3 +1,4 @@
 import type { Schemas } from '../../api/client';
 
-export const isOver = (state: Schemas['LabState'] | undefined) => state === 'done' || state === 'failed' || state === 'cancelled';
+export const isOver = (state: Schemas['LabState'] | undefined) =>
+  state !== undefined && state !== 'queued' && state !== 'running';

@@ -56,7 +56,7 @@ function Knobs({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} style={{ alignItems: 'end' }}>
         <NumberInput
           label="Seeds"
-          description="More give smaller intervals."
+          description="More seeds give narrower intervals."
           min={1}
           max={200}
           allowDecimal={false}

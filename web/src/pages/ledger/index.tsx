@@ -25,7 +25,7 @@ export default function Ledger() {
       title={name === me.name ? 'Ledger' : `Ledger of ${name}`}
       about="Every credit that moved, and why. Money moves only for accepted work."
     >
-      <Panel title="Does it add up">
+      <Panel title="Check of the ledger">
         <Loaded query={ledger} height={210}>
           {(data) => <SumCheck ledger={data} me={name} />}
         </Loaded>

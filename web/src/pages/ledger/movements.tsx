@@ -67,8 +67,8 @@ export function Movements({ account, book }: { account: string; book: Book }) {
         {filter.kind && `${filter.kind}: ${kindWords[filter.kind]}.`}
       </Text>
       {book.rows.length === 0 ? (
-        <Empty title="Nothing has moved yet">
-          Credits come from lending a machine, or from the operator. Each movement shows here with its reason.
+        <Empty title="No credits have moved yet">
+          Credits come from lending a machine, or from the operator. Each movement is listed here with its reason.
         </Empty>
       ) : rows.length === 0 ? (
         <Empty
@@ -79,8 +79,8 @@ export function Movements({ account, book }: { account: string; book: Book }) {
         <LedgerRows rows={rows} />
       )}
       <Text size="xs" c="dimmed" mt="sm">
-        The payments of one lease are one line, at the time of the last.
-        {!book.complete && ' Older lines are no longer kept: what was there then is counted back from now.'}
+        All payments of one lease are one line, dated by the last payment.
+        {!book.complete && ' Older lines are no longer kept. Balances before that are computed backwards from today.'}
       </Text>
     </Panel>
   );

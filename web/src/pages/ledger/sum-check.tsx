@@ -2,6 +2,7 @@ import { Group, Table, Text, ThemeIcon } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import type { Schemas } from '../../api/client';
 import { exact, sharesOf } from './statement';
+import { WideTable } from '../../parts/wide-table';
 
 // Anybody can check that no credits appear or vanish.
 export function SumCheck({ ledger, me }: { ledger: Schemas['Ledger']; me: string }) {
@@ -15,11 +16,11 @@ export function SumCheck({ ledger, me }: { ledger: Schemas['Ledger']; me: string
         </ThemeIcon>
         <Text size="sm">
           {fine
-            ? 'All balances and the mint sum to exactly 0, added up here in your browser too.'
-            : `All balances and the mint sum to ${sum}, where they must sum to 0. Tell the operator.`}
+            ? 'All balances, including the source of new credits, add up to exactly 0. Your browser has checked the sum.'
+            : `All balances, including the source of new credits, add up to ${sum}. They must add up to 0. Tell the operator.`}
         </Text>
       </Group>
-      <Table.ScrollContainer minWidth={440}>
+      <WideTable minWidth={440}>
         <Table>
           <Table.Thead>
             <Table.Tr>
@@ -40,7 +41,7 @@ export function SumCheck({ ledger, me }: { ledger: Schemas['Ledger']; me: string
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </>
   );
 }

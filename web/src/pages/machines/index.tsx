@@ -2,11 +2,13 @@ import { Anchor, Button, Table, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { Link, useSearchParams } from 'wouter';
 import { useGet } from '../../api/queries';
-import { credits, percent } from '../../format';
+import { credits } from '../../format';
 import { Empty } from '../../parts/empty';
 import { Loaded, Page } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { reliabilityText } from '../../parts/reliability';
 import { StateBadge } from '../../parts/state-badge';
+import { WideTable } from '../../parts/wide-table';
 import { earned, isOpen, type Lease, type Machine, rate, stateOf } from './leases';
 import { LendDialog } from './lend-dialog';
 import { useMyLeases } from './my-leases';
@@ -31,14 +33,14 @@ function Row({ machine, offers, leases }: { machine: Machine; offers: Offer[]; l
       <Table.Td>{mine.map((o) => priceText(o.price)).join(', ') || '–'}</Table.Td>
       <Table.Td ta="right">{open.length > 0 ? `${credits(rate(open))} an hour` : '–'}</Table.Td>
       <Table.Td ta="right">{credits(earned(leases))}</Table.Td>
-      <Table.Td ta="right">{percent(machine.reliability)}</Table.Td>
+      <Table.Td ta="right">{reliabilityText(machine)}</Table.Td>
     </Table.Tr>
   );
 }
 
 function Rows({ machines, offers, leases }: { machines: Machine[]; offers: Offer[]; leases: Lease[] }) {
   return (
-    <Table.ScrollContainer minWidth={760}>
+    <WideTable minWidth={760}>
       <Table highlightOnHover verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
@@ -57,7 +59,7 @@ function Rows({ machines, offers, leases }: { machines: Machine[]; offers: Offer
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </WideTable>
   );
 }
 

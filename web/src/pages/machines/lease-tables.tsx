@@ -6,6 +6,7 @@ import { Fact } from '../../parts/fact';
 import { Panel } from '../../parts/panel';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
+import { WideTable } from '../../parts/wide-table';
 import { earned, isOpen, type Lease, type Machine, rate } from './leases';
 import { LiveUse } from './live-use';
 import { useDoing } from './my-leases';
@@ -17,7 +18,7 @@ type NowProps = { machine: Machine; leases: Lease[] };
 // Who is on the machine, what they do there and what they pay.
 export function LeasesNow({ machine, leases }: NowProps) {
   const open = leases.filter(isOpen);
-  if (open.length === 0) return <Text size="sm" c="dimmed">Nobody is on it now.</Text>;
+  if (open.length === 0) return <Text size="sm" c="dimmed">Nobody is using it now.</Text>;
   return <Open machine={machine} leases={open} />;
 }
 
@@ -28,9 +29,9 @@ function Open({ machine, leases: open }: NowProps) {
       <Group gap="xl" mb="sm">
         <Fact label="Leases">{open.length}</Fact>
         <Fact label="Earns now">{credits(rate(open))} an hour</Fact>
-        <Fact label="Earned by these">{credits(earned(open))}</Fact>
+        <Fact label="Earned by these leases">{credits(earned(open))}</Fact>
       </Group>
-      <Table.ScrollContainer minWidth={780}>
+      <WideTable minWidth={780}>
         <Table>
           <Table.Thead>
             <Table.Tr>
@@ -72,9 +73,9 @@ function Open({ machine, leases: open }: NowProps) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
       <Title order={3} size="h5" mt="md" mb="xs">
-        What they use
+        What the programs use
       </Title>
       <LiveUse machine={machine} leases={open} />
     </>
@@ -88,7 +89,7 @@ function ran(l: Lease): string {
 
 function Ended({ leases }: { leases: Lease[] }) {
   return (
-    <Table.ScrollContainer minWidth={780}>
+    <WideTable minWidth={780}>
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -119,7 +120,7 @@ function Ended({ leases }: { leases: Lease[] }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </WideTable>
   );
 }
 
@@ -131,7 +132,7 @@ export function LeaseHistory({ leases, hasMore, more, loadingMore }: HistoryProp
   return (
     <Panel title="Leases that ended">
       {ended.length === 0 ? (
-        <Empty title="None yet">When a job leases slots of this machine, what each lease earned shows here.</Empty>
+        <Empty title="None yet">When jobs lease slots of this machine, the earnings of each lease are listed here.</Empty>
       ) : (
         <>
           <Text size="sm" mb="xs">
@@ -153,7 +154,7 @@ export function LeaseHistory({ leases, hasMore, more, loadingMore }: HistoryProp
       )}
       {hasMore && (
         <Button mt="sm" size="xs" variant="default" onClick={more} loading={loadingMore}>
-          Look further back
+          Show older leases
         </Button>
       )}
     </Panel>

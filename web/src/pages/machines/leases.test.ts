@@ -15,7 +15,7 @@ function machine(more: Partial<Machine> = {}): Machine {
     cores: 1, memory_mib: 1024, disk_mib: 0, gpus: 0, gpu_memory_mib: 0, gpu: '', cpu: 'a', os: '', region: '',
     provider: 'community', rtt_ms: 0,
   };
-  return { id: 'm1', name: 'den', owner: 'ann', spec, reliability: 0.9, online: true, created: kStart, ...more };
+  return { id: 'm1', name: 'den', owner: 'ann', spec, reliability: 0.9, online: true, created: kStart, leases: 3, ...more };
 }
 
 test('what costs reliability and what regains it', () => {

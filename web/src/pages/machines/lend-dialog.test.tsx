@@ -46,12 +46,32 @@ test('a name makes a machine, its token and the line; the machine shows when its
   await userEvent.type(screen.getByLabelText(/Name of the machine/), 'den');
   await userEvent.click(screen.getByRole('button', { name: 'Make the line to paste' }));
   await screen.findByText(`SOUK_TOKEN=souk_secret souk lend --server ${window.location.origin}`);
-  screen.getByRole('button', { name: 'copy the line to paste' });
+  screen.getByRole('button', { name: 'copy the line to paste, with souk' });
   expect(asked.find((a) => a.what === 'POST /v1/tokens')?.body).toMatchObject({ scope: 'machine', machine: 'm7' });
   screen.getByText(/Waiting for den/);
   known = { ...machine, spec: { ...spec, cores: 8, cpu: 'Fast', os: 'Debian' } };
   await screen.findByText('den is here', {}, { timeout: 4_000 });
   screen.getByText('Fast');
+});
+
+test('where the market has souk to give, the line is for a computer that has nothing', async () => {
+  const sha256 = '0123456789abcdef'.repeat(4);
+  market({
+    'POST /v1/machines': () => ({ status: 201, body: machine }),
+    'POST /v1/tokens': () => ({ status: 201, body: { id: 't1', token: 'souk_secret', scope: 'machine' } }),
+    'GET /v1/machines/m7': () => ({ status: 200, body: machine }),
+    'GET /v1/agent': () => ({
+      status: 200,
+      body: { available: true, version: '0.1.0', sha256, bytes: 14_200_000, public_url: 'https://market.example' },
+    }),
+  });
+  show();
+  await userEvent.type(screen.getByLabelText(/Name of the machine/), 'den');
+  await userEvent.click(screen.getByRole('button', { name: 'Make the line to paste' }));
+  await screen.findByText('curl -fsS https://market.example/lend | sh -s souk_secret');
+  screen.getByText(sha256);
+  screen.getByText(/souk 0.1.0 \(15 MB\)/);
+  screen.getByText('SOUK_TOKEN=souk_secret souk lend --server https://market.example');
 });
 
 test('a name that is taken is said beside its field', async () => {

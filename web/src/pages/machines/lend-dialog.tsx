@@ -1,12 +1,13 @@
-import { Alert, Button, Code, Group, Loader, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, Loader, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import { ApiError } from '../../api/client';
 import { change, useChange, useGet } from '../../api/queries';
 import { CopyLine } from '../../parts/copy-line';
 import { Dialog } from '../../parts/dialog';
-import { isKnown, type Machine } from './leases';
+import { Worth } from '../../parts/worth';
 import { Detected } from './detected';
+import { isKnown, type Machine } from './leases';
 
 // The agent says what the machine has when it starts; until then it has next to nothing.
 const kUnknown = {
@@ -35,6 +36,43 @@ function Install() {
   );
 }
 
+function OwnLine({ market, token }: { market: string; token: string }) {
+  return <CopyLine text={`SOUK_TOKEN=${token} souk lend --server ${market}`} label="the line to paste, with souk" />;
+}
+
+// One line for a computer that has nothing, where the market has souk to give; and one for a computer that has souk.
+function Lines({ token, known }: { token: string; known: boolean }) {
+  const agent = useGet('/v1/agent', {});
+  if (agent.isPending) return <Loader size="sm" aria-label="loading" />;
+  const market = agent.data?.public_url || window.location.origin;
+  if (!agent.data?.available)
+    return (
+      <>
+        <OwnLine market={market} token={token} />
+        {!known && <Install />}
+      </>
+    );
+  const { version, sha256, bytes } = agent.data;
+  return (
+    <>
+      <CopyLine text={`curl -fsS ${market}/lend | sh -s ${token}`} label="the line to paste" />
+      {!known && (
+        <Text size="sm" c="dimmed" component="div">
+          It needs Linux on x86-64, no root and no open port. It fetches souk {version} (
+          {Math.ceil(bytes / 1e6)} MB), checks it, installs it below your home folder and lends. Read it first,
+          if you like: <Anchor href={`${market}/lend`} target="_blank" rel="noreferrer">{market}/lend</Anchor>. The
+          SHA-256 of what it fetches is
+          <Code block my={4} style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+            {sha256}
+          </Code>
+        </Text>
+      )}
+      <Text size="sm">Or, where souk is installed already:</Text>
+      <OwnLine market={market} token={token} />
+    </>
+  );
+}
+
 // Goes on by itself when the agent has said what it found.
 export function LendLine({ machine, token }: Issued) {
   const seen = useGet('/v1/machines/{id}', { path: { id: machine.id } }, { every: 2_000 });
@@ -42,7 +80,7 @@ export function LendLine({ machine, token }: Issued) {
   return (
     <Stack>
       <Text size="sm">Paste this line into a terminal on the computer to lend:</Text>
-      <CopyLine text={`SOUK_TOKEN=${token} souk lend --server ${window.location.origin}`} label="the line to paste" />
+      <Lines token={token} known={known !== undefined} />
       <Text size="sm" c="dimmed">
         It is shown once. Its token can act for this machine only; who has it can lend in your name.
       </Text>
@@ -61,7 +99,6 @@ export function LendLine({ machine, token }: Issued) {
           </Group>
         )}
       </div>
-      {!known && <Install />}
     </Stack>
   );
 }
@@ -101,6 +138,7 @@ function NameForm({ onIssued }: { onIssued: (issued: Issued) => void }) {
           onChange={(e) => setName(e.currentTarget.value)}
           error={refused?.field === 'name' && `${refused.message}. ${refused.hint}`}
         />
+        <Worth />
         {refused && refused.field !== 'name' && (
           <Alert color="red" role="alert" title={refused.message}>
             {refused.hint}

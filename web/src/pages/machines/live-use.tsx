@@ -23,7 +23,7 @@ export function LiveUse({ machine, leases }: { machine: Machine; leases: Lease[]
   if (used.at.length < 2 || cores === undefined || memory === undefined)
     return (
       <Text size="sm" c="dimmed" mih={kHeight + kAround}>
-        What the programs use shows here once they run and the agent has measured them twice.
+        The use of cores and memory is shown here after the second measurement.
       </Text>
     );
   return (

@@ -1,9 +1,10 @@
 import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
 import { useGet } from '../../api/queries';
 import { Link } from 'wouter';
-import { count, percent } from '../../format';
+import { count } from '../../format';
 import { Loaded, Page } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { reliabilityText } from '../../parts/reliability';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
 import { Detected } from './detected';
@@ -13,19 +14,21 @@ import { MachineActions } from './machine-actions';
 import { useMyLeases } from './my-leases';
 import { NewOfferPanel } from './new-offer';
 import { OfferPanel } from './offer-panel';
+import { usualClass } from './offers';
 import { Reliability } from './reliability';
 import { StartAgain } from './start-again';
+import { WorthPanel } from './worth-panel';
 
 function Trouble({ machine }: { machine: Machine }) {
+  if (!isKnown(machine)) return <StartAgain machine={machine} title="The lending program has not run on it yet" />;
   if (machine.doubted !== undefined)
     return (
-      <Alert color="red" title="This machine is doubted and lends nothing meanwhile">
-        {machine.doubted}. It was asked to compute something that a machine like the one it says it is does in
-        seconds, and did not. It is asked again every minute while its agent runs, and lends again once it passes.
-        If it is busy with other things, lend fewer cores.
+      <Alert color="red" title="This machine failed a check and lends nothing for now">
+        {machine.doubted}. Before a machine lends, it is tested: all of its cores compute at once, and its memory is
+        filled and read. The test is repeated while its agent runs, and the machine lends once it passes. If the
+        machine is busy with other things, lend fewer cores or less memory.
       </Alert>
     );
-  if (!isKnown(machine)) return <StartAgain machine={machine} title="Its agent has not run yet" />;
   if (!machine.online) return <StartAgain machine={machine} title="This machine fell silent while it was leased" />;
   return null;
 }
@@ -43,7 +46,7 @@ function Body({ machine }: { machine: Machine }) {
         <Group gap="xs">
           <StateBadge state={stateOf(machine, all)} />
           <span>
-            {machine.id}, {count(own.length, 'offer')}, {percent(machine.reliability)} reliable, added{' '}
+            {machine.id}, {count(own.length, 'offer')}, {machine.leases === 0 ? 'new' : `${reliabilityText(machine)} kept`}, added{' '}
             <When at={machine.created} />
           </span>
         </Group>
@@ -70,13 +73,16 @@ function Body({ machine }: { machine: Machine }) {
                   {own.map((o) => (
                     <OfferPanel key={o.id} offer={o} machine={machine} offers={all} classes={items} />
                   ))}
-                  {own.length === 0 && <NewOfferPanel machine={machine} offers={all} classes={items} />}
+                  {(own.length === 0 || usualClass(machine.spec, own, items) !== undefined) && (
+                    <NewOfferPanel machine={machine} offers={all} classes={items} />
+                  )}
                 </Stack>
               )}
             </Loaded>
           )}
         </Loaded>
       )}
+      {isKnown(machine) && <WorthPanel machine={machine} offers={own} leases={leases} partial={hasMore} />}
       <Reliability machine={machine} leases={leases} partial={hasMore} />
       <LeaseHistory leases={leases} hasMore={hasMore} more={more} loadingMore={loadingMore} />
     </Page>

@@ -32,7 +32,7 @@ export function NewOfferPanel({ machine, offers, classes }: Props) {
       </Panel>
     );
   return (
-    <Panel title="Offer slots">
+    <Panel title={mine.length > 0 ? 'Offer the rest too' : 'Offer slots'}>
       <ClassSelect
         machine={machine}
         offers={mine}

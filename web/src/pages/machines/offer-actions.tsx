@@ -6,11 +6,11 @@ import type { Offer } from './offers';
 export function OfferActions({ offer }: { offer: Offer }) {
   const path = { path: { id: offer.id } };
   const pause = useChange(() => send('post', '/v1/offers/{id}/pause', { ...path, body: { for: '1h' } }), {
-    said: 'Paused for an hour. Who is on it gets notice.',
+    said: 'Paused for an hour. Jobs that use it get notice.',
   });
   const resume = useChange(() => send('post', '/v1/offers/{id}/resume', path), { said: 'Resumed.' });
   const drain = useChange(() => send('post', '/v1/offers/{id}/drain', path), {
-    said: 'Draining: present leases finish, no new ones begin.',
+    said: 'Draining: current leases run to their end, and no new ones begin.',
   });
   const remove = useChange(() => send('delete', '/v1/offers/{id}', path), { said: 'The offer is removed.' });
   return (
@@ -27,7 +27,7 @@ export function OfferActions({ offer }: { offer: Offer }) {
       <ConfirmButton
         size="xs"
         label="Drain"
-        question="Present leases run to the end of their terms and no new ones begin. A drained offer does not open again: remove it then and make another."
+        question="Current leases run to the end of their terms, and no new ones begin. A drained offer does not open again: remove it and make a new one."
         confirm="Drain it"
         disabled={offer.state === 'draining'}
         onConfirm={() => drain.mutate()}

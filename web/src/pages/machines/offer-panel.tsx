@@ -53,7 +53,7 @@ export function OfferPanel({ offer, machine, offers, classes }: Props) {
             {offer.until && `Ends ${dateTime(offer.until)}.`}
           </Text>
           <Button size="compact-xs" variant="subtle" onClick={() => change({ ends: false })}>
-            Take the end away
+            Remove the end date
           </Button>
         </Group>
       )}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { draftOf, editOf, hoursPerWeek, newOffer, type Offer, problemOf, sizeOf, type SlotClass, slotsThatFit, type Spec, usualClass } from './offers';
+import { draftOf, editOf, hoursPerWeek, newOffer, type Offer, problemOf, sizeOf, type SlotClass, slotsThatFit, type Spec, unused, usualClass } from './offers';
 
 const kZone = 'Europe/Berlin';
 
@@ -7,13 +7,14 @@ function offer(more: Partial<Offer> = {}): Offer {
   return {
     id: 'o1', machine: 'm1', machine_name: 'den', lender: 'ann', class: 'c1', slots: 2, free: 2, state: 'open',
     longest_lease: '24h', reliability: 0.9, region: '', provider: 'community', rtt_ms: 1,
-    created: '2026-01-01T00:00:00Z', sandboxed: true, ...more,
+    created: '2026-01-01T00:00:00Z', sandboxed: true, leases: 0, cores: 8, memory: 16, gpus: 0, gpu: '', vram: 0,
+    asks: 0.2, package_count: 0, ...more,
   };
 }
 function slotClass(name: string, cores: number, gib: number, gpus = 0): SlotClass {
   return {
     name, cores, memory_mib: gib * 1024, gpus, gpu_memory_mib: gpus * 8192, price: 1, suggested: 1,
-    mechanism: 'k-double', retired: false, leased: 0, wanted: 0, in_force: 'k-double',
+    mechanism: 'k-double', retired: false, leased: 0, wanted: 0, in_force: 'k-double', offered: 0,
   };
 }
 const spec: Spec = {
@@ -55,7 +56,7 @@ test('what cannot be saved is said before it is sent', () => {
   const draft = draftOf(offer(), kZone);
   expect(problemOf(draft)).toBeUndefined();
   expect(problemOf({ ...draft, market: false })).toContain('price');
-  expect(problemOf({ ...draft, always: false })).toContain('Draw a window');
+  expect(problemOf({ ...draft, always: false })).toContain('Draw hours');
   const many = Array.from({ length: 40 }, (_, i) => ({ from: i * 60, to: i * 60 + i + 1 }));
   expect(problemOf({ ...draft, always: false, windows: { zone: 'UTC', spans: many, others: [] } })).toContain('32');
 });
@@ -87,4 +88,11 @@ test('sizes and hours in words', () => {
   expect(sizeOf(slotClass('g1', 4, 16, 1), 2)).toBe('8 cores, 32 GiB, 2 GPUs');
   expect(hoursPerWeek(draftOf(offer(), kZone))).toBe(168);
   expect(hoursPerWeek(draftOf(offer({ weekly: ['daily 22:00-06:00 UTC'] }), kZone))).toBe(56);
+});
+
+test('what a class leaves of a machine is said', () => {
+  const [c4, c1] = classes as [SlotClass, SlotClass];
+  expect(unused(c1, 8, spec, [], classes)).toContain('8 GiB of memory');
+  expect(unused(c4, 2, spec, [], classes)).toBe('');
+  expect(unused(c4, 1, spec, [offer({ slots: 3 })], classes)).toContain('1 core, 5 GiB of memory');
 });

@@ -66,10 +66,10 @@ export function newOffer(machine: string, of: string, draft: Draft): Schemas['Ne
 
 // Why it cannot be saved as it is.
 export function problemOf(draft: Draft): string | undefined {
-  if (!draft.market && draft.price === '') return 'Type a price, or take the market’s.';
+  if (!draft.market && draft.price === '') return 'Type a price, or use the market price.';
   if (draft.always) return undefined;
   const lines = weeklyOf(draft);
-  if (lines.length === 0) return 'Draw a window, or lend always.';
+  if (lines.length === 0) return 'Draw hours in the week, or choose Always.';
   if (lines.length > kMostWindows)
     return `${lines.length} different windows: the market takes ${kMostWindows}. Let some days have the same hours.`;
   return undefined;
@@ -98,6 +98,24 @@ export function slotsThatFit(of: SlotClass, spec: Spec, others: Offer[], classes
     ...(of.gpus > 0 ? [Math.floor(left.gpus / of.gpus)] : []),
   ];
   return Math.max(0, Math.min(...room));
+}
+
+// What all slots of a class, beside its other offers, leave of a machine; empty: next to nothing.
+export function unused(of: SlotClass, slots: number, spec: Spec, others: Offer[], classes: SlotClass[]): string {
+  const used = [{ c: of, n: slots }, ...others.flatMap((o) => {
+    const c = classes.find((k) => k.name === o.class);
+    return c ? [{ c, n: o.slots }] : [];
+  })];
+  const sum = (size: (c: SlotClass) => number) => used.reduce((all, { c, n }) => all + size(c) * n, 0);
+  const memory = spec.memory_mib - sum((c) => c.memory_mib);
+  const cores = spec.cores - sum((c) => c.cores);
+  const gpus = spec.gpus - sum((c) => c.gpus);
+  const parts = [
+    ...(cores > 0 ? [`${cores} ${cores === 1 ? 'core' : 'cores'}`] : []),
+    ...(memory >= Math.max(1024, spec.memory_mib / 10) ? [`${gib(memory)} of memory`] : []),
+    ...(gpus > 0 ? [`${gpus} ${gpus === 1 ? 'GPU' : 'GPUs'}`] : []),
+  ];
+  return parts.length === 0 ? '' : `Not offered with all of these slots: ${parts.join(', ')}. Another class may use more, or a second offer.`;
 }
 
 const gib = (mib: number) => `${(mib / 1024).toLocaleString('en', { maximumFractionDigits: 1 })} GiB`;

@@ -5,6 +5,7 @@ import { credits, percent } from '../../format';
 import { Chart } from '../../parts/chart';
 import { Fact } from '../../parts/fact';
 import { Loaded } from '../../parts/page';
+import { slotWindow } from '../../parts/time-axis';
 import { estimate, type Estimate, type Power, type Prices } from './earnings';
 import { type Draft, hoursPerWeek } from './offers';
 
@@ -34,7 +35,8 @@ function History({ prices, draft }: { prices: Prices; draft: Draft }) {
         { label: 'high', values: buckets.map((b) => b.prices.high ?? null), hidden: true },
         ...(own === null ? [] : [{ label: 'your price', values: buckets.map(() => own), dash: true }]),
       ]}
-      bands={[[2, 1]]}
+      bands={[[2, 1, 'lowest to highest']]}
+      window={slotWindow(Date.now() / 1000, 7 * 86_400, 3_600)}
     />
   );
 }
@@ -43,7 +45,7 @@ function assumptions(e: Estimate, hours: number, draft: Draft): string {
   const open = `${hours.toLocaleString('en', { maximumFractionDigits: 1 })} hours open`;
   const use = e.use === undefined ? 'if every hour were leased' : `${percent(e.use)} in use, as in the last day`;
   const taken = draft.market || e.willing >= 0.995 ? '' : `; ${percent(e.willing)} of the trades paid your price or more`;
-  const full = e.gross < e.full ? ` Leased all the time it would be ${credits(e.full)}.` : '';
+  const full = e.gross < e.full ? ` If it were leased all the time: ${credits(e.full)}.` : '';
   return `${open}, ${use}, ${credits(e.price)} a slot-hour${taken}.${full}`;
 }
 
@@ -59,7 +61,7 @@ function Earnings({ prices, draft, fee }: { prices: Prices; draft: Draft; fee: n
         <Fact label="Estimated a week" about={fee > 0 ? `after the fee of ${percent(fee, 1)}` : undefined}>
           {credits(got.gross)}
         </Fact>
-        <Fact label="Net of power" about={got.power > 0 ? `power ${credits(got.power)}` : 'say what it draws'}>
+        <Fact label="After electricity" about={got.power > 0 ? `power ${credits(got.power)}` : 'fill in its power below'}>
           {credits(got.net)}
         </Fact>
       </Group>
@@ -68,14 +70,14 @@ function Earnings({ prices, draft, fee }: { prices: Prices; draft: Draft; fee: n
       </Text>
       <SimpleGrid cols={2} spacing="xs">
         <NumberInput
-          label="Watts it draws"
+          label="Power, watts"
           min={0}
           max={100_000}
           value={power.watts}
           onChange={(v) => setPower({ ...power, watts: number(v) })}
         />
         <NumberInput
-          label="Credits a kWh"
+          label="Credits per kWh"
           min={0}
           decimalScale={4}
           step={0.05}
@@ -105,18 +107,18 @@ function Choice({ draft, change, suggested }: Edit & { suggested: number }) {
       <Group gap="xs" align="flex-end">
         <NumberInput
           label="Price"
-          description="The least you take, a slot-hour."
+          description="The lowest price you accept, per slot-hour."
           min={0}
           decimalScale={6}
           step={0.05}
           disabled={draft.market}
           value={draft.market ? '' : draft.price}
-          placeholder={draft.market ? 'what the market gives' : ''}
+          placeholder={draft.market ? 'the market price' : ''}
           onChange={(v) => change({ price: typeof v === 'number' ? v : '' })}
           w={230}
         />
         <Button variant="light" onClick={() => change({ market: false, price: suggested })}>
-          Take the suggested {credits(suggested)}
+          Use the suggested price {credits(suggested)}
         </Button>
       </Group>
     </Stack>

@@ -1,12 +1,13 @@
 import { Badge, Group, Table, Text } from '@mantine/core';
-import { percent } from '../../format';
+import { count, percent } from '../../format';
 import { Fact } from '../../parts/fact';
 import { Panel } from '../../parts/panel';
+import { WideTable } from '../../parts/wide-table';
 import { type Lease, type Machine, tally } from './leases';
 
 const kEffects = {
   broken: { color: 'red', text: 'loses a fifth' },
-  kept: { color: 'teal', text: 'regains a fifth of what is missing' },
+  kept: { color: 'teal', text: 'regains a fifth of the gap to 100%' },
   neither: { color: 'gray', text: 'no change' },
 };
 
@@ -16,15 +17,17 @@ export function Reliability({ machine, leases, partial }: { machine: Machine; le
   return (
     <Panel title="Reliability">
       <Group align="flex-start" gap="xl">
-        <Fact label="Now">{percent(machine.reliability, 1)}</Fact>
+        <Fact label="Now" about={machine.leases === 0 ? 'no lease so far' : `from ${count(machine.leases, 'lease')}`}>
+          {machine.leases === 0 ? 'new' : percent(machine.reliability, 1)}
+        </Fact>
         <Text size="sm" c="dimmed" maw={620} flex={1} miw={240}>
-          A machine begins with 90%. A lease that is lost or not started, or a failed challenge, takes a fifth of it;
-          each lease kept gives a fifth of what is missing back. Giving work back with notice costs nothing. Jobs may
+          A machine is new until its first lease; jobs that ask for a least reliability take it as 90%. A lease that is lost or not started, or a wrong answer to a challenge, takes a
+          fifth of it; each lease kept gives a fifth of what is missing back. Giving work back with notice costs nothing. Jobs may
           ask for a least reliability, and of two offers at one price the more reliable comes first.
         </Text>
       </Group>
       {rows.length > 0 && (
-        <Table.ScrollContainer minWidth={420} mt="sm">
+        <WideTable minWidth={420} mt="sm">
           <Table>
             <Table.Thead>
               <Table.Tr>
@@ -47,7 +50,7 @@ export function Reliability({ machine, leases, partial }: { machine: Machine; le
               ))}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </WideTable>
       )}
     </Panel>
   );

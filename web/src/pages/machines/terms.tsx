@@ -19,19 +19,19 @@ export function Terms({
     <Stack gap="xl">
       <div>
         <Title order={3} size="h5" mb={4}>
-          How much
+          Slots
         </Title>
         <SlotsSlider of={of} spec={machine.spec} most={most} slots={draft.slots} onChange={(slots) => change({ slots })} />
       </div>
       <div>
         <Title order={3} size="h5" mb={4}>
-          For what
+          Price
         </Title>
         <PriceEditor of={of.name} draft={draft} change={change} />
       </div>
       <div>
         <Title order={3} size="h5" mb={4}>
-          When
+          Hours
         </Title>
         <WindowsEditor draft={draft} change={change} />
       </div>

@@ -67,7 +67,7 @@ function Weekly({ draft, change }: { draft: Draft; change: (more: Partial<Draft>
       <Group gap="sm" align="flex-end">
         <Select
           label="Time zone"
-          description="Whose clock the hours are on, all year."
+          description="The hours follow the clock of this place, summer and winter."
           data={zones}
           value={zone}
           onChange={(value) => value && change({ windows: { ...windows, zone: value } })}

@@ -88,7 +88,7 @@ export function FreezeForm({ name, close }: Props) {
       busy={freeze.isPending}
       ready={reason.trim() !== ''}
     >
-      <Alert color="yellow">Jobs of {name} pause and its offers trade no more, until you thaw it.</Alert>
+      <Alert color="yellow">Jobs of {name} pause, and its offers stop trading, until you unfreeze it.</Alert>
       <Textarea
         label="Reason"
         description="The account sees it."

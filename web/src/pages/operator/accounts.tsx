@@ -12,6 +12,7 @@ import { Panel } from '../../parts/panel';
 import { Search } from '../../parts/search';
 import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
+import { WideTable } from '../../parts/wide-table';
 import { FreezeForm, GrantForm } from './account-forms';
 import { found } from './accounts-list';
 
@@ -20,7 +21,7 @@ type Act = { what: 'grant' | 'freeze'; name: string };
 
 function Row({ account: a, act }: { account: Account; act: (act: Act) => void }) {
   const thaw = useChange(() => change('post', '/v1/accounts/{name}/thaw', { path: { name: a.name } }), {
-    said: `${a.name} may go on.`,
+    said: `${a.name} is no longer frozen.`,
   });
   return (
     <Table.Tr>
@@ -70,9 +71,9 @@ function Row({ account: a, act }: { account: Account; act: (act: Act) => void })
           ) : (
             <ConfirmButton
               size="compact-sm"
-              label="Thaw"
-              question={`Let ${a.name} go on? Its jobs and offers trade again.`}
-              confirm={`Thaw ${a.name}`}
+              label="Unfreeze"
+              question={`Unfreeze ${a.name}? Its jobs and offers trade again.`}
+              confirm={`Unfreeze ${a.name}`}
               onConfirm={() => thaw.mutate()}
             />
           )}
@@ -108,7 +109,7 @@ export function Accounts() {
             return rows.length === 0 ? (
               <Empty title="No account has such a name" />
             ) : (
-              <Table.ScrollContainer minWidth={720}>
+              <WideTable minWidth={720}>
                 <Table verticalSpacing="xs" aria-label="accounts">
                   <Table.Thead>
                     <Table.Tr>
@@ -126,7 +127,7 @@ export function Accounts() {
                     ))}
                   </Table.Tbody>
                 </Table>
-              </Table.ScrollContainer>
+              </WideTable>
             );
           }}
         </Loaded>

@@ -7,6 +7,7 @@ import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { Search } from '../../parts/search';
 import { When } from '../../parts/when';
+import { WideTable } from '../../parts/wide-table';
 
 // What operators did, newest first.
 export function Audit() {
@@ -17,19 +18,19 @@ export function Audit() {
   return (
     <Panel title="Audit log">
       <Stack gap="sm">
-        <Search label="Search the log" placeholder="A name, an act or a word" value={text} onChange={setText} />
+        <Search label="Search the log" placeholder="A name, an action or a word" value={text} onChange={setText} />
         <Loaded query={pages} height={320}>
           {({ items }) => {
             const rows = items.filter((e) =>
               `${e.who} ${e.action} ${e.subject} ${e.detail}`.toLowerCase().includes(part),
             );
             return rows.length === 0 ? (
-              <Empty title={items.length === 0 ? 'Nothing has been done yet' : 'Nothing in the log is like that'}>
+              <Empty title={items.length === 0 ? 'Nothing has been done yet' : 'No entry matches'}>
                 Grants, freezes, changes of classes and settings, and what an operator does to what belongs to
                 others are written here.
               </Empty>
             ) : (
-              <Table.ScrollContainer minWidth={640}>
+              <WideTable minWidth={640}>
                 <Table verticalSpacing="xs" aria-label="audit log">
                   <Table.Thead>
                     <Table.Tr>
@@ -54,7 +55,7 @@ export function Audit() {
                     ))}
                   </Table.Tbody>
                 </Table>
-              </Table.ScrollContainer>
+              </WideTable>
             );
           }}
         </Loaded>

@@ -4,7 +4,7 @@ import { editFrom, editOf, formOf, newClass, switched, withTrial } from './class
 const c4 = {
   name: 'c4', cores: 4, memory_mib: 8192, gpus: 0, gpu_memory_mib: 0, price: 0.8, suggested: 0.9,
   mechanism: 'k-double', params: { kappa: '0.25' }, retired: false, leased: 3, wanted: 1,
-  trial: { mechanism: 'posted', params: {}, slice: '1h' }, in_force: 'posted',
+  trial: { mechanism: 'posted', params: {}, slice: '1h' }, in_force: 'posted', offered: 0,
 };
 
 test('an edit keeps what the form does not show', () => {
@@ -16,7 +16,7 @@ test('an edit keeps what the form does not show', () => {
 
 test('memory goes over the wire in MiB', () => {
   expect(editFrom({ ...newClass, name: 'half', memory: 0.5, gpuMemory: 8 })).toMatchObject({
-    memory_mib: 512, gpu_memory_mib: 0, mechanism: 'k-double',
+    memory_mib: 512, gpu_memory_mib: 0, mechanism: 'vickrey',
   });
 });
 

@@ -26,10 +26,10 @@ export function editOf(c: SlotClass): Edit {
   return { cores, memory_mib, gpus, gpu_memory_mib, price, mechanism, params, retired, ...(trial ? { trial } : {}) };
 }
 
-// `old` as the form has it; a class that is new starts with the double auction.
+// `old` as the form has it; a class that is new starts as those of a new market do.
 export function editFrom(form: ClassForm, old?: SlotClass): Edit {
   return {
-    ...(old ? editOf(old) : { mechanism: 'k-double', params: {}, retired: false }),
+    ...(old ? editOf(old) : { mechanism: 'vickrey', params: {}, retired: false }),
     cores: form.cores,
     memory_mib: Math.round(form.memory * 1024),
     gpus: form.gpus,

@@ -9,6 +9,7 @@ import { ConfirmButton } from '../../parts/confirm-button';
 import { described } from '../../parts/mechanism-words';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { WideTable } from '../../parts/wide-table';
 import { editOf } from './class';
 import { ClassFormModal } from './class-form';
 
@@ -88,7 +89,7 @@ export function Classes() {
     >
       <Loaded query={classes} height={260}>
         {({ items }) => (
-          <Table.ScrollContainer minWidth={920}>
+          <WideTable minWidth={920}>
             <Table verticalSpacing="xs" aria-label="slot classes">
               <Table.Thead>
                 <Table.Tr>
@@ -109,7 +110,7 @@ export function Classes() {
                 ))}
               </Table.Tbody>
             </Table>
-          </Table.ScrollContainer>
+          </WideTable>
         )}
       </Loaded>
       {form && <ClassFormModal {...form} close={() => setForm(undefined)} />}

@@ -26,7 +26,7 @@ export function Feedback() {
           {({ items }) => {
             const shown = items.filter((f) => category === 'all' || f.category === category);
             return shown.length === 0 ? (
-              <Empty title="Nobody has said anything here yet">People write from the help page.</Empty>
+              <Empty title="No messages yet">People write from the help page.</Empty>
             ) : (
               <>
                 {shown.map((f) => (

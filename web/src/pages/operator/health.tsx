@@ -33,7 +33,7 @@ function Rates({ lately }: { lately: Metrics[] }) {
   const of = (name: string) => now.map((m, i) => rate(lately[i], m, name) ?? null);
   return (
     <Chart
-      label="Requests and events a second, of the last minutes"
+      label="Requests and events a second, in the last minutes"
       time
       x={now.map((m) => m.at / 1000)}
       series={[

@@ -10,6 +10,7 @@ import { Classes } from './classes';
 import { Feedback } from './feedback';
 import { Health } from './health';
 import { Mechanisms } from './mechanisms';
+import { Requests } from './requests';
 import { Settings } from './settings';
 
 const kTabs: [value: string, label: string, view: ComponentType][] = [
@@ -18,6 +19,7 @@ const kTabs: [value: string, label: string, view: ComponentType][] = [
   ['mechanisms', 'Mechanisms', Mechanisms],
   ['settings', 'Settings', Settings],
   ['health', 'Health', Health],
+  ['requests', 'Requests', Requests],
   ['feedback', 'Feedback', Feedback],
   ['audit', 'Audit log', Audit],
 ];

@@ -67,11 +67,11 @@ export function healthLines(now: Metrics, before?: Metrics): Line[] {
     {
       title: 'Mean commit',
       text: `${commitMs.toPrecision(3)} ms`,
-      about: 'What the disk takes to keep a group of events. Over 50 ms it slows everybody.',
+      about: 'The time the disk takes to store a group of events. Above 50 ms everybody waits.',
       bad: commitMs > 50,
     },
     {
-      title: 'Turned away',
+      title: 'Refused when busy',
       text: whole(n('souk_queue_full_total')),
       about: 'Requests refused because the core was busy. Growing means overload.',
       bad: (rate(before, now, 'souk_queue_full_total') ?? 0) > 0,
@@ -91,7 +91,7 @@ export function healthLines(now: Metrics, before?: Metrics): Line[] {
     {
       title: 'Commands refused',
       text: whole(n('souk_commands_refused_total')),
-      about: `Of ${whole(n('souk_commands_total'))}: wishes that the market’s rules do not allow.`,
+      about: `Of ${whole(n('souk_commands_total'))}: changes that the market’s rules do not allow.`,
     },
     { title: 'Credits granted', text: whole(n('souk_minted_credits')), about: 'Ever, to all accounts.' },
     {

@@ -5,6 +5,7 @@ import { Empty } from '../../parts/empty';
 import { Fact } from '../../parts/fact';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { WideTable } from '../../parts/wide-table';
 import { recordRows, treatmentRows } from './records';
 
 // What the mechanisms of a class did while they were in force, side by side.
@@ -20,7 +21,7 @@ export function RecordsPanel({ name }: { name: string }) {
                 Numbers of each mechanism appear here once it has met supply and demand.
               </Empty>
             ) : (
-              <Table.ScrollContainer minWidth={150 + 140 * items.length}>
+              <WideTable minWidth={150 + 140 * items.length}>
                 <Table verticalSpacing={4} aria-label={`records of the mechanisms of ${name}`}>
                   <Table.Thead>
                     <Table.Tr>
@@ -55,12 +56,12 @@ export function RecordsPanel({ name }: { name: string }) {
                     ))}
                   </Table.Tbody>
                 </Table>
-              </Table.ScrollContainer>
+              </WideTable>
             )}
             {treatment.borrowers > 0 && (
               <>
                 <Text size="sm" mt="md" mb="xs">
-                  How the class treats its {count(treatment.borrowers, 'borrower')}, under all mechanisms together:
+                  How this class treats its {count(treatment.borrowers, 'borrower')}, under all mechanisms together:
                 </Text>
                 <SimpleGrid cols={{ base: 2, sm: 4 }}>
                   {treatmentRows(treatment).map(({ title, about, text }) => (

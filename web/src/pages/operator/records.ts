@@ -23,7 +23,7 @@ export const recordRows: RecordRow[] = [
   { title: 'Served', about: 'of the slots wanted in a round', text: (r) => share(r.served) },
   { title: 'Utilisation', about: 'of the slots there were', text: (r) => share(r.utilisation) },
   { title: 'Median wait', about: 'for a job’s first lease, to a factor of 2', text: (r) => wait(r.wait_p50) },
-  { title: '95% wait', about: 'nineteen of twenty jobs waited less', text: (r) => wait(r.wait_p95) },
+  { title: '95% wait', about: '95% of the jobs waited less', text: (r) => wait(r.wait_p95) },
   { title: 'Smith’s alpha', about: 'distance of prices from the competitive ones', text: (r) => share(r.alpha) },
   {
     title: 'Volatility',

@@ -3,7 +3,8 @@ import { editOf, groups, shown, wrong } from './settings-fields';
 
 const settings = {
   fee: 0.025, signup_bonus: 10, signup_open: true, term: '1h', shortest_term: '1m', drain: '2m', settle_every: '1m',
-  silence: '45s', setup: '10m', low_escrow: '10m', history: '7d', retention: '30d',
+  silence: '45s', setup: '10m', low_escrow: '10m', history: '7d', retention: '30d', pickup: '20s',
+  probes: 0.005,
 };
 
 test('every setting can be changed', () => {

@@ -32,7 +32,9 @@ export const groups: { title: string; fields: FieldInfo[] }[] = [
       { field: 'drain', label: 'Drain', about: 'The notice before a term ends without renewal.', kind: 'time' },
       { field: 'settle_every', label: 'Settle every', about: 'How often credits go from escrow to the lender.', kind: 'time' },
       { field: 'silence', label: 'Silence', about: 'A machine that says nothing for so long loses its leases.', kind: 'time' },
+      { field: 'pickup', label: 'Pick-up', about: 'A lease that its machine does not take up for so long goes to another.', kind: 'time' },
       { field: 'setup', label: 'Setup', about: 'A lease must be running after this long.', kind: 'time' },
+      { field: 'probes', label: 'Probes', about: 'The share of batch leases that are followed by a job whose result you know.', kind: 'percent' },
     ],
   },
   {

@@ -14,7 +14,7 @@ export function AdvicePanel({ prices, book, truthful }: { prices: Schemas['Price
   const low = extremes(timeSlots(prices.ahead ?? []).filter((s) => s.from > Date.now()))?.low;
   const later = low && low.price < prices.suggested ? low : undefined;
   return (
-    <Panel title="What it means for you">
+    <Panel title="What this means for you">
       <Stack gap="md">
         <NumberInput
           label="Slots"
@@ -41,7 +41,7 @@ export function AdvicePanel({ prices, book, truthful }: { prices: Schemas['Price
         </section>
         <Text size="xs" c="dimmed">
           {truthful
-            ? 'Under this rule, name what a slot is truly worth to you: another price gains nothing.'
+            ? 'With this mechanism, give your true value of a slot. Any other price gains nothing.'
             : 'You pay the price of the round, not your limit, and get the price of the round, not your reserve.'}
         </Text>
         <Group gap="xs">

@@ -4,6 +4,7 @@ import type { Schemas } from '../../api/client';
 import { credits, timeZone } from '../../format';
 import { Chart } from '../../parts/chart';
 import { Panel } from '../../parts/panel';
+import { WideTable } from '../../parts/wide-table';
 import { extremes, slotTime, timeSlots } from './history';
 
 function against(price: number, now: number): string {
@@ -18,17 +19,22 @@ export function AheadPanel({ prices }: { prices: Schemas['Prices'] }) {
   const ahead = useMemo(() => prices.ahead ?? [], [prices.ahead]);
   const slots = useMemo(() => timeSlots(ahead), [ahead]);
   const ends = extremes(slots);
-  const x = useMemo(() => ahead.map((s) => Date.parse(s.from) / 1000), [ahead]);
+  // The last hour ends too.
+  const hours = useMemo(() => [...ahead, ...ahead.slice(-1)], [ahead]);
+  const x = useMemo(
+    () => hours.map((s, i) => Date.parse(s.from) / 1000 + (i === ahead.length ? 3_600 : 0)),
+    [hours, ahead],
+  );
   const series = useMemo(
-    () => [{ label: 'suggested price', values: ahead.map((s) => s.price), steps: true }],
-    [ahead],
+    () => [{ label: 'suggested price', values: hours.map((s) => s.price), steps: true }],
+    [hours],
   );
   return (
     <Panel title="The next 24 hours">
       <Text size="sm" mb="xs">
         {ends && ends.low.price < ends.high.price
           ? `Cheapest ${slotTime(ends.low)} at ${credits(ends.low.price)}, ` +
-            `dearest ${slotTime(ends.high)} at ${credits(ends.high.price)}.`
+            `highest ${slotTime(ends.high)} at ${credits(ends.high.price)}.`
           : 'The suggested price is the same all day. It follows the hour of the day once there is some history.'}
       </Text>
       <Chart
@@ -40,13 +46,13 @@ export function AheadPanel({ prices }: { prices: Schemas['Prices'] }) {
         from0
         height={180}
       />
-      <Table.ScrollContainer minWidth={260} mah={260} tabIndex={0} aria-label="suggested prices by time slot">
+      <WideTable minWidth={260} mah={260} aria-label="suggested prices by time slot">
         <Table verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Time slot ({timeZone})</Table.Th>
               <Table.Th ta="right">Suggested</Table.Th>
-              <Table.Th ta="right">Against now</Table.Th>
+              <Table.Th ta="right">Compared with now</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -59,7 +65,7 @@ export function AheadPanel({ prices }: { prices: Schemas['Prices'] }) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </Panel>
   );
 }

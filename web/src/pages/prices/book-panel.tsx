@@ -17,7 +17,7 @@ function said({ asks, bids }: Book, cross: Crossing | undefined): string {
     const to = cross.low < cross.high ? ` to ${credits(cross.high)}` : '';
     return (
       `${count(cross.slots, 'slot')} could trade by price, at ${credits(cross.low)}${to}. The next round decides; ` +
-      'needs, windows and workers that must start together may stand against it.'
+      'other needs, hours, and workers that must start together may prevent it.'
     );
   }
   const [ask] = asks;
@@ -25,7 +25,7 @@ function said({ asks, bids }: Book, cross: Crossing | undefined): string {
   if (ask && bid)
     return (
       `${free} free from ${credits(ask.price)} up, ${wanted} wanted at ${credits(bid.price)} or less. ` +
-      'They do not meet.'
+      'No price suits both.'
     );
   return ask ? `${free} free, none wanted.` : `${wanted} wanted, none free.`;
 }
@@ -80,9 +80,9 @@ export function BookPanel({ book }: { book: Book }) {
   const cross = useMemo(() => crossing(book.asks, book.bids), [book]);
   const { x, series } = useMemo(() => curves(book, cross), [book, cross]);
   return (
-    <Panel title="Book now" mih={480}>
+    <Panel title="Offers and bids now" mih={480}>
       {x.length === 0 ? (
-        <Empty title="The book is empty">Nobody offers slots of this class now, and no job waits for one.</Empty>
+        <Empty title="No offers and no bids">Nobody offers slots of this class now, and no job waits for one.</Empty>
       ) : (
         <>
           <Text size="sm" mb="xs" mih={42} aria-live="polite">
@@ -94,6 +94,7 @@ export function BookPanel({ book }: { book: Book }) {
             series={series}
             format={credits}
             xLabel="slots"
+            whole
             from0
             height={230}
           />

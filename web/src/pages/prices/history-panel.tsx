@@ -9,6 +9,7 @@ import { download } from '../../parts/download';
 import { Empty } from '../../parts/empty';
 import { Loaded } from '../../parts/page';
 import { Panel } from '../../parts/panel';
+import { slotWindow } from '../../parts/time-axis';
 import { HistoryTable } from './history-table';
 import { columns, csv, merged } from './history';
 
@@ -18,11 +19,12 @@ const kTeal = '#1098ad';
 const kGray = '#868e96';
 
 // Drawn again only when its numbers change.
-const Charts = memo(function Charts({ buckets, days }: { buckets: Schemas['PriceBucket'][]; days: string }) {
-  const c = useMemo(() => {
-    const now = Date.now() / 1000;
-    return columns(merged(buckets, kPoints), now - 86_400 * Number(days), now);
-  }, [buckets, days]);
+const Charts = memo(function Charts({ buckets, days, by }: { buckets: Schemas['PriceBucket'][]; days: string; by: 'hour' | 'day' }) {
+  const window = useMemo(
+    () => slotWindow(Date.now() / 1000, 86_400 * Number(days), by === 'day' ? 86_400 : 3_600),
+    [buckets, days, by],
+  );
+  const c = useMemo(() => columns(merged(buckets, kPoints), window[0]), [buckets, window]);
   const prices = useMemo(
     () => [
       { label: 'upper quartile', values: c.quartile3, color: kTeal, hidden: true },
@@ -47,7 +49,8 @@ const Charts = memo(function Charts({ buckets, days }: { buckets: Schemas['Price
         time
         x={c.x}
         series={prices}
-        bands={[[0, 1]]}
+        bands={[[0, 1, 'middle half']]}
+        window={window}
         format={credits}
         from0
         height={240}
@@ -57,13 +60,14 @@ const Charts = memo(function Charts({ buckets, days }: { buckets: Schemas['Price
         time
         x={c.x}
         series={use}
+        window={window}
         format={(n) => n.toLocaleString('en')}
         formatRight={(share) => percent(share)}
         from0
         height={150}
       />
       <Text size="xs" c="dimmed">
-        The band holds the middle half of what was paid. Trades of an account with itself do not count.
+        The band holds the middle half of the prices paid. Trades of an account with itself do not count. Drag over a chart to zoom in.
       </Text>
     </>
   );
@@ -107,12 +111,12 @@ export function HistoryPanel({ name }: { name: string }) {
         <Loaded query={prices} height={460}>
           {() =>
             buckets.length === 0 ? (
-              <Empty title="Nothing has been traded yet">
+              <Empty title="Nothing has been traded in this time">
                 Prices appear here with the first round that grants a lease. Until then the suggested price is the
                 operator’s.
               </Empty>
             ) : (
-              <Charts buckets={buckets} days={days} />
+              <Charts buckets={buckets} days={days} by={by} />
             )
           }
         </Loaded>

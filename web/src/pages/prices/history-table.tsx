@@ -2,6 +2,7 @@ import { Button, Table } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { Schemas } from '../../api/client';
 import { credits, dateTime, percent } from '../../format';
+import { WideTable } from '../../parts/wide-table';
 
 const kAtATime = 24;
 
@@ -15,7 +16,7 @@ export function HistoryTable({ buckets, by }: { buckets: Schemas['PriceBucket'][
     by === 'day' ? new Date(from).toLocaleDateString(undefined, { dateStyle: 'medium' }) : dateTime(from);
   return (
     <>
-      <Table.ScrollContainer minWidth={640}>
+      <WideTable minWidth={640}>
         <Table verticalSpacing={4} aria-label="price history">
           <Table.Thead>
             <Table.Tr>
@@ -44,7 +45,7 @@ export function HistoryTable({ buckets, by }: { buckets: Schemas['PriceBucket'][
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
       {shown < buckets.length && (
         <Button size="xs" variant="default" onClick={() => setShown(shown + 4 * kAtATime)}>
           Show more ({(buckets.length - shown).toLocaleString('en')} left)

@@ -11,11 +11,13 @@ const buckets = [
 ];
 
 test('hours without trades are gaps, not zeros', () => {
-  const c = columns(buckets, 1_767_200_000, 1_767_300_000);
-  expect(c.x).toEqual([1_767_200_000, 1_767_225_600, 1_767_229_200, 1_767_300_000]);
-  expect(c.median).toEqual([null, 0.4, null, null]);
-  expect(c.volume).toEqual([null, 3, 0, null]);
-  expect(c.utilisation).toEqual([null, 0.5, null, null]);
+  const c = columns(buckets, 1_767_200_000);
+  expect(c.x).toEqual([1_767_225_600, 1_767_229_200]);
+  expect(c.median).toEqual([0.4, null]);
+  expect(c.volume).toEqual([3, 0]);
+  expect(c.utilisation).toEqual([0.5, null]);
+  // What began before the window is not half in it.
+  expect(columns(buckets, 1_767_225_601).x).toEqual([1_767_229_200]);
 });
 
 test('a long history is drawn with fewer points', () => {

@@ -52,12 +52,12 @@ export function merged(buckets: Bucket[], most: number): Bucket[] {
   return out;
 }
 
-// From `since` to `until`, in seconds, whether or not there are buckets that early and late.
-export function columns(buckets: Bucket[], since: number, until: number): Columns {
-  const of = (pick: (b: Bucket) => number | undefined) => [null, ...buckets.map((b) => pick(b) ?? null), null];
-  const at = buckets.map((b) => Date.parse(b.from) / 1000);
+// Those that begin at `since` or later, in seconds.
+export function columns(all: Bucket[], since: number): Columns {
+  const buckets = all.filter((b) => Date.parse(b.from) / 1000 >= since);
+  const of = (pick: (b: Bucket) => number | undefined) => buckets.map((b) => pick(b) ?? null);
   return {
-    x: [Math.min(since, at[0] ?? since), ...at, Math.max(until, at.at(-1) ?? until)],
+    x: buckets.map((b) => Date.parse(b.from) / 1000),
     median: of((b) => b.prices.median),
     quartile1: of((b) => b.prices.quartile1),
     quartile3: of((b) => b.prices.quartile3),

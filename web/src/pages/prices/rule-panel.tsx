@@ -12,7 +12,7 @@ export function RulePanel({ slotClass: c }: { slotClass: Schemas['SlotClass'] })
   const mechanisms = useGet('/v1/mechanisms', {});
   const params = c.in_force === c.mechanism ? c.params : c.trial?.params;
   return (
-    <Panel title="How the price is made">
+    <Panel title="How the price is set">
       <Text size="sm" mb="xs">
         Every few seconds a round matches jobs that want slots with offers that have them. The mechanism in force is{' '}
         <strong>{described(c.in_force, params)}</strong>.

@@ -117,5 +117,5 @@ test('data of one file or several', () => {
 });
 
 test('YAML that is not followed is said to be so', () => {
-  expect(fromYaml('a: &x 1\n')).toEqual({ error: "line 1: '&' is not followed here" });
+  expect(fromYaml('a: &x 1\n')).toEqual({ error: "line 1: '&' is YAML that this form cannot read" });
 });

@@ -89,6 +89,23 @@ export const noDraft: Draft = {
   rest: {},
 };
 
+// Where a job file says what a field shows.
+const kPlaces: Partial<Record<keyof Draft, string[]>> = {
+  name: ['name'], epochs: ['epochs'], batch: ['batch'], lr: ['lr'], lrEnd: ['lr'], setup: ['setup'],
+  least: ['workers'], most: ['workers'], deadline: ['deadline'], target: ['target', 'accuracy'],
+  cores: ['resources', 'cores'], memory: ['resources', 'memory'], gpus: ['resources', 'gpus'],
+  gpuMemory: ['resources', 'gpu_memory'], limit: ['price', 'limit'], budget: ['price', 'budget'],
+  maxRtt: ['constraints', 'max_rtt_ms'], minReliability: ['constraints', 'min_reliability'],
+};
+
+// What the file says at a field whose value the form cannot show; undefined: nothing.
+export function keptInFile(d: Draft, field: keyof Draft): string | undefined {
+  let y: Yaml | undefined = d.rest;
+  for (const key of kPlaces[field] ?? ['']) y = y !== undefined && isMap(y) ? y[key] : undefined;
+  if (y === undefined || d[field] !== '') return undefined;
+  return typeof y === 'string' ? y : JSON.stringify(y);
+}
+
 // --- To a job file
 
 const given = (map: Record<string, Yaml | undefined>): YamlMap =>

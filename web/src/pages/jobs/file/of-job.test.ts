@@ -14,6 +14,7 @@ const train: Schemas['Train'] = {
   batch: 32,
   lr: 0.02,
   lr_end: 0.002,
+  local_batch: 8,
   local_steps: 0,
   validations: 1,
   seed: 1,
@@ -78,7 +79,7 @@ priority: 5
 });
 
 test('what a file cannot say is said', () => {
-  expect(unsaid(aJob())).toEqual(['it has no program: whoever holds its leases decides what runs']);
+  expect(unsaid(aJob())).toEqual(['it has no program of its own: its owner decides what runs on its leases']);
   expect(unsaid(aJob({ batch: { ...batch, workdir: 'ab' } }))).toEqual([
     'its working folder, named by a digest',
   ]);

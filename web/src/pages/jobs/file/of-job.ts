@@ -10,7 +10,7 @@ type Job = Schemas['Job'];
 type Train = Schemas['Train'];
 
 // What the data decides when it is cut; a file does not say it.
-const kFromData = new Set(['input', 'mean', 'std', 'labels', 'classes']);
+const kFromData = new Set(['input', 'mean', 'std', 'labels', 'classes', 'task', 'target_mean', 'target_std']);
 
 // The trainer's configuration is JSON by name.
 function valueOf(json: string): Yaml {
@@ -27,11 +27,14 @@ function training(train: Train): Partial<Draft> {
     if (key !== 'model' && !kFromData.has(key)) options[key] = valueOf(json);
   const model = train.config?.['model'];
   const rest: YamlMap = {};
+  if (train.local_batch !== 8) rest['local_batch'] = train.local_batch;
+  if (train.local_state) rest['local_state'] = train.local_state;
   if (train.local_steps > 0) rest['local_steps'] = train.local_steps;
   if (train.validations > 1) rest['validate'] = { per_epoch: train.validations };
   if (train.validators && train.validators.length > 0) rest['validators'] = train.validators;
   if (train.replicate > 0) rest['replicate'] = train.replicate;
   if (train.seed !== 1) rest['seed'] = train.seed;
+  if (train.target && train.target.accuracy === undefined) rest['target'] = { ...train.target };
   if (model === undefined && Object.keys(options).length > 0) rest['options'] = options;
   return {
     model: model === undefined ? '' : String(valueOf(model)),
@@ -44,7 +47,7 @@ function training(train: Train): Partial<Draft> {
     lrEnd: train.lr_end ?? '',
     rule: train.rule,
     ruleOptions: { ...train.rule_params },
-    codec: train.codec === 'fp32' ? '' : train.codec,
+    codec: train.codec === 'auto' ? '' : train.codec,
     rest,
   };
 }
@@ -110,7 +113,7 @@ export function draftOfJob(job: Job): Draft {
 export function unsaid(job: Job): string[] {
   const out: string[] = [];
   const batch = job.batch;
-  if (!batch) return ['it has no program: whoever holds its leases decides what runs'];
+  if (!batch) return ['it has no program of its own: its owner decides what runs on its leases'];
   if (batch.train) {
     const shards = batch.train.shards ?? [];
     const samples = shards.reduce((sum, s) => sum + s.samples, 0);

@@ -32,7 +32,7 @@ export class Flow {
     if (c === '[') return this.list();
     if (c === '{') return this.map();
     if (c === '"' || c === "'") return this.quoted();
-    if (/[&*!|>%@`]/.test(c)) this.fail(`'${c}' is not followed here`);
+    if (/[&*!|>%@`]/.test(c)) this.fail(`'${c}' is YAML that this form cannot read`);
     const start = this.at;
     while (this.at < this.text.length && !/[,[\]{}]/.test(this.text.charAt(this.at))) {
       if (this.text.charAt(this.at) === ':' && /[\s,[\]{}]|^$/.test(this.text.charAt(this.at + 1))) break;
@@ -55,7 +55,7 @@ export class Flow {
     try {
       return JSON.parse(`"${inside}"`) as string;
     } catch {
-      return this.fail('an escape in a quoted text is not followed here');
+      return this.fail('the form cannot read this escape in a quoted text');
     }
   }
   list(): Yaml[] {
@@ -99,6 +99,6 @@ export function add(to: YamlMap, name: Yaml, value: Yaml, line: number) {
         ? String(name)
         : '';
   if (key === '') throw new YamlError(line, 'a key is expected');
-  if (Object.hasOwn(to, key)) throw new YamlError(line, `the key '${key}' is there twice`);
+  if (Object.hasOwn(to, key)) throw new YamlError(line, `the key '${key}' occurs twice`);
   to[key] = value;
 }

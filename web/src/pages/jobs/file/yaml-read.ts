@@ -55,7 +55,7 @@ class Reader {
     if (this.lines.length === 0) return {};
     const out = this.block(0);
     const left = this.lines[this.at];
-    if (left) throw new YamlError(left.number, 'it is indented unlike the lines above');
+    if (left) throw new YamlError(left.number, 'its indentation does not match the lines above');
     if (typeof out !== 'object' || out === null || Array.isArray(out))
       throw new YamlError(1, 'keys are expected');
     return out as YamlMap;
@@ -74,7 +74,7 @@ class Reader {
     const out: YamlMap = {};
     for (let line = this.lines[this.at]; line && line.indent === indent; line = this.lines[this.at]) {
       const found = split(line.text);
-      if (!found) throw new YamlError(line.number, `'${line.text.slice(0, 40)}' is no key with a value`);
+      if (!found) throw new YamlError(line.number, `'${line.text.slice(0, 40)}' is not a key with a value`);
       ++this.at;
       add(out, found[0], this.member(found[1], line, indent), line.number);
     }
@@ -114,11 +114,11 @@ class Reader {
     const bar = /^\|([-+]?)$/.exec(text);
     if (bar) return this.lined(bar[1] ?? '', line, indent);
     if (/^[&*!|>%@`]/.test(text))
-      throw new YamlError(line.number, `'${text.charAt(0)}' is not followed here`);
+      throw new YamlError(line.number, `'${text.charAt(0)}' is YAML that this form cannot read`);
     if (!/^[[{"']/.test(text)) {
       const next = this.lines[this.at];
       if (next && next.indent > indent)
-        throw new YamlError(next.number, 'a value over several lines is not followed here');
+        throw new YamlError(next.number, 'the form cannot read a value over several lines');
       if (/:(\s|$)/.test(text)) throw new YamlError(line.number, 'a key inside a value');
       return plainValue(text);
     }

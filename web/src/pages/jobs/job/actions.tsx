@@ -11,11 +11,11 @@ export function Actions({ job }: { job: Schemas['Job'] }) {
   const path = { id: job.id };
   const pause = useChange(() => change('post', '/v1/jobs/{id}/pause', { path }), { said: 'Paused.' });
   const resume = useChange(() => change('post', '/v1/jobs/{id}/resume', { path }), {
-    said: 'It bids again.',
+    said: 'Resumed. It bids again in the next round.',
   });
   const cancel = useChange(
     () => change('post', '/v1/jobs/{id}/cancel', { path, body: { reason: 'cancelled in the console' } }),
-    { said: 'Cancelled. What was not spent is back.' },
+    { said: 'Cancelled. Credits that were not spent are back in your account.' },
   );
   const live = !job.ended;
   return (
@@ -42,7 +42,7 @@ export function Actions({ job }: { job: Schemas['Job'] }) {
       {live && (
         <ConfirmButton
           label="Cancel"
-          question={`End the job for good? Its workers stop at once. ${credits(job.escrow)} credits come back.`}
+          question={`End this job? Its workers stop at once, and ${credits(job.escrow)} credits come back. It cannot be resumed.`}
           confirm="Cancel the job"
           loading={cancel.isPending}
           onConfirm={() => cancel.mutate()}

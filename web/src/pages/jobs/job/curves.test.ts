@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Schemas } from '../../../api/client';
-import { accuracyCurve, follow, hasRange, lossCurve } from './curves';
+import { figureCurve, follow, hasRange, lossCurve } from './curves';
 
 const spent = {
   compute: '0',
@@ -79,17 +79,24 @@ test('epochs and the trail share one axis, in order', () => {
     ],
   );
   expect(c.x).toEqual([0.5, 1, 1.5, 2]);
-  expect(c.series.map((s) => s.label)).toEqual(['training loss', 'loss in checks', 'loss lately']);
+  expect(c.series.map((s) => s.label)).toEqual(['training loss', 'validation loss', 'loss while you watch']);
   expect(c.series[0]?.values).toEqual([null, 1, null, 0.5]);
   expect(c.series[2]?.values).toEqual([2, null, 0.8, null]);
 });
 
 test('the band of an epoch lies between its lowest and highest check', () => {
-  const c = accuracyCurve([row(1), row(2)], 0.98);
+  const c = figureCurve([row(1), row(2)], 'accuracy', 0.98);
   const [upper, lower] = c.bands?.[0] ?? [-1, -1];
   expect(c.series[upper]?.values).toEqual([0.91, 0.91]);
   expect(c.series[lower]?.values).toEqual([0.86, 0.86]);
   expect(c.series.at(-1)?.values).toEqual([0.98, 0.98]);
   expect(hasRange([row(1)])).toBe(true);
   expect(hasRange([row(1, { low: 0.9, high: 0.9 })])).toBe(false);
+});
+
+test('any figure has its curve, with gaps where it was not measured', () => {
+  const c = figureCurve([row(1, { metrics: { rmse: 4 } }), row(2)], 'rmse', 2);
+  expect(c.series[0]).toEqual({ label: 'rmse', values: [4, null] });
+  expect(c.series.at(-1)?.values).toEqual([2, 2]);
+  expect(figureCurve([row(2)], 'loss').series[0]?.values).toEqual([0.55]);
 });

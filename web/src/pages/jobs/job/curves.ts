@@ -1,5 +1,5 @@
 import type { Schemas } from '../../../api/client';
-import type { Series } from '../../../parts/chart';
+import type { Band, Series } from '../../../parts/chart';
 
 // The curves of a training: one point for each epoch, with the range of its checks, and between
 // them the loss as it was seen while this page was open.
@@ -21,7 +21,7 @@ export function follow(trail: LossPoint[], training: Training): LossPoint[] {
   return next.length > kMostPoints ? next.filter((_, i) => i % 2 === 0) : next;
 }
 
-export type Curve = { x: number[]; series: Series[]; bands?: [number, number][] };
+export type Curve = { x: number[]; series: Series[]; bands?: Band[] };
 
 export function lossCurve(rows: Row[], trail: LossPoint[]): Curve {
   const at = new Map<number, { loss?: number; check?: number; live?: number }>();
@@ -30,26 +30,32 @@ export function lossCurve(rows: Row[], trail: LossPoint[]): Curve {
   const points = [...at.entries()].sort(([a], [b]) => a - b);
   const series: Series[] = [
     { label: 'training loss', values: points.map(([, p]) => p.loss ?? null) },
-    { label: 'loss in checks', values: points.map(([, p]) => p.check ?? null), dash: true },
+    { label: 'validation loss', values: points.map(([, p]) => p.check ?? null), dash: true },
   ];
   if (trail.length > 0)
-    series.push({ label: 'loss lately', values: points.map(([, p]) => p.live ?? null), color: '#868e96' });
+    series.push({ label: 'loss while you watch', values: points.map(([, p]) => p.live ?? null), color: '#868e96' });
   return { x: points.map(([x]) => x), series };
 }
 
-export function accuracyCurve(rows: Row[], target?: number): Curve {
+// What the checks are judged by, as its row has it.
+export function figureIn(row: Row, name: string): number | undefined {
+  return name === 'loss' ? row.validation_loss : name === 'accuracy' ? row.accuracy : row.metrics?.[name];
+}
+
+export function figureCurve(rows: Row[], name: string, target?: number): Curve {
   const series: Series[] = [
-    { label: 'accuracy', values: rows.map((r) => r.accuracy) },
-    { label: 'highest', values: rows.map((r) => r.high), hidden: true, color: '#1098ad' },
-    { label: 'lowest', values: rows.map((r) => r.low), hidden: true, color: '#1098ad' },
+    { label: name, values: rows.map((r) => figureIn(r, name) ?? null) },
+    { label: 'highest', values: rows.map((r) => r.high ?? null), hidden: true, color: '#1098ad' },
+    { label: 'lowest', values: rows.map((r) => r.low ?? null), hidden: true, color: '#1098ad' },
   ];
-  if (hasRange(rows)) series.push({ label: 'mean of checks', values: rows.map((r) => r.mean), dash: true });
+  if (hasRange(rows))
+    series.push({ label: 'mean of the checks', values: rows.map((r) => r.mean ?? null), dash: true });
   if (target !== undefined)
     series.push({ label: 'target', values: rows.map(() => target), color: '#2f9e44', dash: true });
-  return { x: rows.map((r) => r.epoch), series, bands: [[1, 2]] };
+  return { x: rows.map((r) => r.epoch), series, bands: [hasRange(rows) ? [1, 2, 'range of checks'] : [1, 2]] };
 }
 
 // What the band is, in a sentence: only where there was more than one check in an epoch.
 export function hasRange(rows: Row[]): boolean {
-  return rows.some((r) => r.high > r.low);
+  return rows.some((r) => r.high !== undefined && r.low !== undefined && r.high > r.low);
 }

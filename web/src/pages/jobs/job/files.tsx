@@ -6,6 +6,7 @@ import { bytes, count } from '../../../format';
 import { CopyLine } from '../../../parts/copy-line';
 import { Empty } from '../../../parts/empty';
 import { Panel } from '../../../parts/panel';
+import { WideTable } from '../../../parts/wide-table';
 import { aboutFile, fileUrl, inOrder, modelOf, type ResultFile } from './results';
 import { trains } from '../kinds';
 
@@ -66,16 +67,16 @@ export const Files = memo(function Files({
         <Text key={text} size="sm" c="dimmed">{`${text}.`}</Text>
       ))}
       {sorted.length === 0 ? (
-        <Empty title={job.ended ? 'It left no files' : 'No files so far'}>
+        <Empty title={job.ended ? 'The job left no files' : 'No files so far'}>
           {job.ended
             ? ''
             : trains(job.kind)
-              ? 'The model and its metrics are here when the training ends, however it ends.'
-              : 'What workers leave under the paths of outputs is here when they are done.'}
+              ? 'The model and its metrics appear here when the training ends, also when it fails or is cancelled.'
+              : 'Files that match the outputs of the job appear here when a worker is done.'}
         </Empty>
       ) : (
         <>
-          <Table.ScrollContainer minWidth={360} mah={360} mb="sm">
+          <WideTable minWidth={360} mah={360} mb="sm">
             <Table>
               <Table.Thead>
                 <Table.Tr>
@@ -92,7 +93,7 @@ export const Files = memo(function Files({
                 ))}
               </Table.Tbody>
             </Table>
-          </Table.ScrollContainer>
+          </WideTable>
           {sorted.length > kShown && (
             <Text
               size="xs"

@@ -42,7 +42,7 @@ test('every way to leave has its word', () => {
   expect(fate({ state: 'closed', outcome: 'lost' })).toEqual({ word: 'lost', color: 'red' });
   expect(fate({ state: 'closed', outcome: 'released' }).word).toBe('released by its lender');
   const over: Pick<Lease, 'state' | 'outcome' | 'ended'> = { state: 'closed', outcome: 'job', ended: '2026-01-01T12:10:00Z' };
-  expect(fate(over, '2026-01-01T12:10:00.2Z').word).toBe('stayed to the end');
+  expect(fate(over, '2026-01-01T12:10:00.2Z').word).toBe('worked to the end');
   expect(fate(over).word).toBe('job paused');
   expect(fate({ state: 'granted' }).word).toBe('preparing');
   expect(fate(JSON.parse('{"state":"closed","outcome":"something new"}')).word).toBe('something new');

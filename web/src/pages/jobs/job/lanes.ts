@@ -53,7 +53,7 @@ export function fate(
   if (lease.outcome === 'job') {
     const stayed =
       jobEnded && lease.ended && Math.abs(Date.parse(jobEnded) - Date.parse(lease.ended)) < kSame;
-    return stayed ? { word: 'stayed to the end', color: 'teal' } : { word: 'job paused', color: 'gray' };
+    return stayed ? { word: 'worked to the end', color: 'teal' } : { word: 'job paused', color: 'gray' };
   }
   const [word, color] = (lease.outcome ? kOutcomes[lease.outcome] : kStates[lease.state]) ?? [
     lease.outcome ?? lease.state,

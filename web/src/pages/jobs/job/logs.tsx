@@ -1,94 +1,97 @@
 import { Button, Group, Select, Switch, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useDeferredValue, useMemo, useState } from 'react';
 import { count } from '../../../format';
 import { download } from '../../../parts/download';
 import { ErrorBox } from '../../../parts/error-box';
 import { Panel } from '../../../parts/panel';
 import { Search } from '../../../parts/search';
 import { useSeen } from '../../../parts/use-seen';
-import { useRowWindow } from '../../../parts/row-window';
+import { seriesColors } from '../../../theme';
 import { fate, type Lease } from './lanes';
-import { type FoundLine, findLines, marked } from './log-lines';
-import classes from './logs.module.css';
-import { useLog } from './use-log';
+import { findLines } from './log-lines';
+import { LogView, type ShownLine } from './log-view';
+import { findMerged } from './merged-log';
+import { kMostLogs, useLog, useMergedLog } from './use-log';
 
-const kLine = 19; // px, as in logs.module.css
-
-function Lines({
-  lines,
-  search,
-  follow,
-  onLeave,
-}: {
-  lines: FoundLine[];
-  search: string;
-  follow: boolean;
-  onLeave: () => void;
-}) {
-  const box = useRef<HTMLDivElement>(null);
-  const inner = useRef<HTMLDivElement>(null);
-  const seen = useRowWindow(lines.length, kLine, inner, box);
-  useEffect(() => {
-    if (follow && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [follow, lines.length]);
-  return (
-    <div
-      className={classes.box}
-      ref={box}
-      tabIndex={0}
-      role="log"
-      aria-label="what the program printed"
-      aria-live="off"
-      onWheel={(e) => e.deltaY < 0 && onLeave()}
-    >
-      <div
-        ref={inner}
-        className={classes.lines}
-        style={{ paddingTop: seen.before, paddingBottom: seen.after }}
-      >
-        {lines.slice(seen.from, seen.to).map((line) => (
-          <span key={line.number} className={classes.line}>
-            <span className={classes.number}>{line.number}</span>
-            {marked(line.text, search).map((p, i) => (p.hit ? <mark key={i}>{p.text}</mark> : p.text))}
-          </span>
-        ))}
-      </div>
-    </div>
-  );
-}
+const kAll = 'all';
 
 // Open ones first, then those that failed, then the latest.
-function inOrder(leases: Lease[]): Lease[] {
+export function inOrder(leases: Lease[]): Lease[] {
   const rank = (l: Lease) => (l.state !== 'closed' ? 0 : l.outcome === 'failed' ? 1 : 2);
   return [...leases].sort((a, b) => rank(a) - rank(b) || Date.parse(b.granted) - Date.parse(a.granted));
 }
 
+type Reading = { lines: ShownLine[]; dropped: number; ended: boolean; error: unknown; save: () => void };
+
+function useOne(lease: string | undefined, search: string): Reading {
+  const { log, ended, error } = useLog(lease);
+  const lines = useMemo(
+    () => findLines(log, search).map((line) => ({ ...line, key: String(line.number) })),
+    [log, search],
+  );
+  const save = () => download(`${lease ?? 'log'}.txt`, log.lines.join('\n'), 'text/plain');
+  return { lines, dropped: log.dropped, ended, error, save };
+}
+
+function useAll(leases: string[], colorOf: (lease: string) => string, nameOf: (lease: string) => string, search: string): Reading {
+  const { log, running, error } = useMergedLog(leases);
+  const lines = useMemo(
+    () =>
+      findMerged(log.lines, search).map(({ lease, number, text }) => ({
+        key: `${lease} ${number}`,
+        number,
+        text,
+        who: { name: nameOf(lease), color: colorOf(lease) },
+      })),
+    [log, search, nameOf, colorOf],
+  );
+  const save = () =>
+    download('log.txt', log.lines.map((l) => `${nameOf(l.lease)} (${l.lease}): ${l.text}`).join('\n'), 'text/plain');
+  return { lines, dropped: log.dropped, ended: leases.length > 0 && running.size === 0, error, save };
+}
+
 type Props = { leases: Lease[]; machineOf: (lease: string) => string; ended?: string | undefined };
 
-// What programs print: one worker at a time.
+// What programs print: of all workers together, or of one.
 export const Logs = memo(function Logs({ leases, machineOf, ended: jobEnded }: Props) {
   const sorted = useMemo(() => inOrder(leases), [leases]);
+  const started = useMemo(() => sorted.filter((l) => l.started), [sorted]);
   const [picked, setPicked] = useState<string>();
-  const first = sorted.find((l) => l.started)?.id ?? sorted[0]?.id;
-  const [shown, setShown] = useState<string>();
-  // Whoever began to read one log goes on with it, even when another worker joins.
-  useEffect(() => setShown((now) => picked ?? now ?? first), [picked, first]);
+  const shown = picked ?? (started.length > 1 ? kAll : (started[0]?.id ?? sorted[0]?.id));
   const { box, seen } = useSeen();
-  const { log, ended, error } = useLog(seen ? shown : undefined);
   const [search, setSearch] = useState('');
   const [follow, setFollow] = useState(true);
   const wanted = useDeferredValue(search);
-  const lines = useMemo(() => findLines(log, wanted), [log, wanted]);
+  const merged = shown === kAll;
+  // In the order in which they began, so that what was there before reads from old to new.
+  const together = useMemo(
+    () =>
+      started
+        .slice(0, kMostLogs)
+        .sort((a, b) => Date.parse(a.granted) - Date.parse(b.granted))
+        .map((l) => l.id),
+    [started],
+  );
+  const colorOf = useMemo(() => {
+    const order = [...leases].sort((a, b) => Date.parse(a.granted) - Date.parse(b.granted)).map((l) => l.id);
+    return (lease: string) => seriesColors[Math.max(0, order.indexOf(lease)) % seriesColors.length] ?? 'gray';
+  }, [leases]);
+  const one = useOne(seen && !merged ? shown : undefined, wanted);
+  const all = useAll(seen && merged ? together : [], colorOf, machineOf, wanted);
+  const { lines, dropped, ended, error, save } = merged ? all : one;
   return (
     <Panel title="Logs">
       <Group ref={box} gap="sm" mb="sm" align="flex-end">
         <Select
           label="Worker"
-          data={sorted.map((l) => ({
-            value: l.id,
-            label: `${l.part === undefined ? '' : `${l.part}: `}${machineOf(l.id)}, ${fate(l, jobEnded).word} (${l.id})`,
-          }))}
+          data={[
+            ...(started.length > 1 ? [{ value: kAll, label: 'All workers together' }] : []),
+            ...sorted.map((l) => ({
+              value: l.id,
+              label: `${l.part === undefined ? '' : `${l.part}: `}${machineOf(l.id)}, ${fate(l, jobEnded).word} (${l.id})`,
+            })),
+          ]}
           value={shown ?? null}
           onChange={(value) => value && setPicked(value)}
           allowDeselect={false}
@@ -100,23 +103,29 @@ export const Logs = memo(function Logs({ leases, machineOf, ended: jobEnded }: P
         <Button
           variant="default"
           leftSection={<IconDownload size={16} aria-hidden />}
-          onClick={() => download(`${shown ?? 'log'}.txt`, log.lines.join('\n'), 'text/plain')}
-          disabled={log.lines.length === 0}
+          onClick={save}
+          disabled={lines.length === 0}
         >
           Save the log
         </Button>
       </Group>
-      {error && log.lines.length === 0 && <ErrorBox error={error} />}
-      <Lines
+      {error !== undefined && lines.length === 0 && <ErrorBox error={error} />}
+      <LogView
         lines={lines}
         search={wanted}
         follow={follow && wanted === ''}
         onLeave={() => setFollow(false)}
       />
       <Text size="xs" c="dimmed" mt={4} role="status">
-        {wanted === '' ? count(lines.length, 'line') : `${count(lines.length, 'line')} with “${wanted}”`}
-        {log.dropped > 0 && `; ${count(log.dropped, 'earlier line')} not kept here`}
-        {ended ? '; it has ended' : ''}
+        {lines.length === 0 && wanted === ''
+          ? 'Nothing has been printed'
+          : wanted === ''
+            ? count(lines.length, 'line')
+            : `${count(lines.length, 'line')} with “${wanted}”`}
+        {dropped > 0 && `; ${count(dropped, 'earlier line')} not kept here`}
+        {ended && (merged ? '; all have ended' : '; it has ended')}
+        {merged && started.length > kMostLogs && `; the ${kMostLogs} latest of ${count(started.length, 'worker')}`}
+        {merged && '. Lines of different workers stand in the order in which they arrived here.'}
       </Text>
     </Panel>
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aJob, aLease } from '../testing';
-import { compare, rateOf, spendingOf } from './money';
+import { compare, rateOf, restsOn, spendingOf } from './money';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 
@@ -34,7 +34,7 @@ test('no leases, no curve', () => {
   expect(spendingOf([], noon)).toEqual({ x: [], y: [] });
 });
 
-const forecast = {
+const quoted = {
   workers: 2,
   time: '10m',
   time_low: '8m',
@@ -42,54 +42,29 @@ const forecast = {
   cost: 1,
   cost_low: 0.8,
   cost_high: 1.2,
+  method: 'runs' as const,
+  runs: 3,
 };
+const started = '2026-01-01T12:00:00Z';
 
-test('a job that ended is compared with its forecast', () => {
-  const job = aJob({
-    forecast,
-    started: '2026-01-01T12:00:00Z',
-    ended: '2026-01-01T12:11:00Z',
-    spent: 1.5,
-    state: 'succeeded',
-  });
-  expect(compare(job, 1, noon).map((c) => [c.what, c.actual, c.verdict])).toEqual([
-    ['time', 660, 'as forecast'],
-    ['cost', 1.5, 'more than forecast'],
+test('a job that ended is compared with what was quoted, however much of it was done', () => {
+  const job = aJob({ quoted, started, actual: { time: '5m', cost: 1.5, over: true }, state: 'succeeded' });
+  expect(compare(job, noon).map((c) => [c.what, c.quoted, c.actual, c.verdict])).toEqual([
+    ['time', 600, 300, 'less than quoted'],
+    ['cost', 1, 1.5, 'more than quoted'],
   ]);
-});
-
-test('one that reached its target half way, with half of its forecast', () => {
-  const job = aJob({
-    forecast,
-    started: '2026-01-01T12:00:00Z',
-    ended: '2026-01-01T12:05:00Z',
-    spent: 0.3,
-    state: 'succeeded',
-  });
-  expect(compare(job, 0.5, noon).map((c) => [c.forecast, c.verdict])).toEqual([
-    [300, 'as forecast'],
-    [0.5, 'less than forecast'],
-  ]);
-});
-
-test('one whose target was expected half way, with all of it', () => {
-  const job = aJob({
-    forecast: { ...forecast, part: 0.5 },
-    started: '2026-01-01T12:00:00Z',
-    ended: '2026-01-01T12:09:00Z',
-    spent: 1,
-    state: 'succeeded',
-  });
-  expect(compare(job, 0.4, noon).map((c) => c.forecast)).toEqual([600, 1]);
-  // It was not reached, and all epochs were needed.
-  expect(compare(job, 1, noon).map((c) => c.forecast)).toEqual([1200, 2]);
 });
 
 test('one that runs is not judged before it is late', () => {
-  const job = aJob({ forecast, started: '2026-01-01T12:00:00Z', spent: 0.1 });
-  expect(compare(job, 0.2, noon + 60_000)[0]?.verdict).toBe('so far');
-  expect(compare(job, 0.2, noon + 900_000)[0]?.verdict).toBe('more than forecast already');
-  expect(compare(aJob(), 0, noon)).toEqual([]);
+  const job = aJob({ quoted, started, actual: { time: '1s', cost: 0.1, over: false } });
+  expect(compare(job, noon + 60_000)[0]?.verdict).toBe('so far');
+  expect(compare(job, noon + 900_000)[0]?.verdict).toBe('more than quoted already');
+  expect(compare(aJob(), noon)).toEqual([]);
+});
+
+test('a quote says what it rests on', () => {
+  expect(restsOn(quoted)).toBe('from 3 runs of this kind');
+  expect(restsOn({ method: 'parts', runs: 1 })).toBe('from 1 part of its own');
 });
 
 test('the rate is that of the open leases', () => {

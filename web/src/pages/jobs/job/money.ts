@@ -1,7 +1,7 @@
 import type { Schemas } from '../../../api/client';
-import { seconds } from '../../../format';
+import { count, seconds } from '../../../format';
 
-// What a job has cost over time, and forecast against outcome.
+// What a job has cost over time, and what was quoted against what it came to.
 
 type Lease = Schemas['Lease'];
 type Job = Schemas['Job'];
@@ -34,49 +34,52 @@ export function spendingOf(leases: Lease[], until: number): Spending {
 
 export type Comparison = {
   what: 'time' | 'cost';
-  forecast: number;
+  quoted: number;
   low: number;
   high: number;
   actual: number;
   verdict: string;
 };
 
-// `share`: how much of all epochs was done, 0 to 1. A training that ended early is compared with that
-// part of its forecast; where its target was expected early (f.part), with the whole of it.
-function partOf(f: NonNullable<Job['forecast']>, share: number): number {
-  if (share <= 0) return 1;
-  if (f.part === undefined) return share;
-  return share < 1 ? 1 : 1 / f.part;
+function verdict(actual: number, low: number, high: number, over: boolean): string {
+  if (actual > high) return over ? 'more than quoted' : 'more than quoted already';
+  if (!over) return 'so far';
+  return actual < low ? 'less than quoted' : 'as quoted';
 }
 
-// Empty while there is nothing to compare.
-export function compare(job: Job, share: number, now: number): Comparison[] {
-  const f = job.forecast;
-  if (!f || !job.started) return [];
-  const over = job.ended !== undefined;
-  const took = ((job.ended ? Date.parse(job.ended) : now) - Date.parse(job.started)) / 1000;
-  const part = over ? partOf(f, share) : 1;
-  // `start`: of each, what does not depend on the work.
-  const one = (what: Comparison['what'], all: [number, number, number], actual: number, start = 0): Comparison => {
-    const [forecast, low, high] = all.map((n) => start + (n - start) * part) as [number, number, number];
-    const verdict = !over
-      ? actual > high
-        ? 'more than forecast already'
-        : 'so far'
-      : actual < low
-        ? 'less than forecast'
-        : actual > high
-          ? 'more than forecast'
-          : 'as forecast';
-    return { what, forecast, low, high, actual, verdict };
-  };
+// What was quoted when the job was submitted, which never changes, beside what it came to. Empty while
+// there is nothing to compare.
+export function compare(job: Job, now: number): Comparison[] {
+  const { quoted: q, actual: a } = job;
+  if (!q || !a || !job.started) return [];
+  const took = a.over ? seconds(a.time) : (now - Date.parse(job.started)) / 1000;
+  const one = (what: Comparison['what'], [quoted, low, high]: [number, number, number], actual: number) => ({
+    what, quoted, low, high, actual, verdict: verdict(actual, low, high, a.over),
+  });
   return [
-    one('time', [seconds(f.time), seconds(f.time_low), seconds(f.time_high)], took, seconds(f.startup ?? '0s')),
-    one('cost', [f.cost, f.cost_low, f.cost_high], job.spent),
+    one('time', [seconds(q.time), seconds(q.time_low), seconds(q.time_high)], took),
+    one('cost', [q.cost, q.cost_low, q.cost_high], a.cost),
   ];
+}
+
+// What a quote rests on.
+export function restsOn({ method, runs }: Pick<Schemas['JobQuote'], 'method' | 'runs'>): string {
+  switch (method) {
+    case 'runs':
+      return `from ${count(runs, 'run')} of this kind`;
+    case 'similar':
+      return `rough: from ${count(runs, 'run')} of a training like it`;
+    case 'guess':
+      return 'a guess: nothing like it has run here';
+    case 'parts':
+      return `from ${count(runs, 'part')} of its own`;
+  }
 }
 
 // Credits an hour, at the prices of the leases that are open.
 export function rateOf(job: Job): number {
   return (job.leases ?? []).reduce((sum, l) => sum + l.price * l.slots, 0);
 }
+
+// A cap far above what was spent would press the curve to the bottom of its picture.
+export const showsCap = ({ spent, budget }: Pick<Job, 'spent' | 'budget'>): boolean => spent >= budget / 4;

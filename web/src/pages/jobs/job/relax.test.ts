@@ -21,7 +21,7 @@ const job = aJob({
 });
 
 test.each<[Relaxation['kind'], string, object]>([
-  ['price', '--limit 0.6', { limit: 0.6 }],
+  ['price', '--price 0.6', { limit: 0.6 }],
   ['budget', '--budget 12.5', { budget: 12.5 }],
   ['workers', '--workers 2..8', { workers: { min: 2, max: 8 } }],
 ])('%s becomes a change of the job', (kind, flag, edit) => {
@@ -70,7 +70,7 @@ test('a relaxation says what it brings and what it costs', () => {
     slots: 2,
     extra_per_hour: 0.2,
   };
-  expect(relaxationText(r)).toBe('raise the limit price to 0.6: 2 slots, 0.20 more an hour');
+  expect(relaxationText(r)).toBe('raise the limit price to 0.6: 2 slots, 0.2 more an hour');
   const wait: Relaxation = {
     kind: 'wait',
     flag: '',

@@ -17,9 +17,9 @@ export function modelOf(files: ResultFile[]): ResultFile | undefined {
 const kAbout: Record<string, string> = {
   'model.safetensors': 'the trained parameters',
   'trainer.json': 'what the model is, for souk predict',
-  'metrics.csv': 'loss and accuracy of each epoch, for a spreadsheet',
-  'metrics.json': 'loss, accuracy and workers of each epoch',
-  'curve.svg': 'the accuracy as a picture',
+  'metrics.csv': 'loss and metrics of each epoch, for a spreadsheet',
+  'metrics.json': 'loss, metrics and workers of each epoch',
+  'curve.svg': 'what the checks are judged by, as a picture',
 };
 
 export const aboutFile = (file: ResultFile): string =>

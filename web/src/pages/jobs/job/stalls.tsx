@@ -3,6 +3,7 @@ import { memo } from 'react';
 import type { Schemas } from '../../../api/client';
 import { duration } from '../../../format';
 import { Panel } from '../../../parts/panel';
+import { WideTable } from '../../../parts/wide-table';
 import {
   kParts,
   type Share,
@@ -62,7 +63,7 @@ export const Stalls = memo(function Stalls({ training, machineOf }: Props) {
     <Panel title="Where the time goes">
       {all.total === 0 ? (
         <Text size="sm" c="dimmed" mih={80}>
-          Workers say what they spend their time on once they have begun.
+          Workers report how they spend their time after they start.
         </Text>
       ) : (
         <>
@@ -75,7 +76,7 @@ export const Stalls = memo(function Stalls({ training, machineOf }: Props) {
             </Text>
           )}
           <ScrollArea.Autosize mah={360} mt="sm">
-            <Table.ScrollContainer minWidth={430}>
+            <WideTable minWidth={430}>
               <Table className={classes.table}>
                 <Table.Thead>
                   <Table.Tr>
@@ -88,7 +89,12 @@ export const Stalls = memo(function Stalls({ training, machineOf }: Props) {
                 <Table.Tbody>
                   {rows.slice(0, kMostRows).map((w) => (
                     <Table.Tr key={w.lease}>
-                      <Table.Td>{machineOf(w.lease)}</Table.Td>
+                      <Table.Td>
+                        {machineOf(w.lease)}
+                        <Text size="xs" c="dimmed" title="what its updates travel in">
+                          {w.codec}
+                        </Text>
+                      </Table.Td>
                       <Table.Td>
                         <Bar shares={w.shares} of={machineOf(w.lease)} />
                       </Table.Td>
@@ -103,7 +109,7 @@ export const Stalls = memo(function Stalls({ training, machineOf }: Props) {
                   ))}
                 </Table.Tbody>
               </Table>
-            </Table.ScrollContainer>
+            </WideTable>
           </ScrollArea.Autosize>
         </>
       )}

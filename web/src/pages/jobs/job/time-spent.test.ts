@@ -31,7 +31,7 @@ test('the worst stall is named; computing is none', () => {
 });
 
 test('workers are in the order of their work', () => {
-  const w = { steps: 0, lost: 0, rejected: 0, steps_per_second: 1, spent: none };
+  const w = { steps: 0, lost: 0, rejected: 0, steps_per_second: 1, spent: none, codec: 'int8' };
   const rows = workerTimes([
     { ...w, worker: 'l10', units: 3 },
     { ...w, worker: 'l2', units: 3 },

@@ -22,6 +22,7 @@ export type WorkerTime = {
   rejected: number;
   lost: number;
   pace: number;
+  codec: string;
   total: number;
   shares: Share[];
 };
@@ -44,6 +45,7 @@ export function workerTimes(workers: Schemas['TrainWorker'][]): WorkerTime[] {
       rejected: w.rejected,
       lost: w.lost,
       pace: w.steps_per_second,
+      codec: w.codec,
       ...sharesOf(w.spent),
     }))
     .sort((a, b) => b.units - a.units || a.lease.localeCompare(b.lease, 'en', { numeric: true }));

@@ -26,5 +26,5 @@ test('each lease has a lane with its machine, its fate and its units', () => {
 
 test('before the first worker it says what will be there', () => {
   showWith(<Timeline leases={[]} names={new Map()} units={new Map()} ended={undefined} />, {});
-  expect(screen.getByText('No worker so far')).toBeTruthy();
+  expect(screen.getByText('No worker yet')).toBeTruthy();
 });

@@ -60,7 +60,7 @@ export const Timeline = memo(function Timeline({ leases, names, units, ended }: 
   return (
     <Panel title="Timeline">
       {times.lanes.length === 0 ? (
-        <Empty title="No worker so far">Each machine that works on the job gets a lane here.</Empty>
+        <Empty title="No worker yet">Each machine that works on the job gets a row here.</Empty>
       ) : (
         <>
           <div className={classes.scroll} tabIndex={0} role="group" aria-label="workers over time">
@@ -85,7 +85,7 @@ export const Timeline = memo(function Timeline({ leases, names, units, ended }: 
             </ol>
           </div>
           <Text size="xs" c="dimmed" mt="xs">
-            Striped: the machine fetches files and sets up, which is not billed.
+            Striped: the machine is fetching files. This time is not billed.
             {times.left > 0 && ` ${count(times.left, 'earlier lease')} not shown.`}
           </Text>
         </>

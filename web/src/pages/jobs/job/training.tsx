@@ -5,20 +5,28 @@ import { count, decimals, duration, percent, seconds } from '../../../format';
 import { Chart } from '../../../parts/chart';
 import { Fact } from '../../../parts/fact';
 import { Panel } from '../../../parts/panel';
-import { accuracyCurve, follow, hasRange, lossCurve, type LossPoint } from './curves';
+import { figureCurve, follow, hasRange, lossCurve, type LossPoint } from './curves';
+import { aboutFigure, capital, figureOf, figureText, otherMetrics } from './figures';
 
 type Training = Schemas['Training'];
 
 const kChart = 220; // px
 
 function Facts({ t, live }: { t: Training; live: boolean }) {
+  const figure = figureOf(t);
+  const value = t.figure ? t.figure.value : t.accuracy;
   return (
     <Group gap="xl" align="flex-start">
       <Fact label="Epoch">{t.epochs > 0 ? `${t.epoch} of ${t.epochs}` : '–'}</Fact>
-      <Fact label="Accuracy" about={t.target === undefined ? '' : `target ${percent(t.target, 1)}`}>
-        {t.accuracy === undefined ? '–' : percent(t.accuracy, 2)}
+      <Fact label={figure === 'loss' ? 'Validation loss' : capital(figure)} about={aboutFigure(t)}>
+        {value === undefined ? '–' : figureText(figure, value)}
       </Fact>
-      <Fact label="Loss, lately">{t.loss > 0 ? t.loss.toFixed(4) : '–'}</Fact>
+      {otherMetrics(t).map(([name, measured]) => (
+        <Fact key={name} label={capital(name)}>
+          {figureText(name, measured)}
+        </Fact>
+      ))}
+      <Fact label="Recent loss">{t.loss > 0 ? t.loss.toFixed(4) : '–'}</Fact>
       <Fact label="Workers">{t.workers}</Fact>
       <Fact
         label="Trained for"
@@ -26,7 +34,7 @@ function Facts({ t, live }: { t: Training; live: boolean }) {
       >
         {duration(seconds(t.elapsed))}
       </Fact>
-      <Fact label="Samples" about={t.wasted_steps > 0 ? `${count(t.wasted_steps, 'step')} done in vain` : ''}>
+      <Fact label="Samples" about={t.wasted_steps > 0 ? `${count(t.wasted_steps, 'step')} lost` : ''}>
         {t.samples.toLocaleString('en')}
       </Fact>
     </Group>
@@ -36,11 +44,12 @@ function Facts({ t, live }: { t: Training; live: boolean }) {
 function Curves({ t, trail, live }: { t: Training; trail: LossPoint[]; live: boolean }) {
   const rows = useMemo(() => t.rows ?? [], [t.rows]);
   const loss = useMemo(() => lossCurve(rows, trail), [rows, trail]);
-  const accuracy = useMemo(() => accuracyCurve(rows, t.target), [rows, t.target]);
+  const figure = figureOf(t);
+  const judged = useMemo(() => figureCurve(rows, figure, t.target), [rows, figure, t.target]);
   if (loss.x.length === 0)
     return (
       <Text c="dimmed" size="sm" mih={live ? kChart : 0}>
-        {live ? 'Curves appear with the first update.' : 'It ended before the first update.'}
+        {live ? 'Curves appear after the first update.' : 'It ended before the first update.'}
       </Text>
     );
   return (
@@ -53,19 +62,21 @@ function Curves({ t, trail, live }: { t: Training; trail: LossPoint[]; live: boo
       </div>
       <div>
         <Title order={3} size="h5">
-          Accuracy
+          {figure === 'loss' ? 'Validation loss' : capital(figure)}
         </Title>
         <Chart
-          label="accuracy by epoch"
+          label={`${figure} by epoch`}
           xLabel="epoch"
           whole
           height={kChart}
-          format={(y, step = 0.0001) => percent(y, decimals(100 * step))}
-          {...accuracy}
+          format={
+            figure === 'accuracy' ? (y, step = 0.0001) => percent(y, decimals(100 * step)) : (y) => figureText(figure, y)
+          }
+          {...judged}
         />
         {hasRange(rows) && (
           <Text size="xs" c="dimmed">
-            The band is the range of the checks of an epoch.
+            The band shows the lowest and the highest check within an epoch.
           </Text>
         )}
       </div>

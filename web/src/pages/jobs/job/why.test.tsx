@@ -19,7 +19,7 @@ const why = {
       change: 'raise the limit price to 0.6',
       slots: 4,
       extra_per_hour: 0.2,
-      flag: '--limit 0.6',
+      flag: '--price 0.6',
     },
     { kind: 'slot_class', change: 'take class c4', slots: 2, extra_per_hour: 0.4, flag: '--class c4' },
   ],
@@ -30,7 +30,7 @@ test('a job that does not run says why, and one click changes it', async () => {
   const changes = showWith(<Why job={job} />, { 'GET /v1/jobs/j1/why': why, 'PATCH /v1/jobs/j1': job });
   expect(await screen.findByText('It needs 2 slots and none match.')).toBeTruthy();
   expect(screen.getByText('3 offers with 4 slots ask more than your limit price')).toBeTruthy();
-  await userEvent.click(screen.getByRole('button', { name: 'Do it: raise the limit price to 0.6' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Apply: raise the limit price to 0.6' }));
   await waitFor(() =>
     expect(changes).toEqual([{ method: 'PATCH', url: '/v1/jobs/j1', body: { limit: 0.6 } }]),
   );

@@ -15,7 +15,7 @@ function Action({ relaxation, job }: { relaxation: Relaxation; job: Job }) {
   const edit = useChange(
     (body: Schemas['JobEdit']) => change('patch', '/v1/jobs/{id}', { path: { id: job.id }, body }),
     {
-      said: 'Changed. The next round takes it into account.',
+      said: 'Changed. It counts from the next round.',
     },
   );
   if (step.how === 'wait') return null;
@@ -35,11 +35,11 @@ function Action({ relaxation, job }: { relaxation: Relaxation; job: Job }) {
     <Button
       size="xs"
       variant="light"
-      aria-label={`Do it: ${relaxation.change}`}
+      aria-label={`Apply: ${relaxation.change}`}
       loading={edit.isPending}
       onClick={() => edit.mutate(step.edit)}
     >
-      Do it
+      Apply
     </Button>
   );
 }
@@ -53,7 +53,7 @@ function Found({ why, job }: { why: Schemas['Why']; job: Job }) {
       {relaxations.length > 0 && (
         <div>
           <Title order={3} size="h5" mb={4}>
-            What would help, cheapest first
+            Changes that would help, cheapest first
           </Title>
           <Stack gap={6}>
             {relaxations.map((r) => (

@@ -6,6 +6,7 @@ import { bytes, count } from '../../../format';
 import { Loaded } from '../../../parts/page';
 import { Panel } from '../../../parts/panel';
 import { StateBadge } from '../../../parts/state-badge';
+import { WideTable } from '../../../parts/wide-table';
 import { currentUse, type CurrentUse, latestOfParts } from './usage';
 
 const kMost = 500;
@@ -55,7 +56,7 @@ export const Workers = memo(function Workers({ job, leases, machineOf }: Props) 
       <Loaded query={parts} height={Math.min(kTallest, 48 + 42 * job.workers.max)}>
         {(page) => (
           <>
-            <Table.ScrollContainer minWidth={680} mah={kTallest}>
+            <WideTable minWidth={680} mah={kTallest}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>
@@ -64,8 +65,8 @@ export const Workers = memo(function Workers({ job, leases, machineOf }: Props) 
                     <Table.Th>Machine</Table.Th>
                     <Table.Th ta="right">Cores in use</Table.Th>
                     <Table.Th ta="right">Memory</Table.Th>
-                    <Table.Th ta="right">Fetched, sent</Table.Th>
-                    <Table.Th ta="right">Tries lost</Table.Th>
+                    <Table.Th ta="right">Received, sent</Table.Th>
+                    <Table.Th ta="right">Lost attempts</Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
@@ -83,7 +84,7 @@ export const Workers = memo(function Workers({ job, leases, machineOf }: Props) 
                   })}
                 </Table.Tbody>
               </Table>
-            </Table.ScrollContainer>
+            </WideTable>
             {page.next && (
               <Text size="xs" c="dimmed" mt="xs">
                 {`The first ${count(kMost, 'worker')} of ${job.workers.max.toLocaleString('en')}.`}

@@ -1,6 +1,7 @@
 import { Badge, Radio, Table, Text } from '@mantine/core';
 import { credits, duration, percent, seconds } from '../../../format';
 import { type Candidate, inSeveralClasses, limitText } from './candidates';
+import { WideTable } from '../../../parts/wide-table';
 
 type Props = { candidates: Candidate[]; picked: number | undefined; onPick: (index: number) => void };
 
@@ -11,7 +12,7 @@ export function CandidatesTable({ candidates, picked, onPick }: Props) {
   const deadline = candidates.some((c) => c.chance !== undefined);
   const classes = inSeveralClasses(candidates);
   return (
-    <Table.ScrollContainer minWidth={deadline ? 640 : 560}>
+    <WideTable minWidth={deadline ? 640 : 560}>
       <Table aria-label="Candidates">
         <Table.Thead>
           <Table.Tr>
@@ -62,6 +63,6 @@ export function CandidatesTable({ candidates, picked, onPick }: Props) {
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </WideTable>
   );
 }

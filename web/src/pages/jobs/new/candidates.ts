@@ -1,5 +1,6 @@
 import type { Schemas } from '../../../api/client';
 import { seconds } from '../../../format';
+import type { Draft } from '../file/draft';
 
 // The candidates of a plan, as points of time and cost.
 
@@ -46,6 +47,19 @@ export function withChoice(job: NewJob, picked: Candidate | undefined): NewJob {
     ...one,
     ...(also_classes.length > 0 ? { class: picked.class } : {}),
     workers: { min: Math.min(least, picked.workers), max: picked.workers },
+  };
+}
+
+// The same choice as a change of the form, so that form and file say what is submitted. `asked`: the
+// form as the plan was made from it.
+export function choiceEdit(asked: Draft, job: NewJob, picked: Candidate | undefined): Partial<Draft> {
+  const { least, most, class: slot, also } = asked;
+  if (!picked || picked.chosen) return { least, most, class: slot, also };
+  const { workers, class: named } = withChoice(job, picked);
+  return {
+    least: workers?.min ?? 1,
+    most: workers?.max ?? 1,
+    ...(also.length > 0 ? { class: named ?? slot, also: [] } : { class: slot, also }),
   };
 }
 

@@ -17,6 +17,7 @@ const train: Schemas['Train'] = {
   batch: 32,
   lr: 0.02,
   lr_end: 0.002,
+  local_batch: 8,
   local_steps: 0,
   validations: 1,
   seed: 1,
@@ -74,7 +75,7 @@ test('what the form changes is changed, the data stays', () => {
   expect(copy.batch?.train).toMatchObject({
     rule: 'fedavg',
     rule_params: {},
-    codec: 'fp32',
+    codec: 'auto',
     epochs: 3,
     lr: 0.02,
     shards: train.shards,
@@ -92,6 +93,6 @@ test('what does not come with it is said', () => {
   expect(begun.draft.class).toBe('c4');
   expect(begun.lost).toEqual([
     'its deadline, which has passed',
-    'what it has learnt or left: the copy begins anew',
+    'its model and files: the copy starts from the beginning',
   ]);
 });

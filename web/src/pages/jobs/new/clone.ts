@@ -15,7 +15,9 @@ const numbers = (map: YamlMap): Record<string, number> =>
   Object.fromEntries(Object.entries(map).flatMap(([key, y]) => (typeof y === 'number' ? [[key, y]] : [])));
 
 function trainOf(train: Schemas['Train'], d: Draft): Schemas['Train'] {
-  const { target: _, lr_end: __, ...rest } = train;
+  const { target, lr_end: _, ...rest } = train;
+  // The page sets an accuracy; a target of anything else stays as it is.
+  const kept = target && target.accuracy === undefined ? { target } : {};
   return {
     ...rest,
     epochs: orElse(d.epochs, train.epochs),
@@ -23,9 +25,9 @@ function trainOf(train: Schemas['Train'], d: Draft): Schemas['Train'] {
     lr: orElse(d.lr, train.lr),
     rule: d.rule,
     rule_params: numbers(d.ruleOptions),
-    codec: d.codec || 'fp32',
+    codec: d.codec || 'auto',
     ...(d.lrEnd === '' ? {} : { lr_end: d.lrEnd }),
-    ...(d.target === '' ? {} : { target: { accuracy: d.target } }),
+    ...(d.target === '' ? kept : { target: { accuracy: d.target } }),
   };
 }
 
@@ -81,7 +83,7 @@ export function beginClone(job: Job, draft: Draft, now: number, slot = ''): { dr
     lost.push('its deadline, which has passed');
   }
   if (!job.ended || (job.result ?? '') !== '' || job.batch?.checkpoint)
-    lost.push('what it has learnt or left: the copy begins anew');
-  if (!job.batch) lost.push('what ran on its workers: that was decided elsewhere');
+    lost.push('its model and files: the copy starts from the beginning');
+  if (!job.batch) lost.push('its program: it had none of its own');
   return { draft: out, lost };
 }

@@ -74,7 +74,7 @@ export function Dropzone({ sending, run, cancel }: Props) {
       {sending.folder ? (
         <About sending={sending} />
       ) : (
-        <Text size="sm">Drop a folder here, with your script and what it needs.</Text>
+        <Text size="sm">Drop a folder here, with your script and the files it needs.</Text>
       )}
       {sending.state && <HowFar state={sending.state} />}
       {sending.error && (
@@ -96,7 +96,7 @@ export function Dropzone({ sending, run, cancel }: Props) {
         )}
       </Group>
       <Text size="xs" c="dimmed">
-        Lenders can see what you send: nothing secret. A file .soukignore leaves out what is not needed.
+        Lenders can read what you send, so send nothing secret. List files to leave out in .soukignore.
       </Text>
       <input
         ref={folderInput}

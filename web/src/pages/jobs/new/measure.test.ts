@@ -34,7 +34,7 @@ const training = (
   folds: 0,
   folding: '0',
   spent,
-  by_worker: [{ worker: 'l1', units, steps: 1, lost: 0, rejected: 0, steps_per_second: 1, spent }],
+  by_worker: [{ worker: 'l1', units, steps: 1, lost: 0, rejected: 0, steps_per_second: 1, spent, codec: 'fp32' }],
 });
 
 test('it is measured after five units and a quarter of a minute, or a minute, or the end', () => {
@@ -55,6 +55,7 @@ test('what measures is one worker and one pass, without a target or a deadline',
     target: { accuracy: 0.9 },
     batch: 32,
     lr: 0.1,
+    local_batch: 8,
     local_steps: 0,
     validations: 1,
     seed: 1,

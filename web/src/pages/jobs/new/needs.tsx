@@ -25,7 +25,7 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
     .filter((c) => !c.retired)
     .map((c) => ({
       value: c.name,
-      label: `${c.name}: ${classText(c)}, suggested ${credits(c.suggested)}`,
+      label: `${c.name}: ${classText(c)}, suggested ${credits(c.suggested)}, ${c.offered} on offer`,
     }));
   return (
     <>
@@ -51,13 +51,14 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
             onChange={(value) =>
               edit({ class: value ?? '', also: value ? draft.also.filter((c) => c !== value) : [] })
             }
+            error={form.problems?.class}
             clearable
             searchable
           />
           {trains(draft.kind) && draft.class !== '' && (
             <MultiSelect
-              label="Other classes that would do"
-              description="it begins where that is best, and moves when that changes"
+              label="Other classes it may use"
+              description="the job starts in the best one, and moves when another becomes better"
               placeholder={draft.also.length ? '' : 'none'}
               data={choices.filter((c) => c.value !== draft.class)}
               value={draft.also}
@@ -85,7 +86,7 @@ function Size({ form, classes }: { form: Form; classes: SlotClass[] }) {
 // The second step: how large, how many, and which machines.
 export function Needs({ form, classes, unread }: { form: Form; classes: SlotClass[]; unread: boolean }) {
   if (unread)
-    return <Alert color="yellow">The job file is used as it is; the form does not follow it.</Alert>;
+    return <Alert color="yellow">The form cannot show this job file. The file is used as you wrote it.</Alert>;
   return (
     <Stack>
       <Title order={3} size="h5">
@@ -100,9 +101,8 @@ export function Needs({ form, classes, unread }: { form: Form; classes: SlotClas
           form={form}
           field="least"
           label="At least"
-          description="it starts with these"
+          description="the job starts when it has these"
           min={1}
-          max={10_000}
           allowDecimal={false}
           placeholder="1"
         />
@@ -110,11 +110,10 @@ export function Needs({ form, classes, unread }: { form: Form; classes: SlotClas
           form={form}
           field="most"
           label="At most"
-          description="it grows to these"
+          description="the job grows up to these"
           min={1}
-          max={10_000}
           allowDecimal={false}
-          placeholder="1"
+          placeholder={String(form.draft.least || 1)}
         />
       </SimpleGrid>
       <Title order={3} size="h5">
@@ -125,15 +124,14 @@ export function Needs({ form, classes, unread }: { form: Form; classes: SlotClas
           form={form}
           field="minReliability"
           label="Reliability, at least"
-          description="share of leases kept"
-          step={0.05}
-          max={1}
-          placeholder="any"
+          description="share of leases that the machine kept to the end"
+          percent
+          placeholder="any, or 95%"
         />
         <NumberField
           form={form}
           field="maxRtt"
-          label="Round trip, at most"
+          label="Network round trip, at most"
           description="in ms"
           allowDecimal={false}
           placeholder="any"

@@ -1,9 +1,14 @@
 import { Alert, Button, Group, List, Loader, Stack, Text } from '@mantine/core';
 import { bytes, count, credits, percent, seconds } from '../../../format';
+import type { Schemas } from '../../../api/client';
 import { ErrorBox } from '../../../parts/error-box';
+import { Fact } from '../../../parts/fact';
+import { Money } from '../../../parts/money';
+import { restsOn } from '../job/money';
 import { CandidatesTable } from './candidates-table';
 import { type Candidate, type NewJob, withChoice } from './candidates';
 import { Pareto } from './pareto';
+import { priceTrouble } from './prices';
 import type { Planned, usePlan } from './use-plan';
 
 function Terms({ job, available }: { job: NewJob; available: number }) {
@@ -18,11 +23,36 @@ function Terms({ job, available }: { job: NewJob; available: number }) {
   );
 }
 
-function whyText({ candidates = [], why, guessed, runs }: Planned['plan']): string {
+// What is asked, suggested and would be paid now, beside the limit.
+function Prices({ prices = [] }: { prices?: Schemas['PlanPrices'][] }) {
+  return prices.map((p) => (
+    <Stack key={p.class} gap="xs">
+      <Group gap="xl" align="flex-start">
+        <Fact label="You would pay now" about={p.pays === undefined ? '' : `per slot-hour, for ${count(p.workers, 'worker')}`}>
+          {p.pays === undefined ? '–' : <Money amount={p.pays} />}
+        </Fact>
+        <Fact label={prices.length > 1 ? `Cheapest ask, ${p.class}` : 'Cheapest ask that fits'}>
+          {p.cheapest === undefined ? 'none' : <Money amount={p.cheapest} />}
+        </Fact>
+        <Fact label="Suggested">
+          <Money amount={p.suggested} />
+        </Fact>
+        <Fact label="Your limit" about={p.limit_given ? '' : 'you set none: twice the suggested'}>
+          <Money amount={p.limit} />
+        </Fact>
+      </Group>
+      {priceTrouble(p) !== '' && <Alert color="yellow">{priceTrouble(p)}</Alert>}
+    </Stack>
+  ));
+}
+
+function whyText({ candidates = [], why, guessed, runs, method }: Planned['plan']): string {
   const choice = candidates.some((c) => c.chosen) ? 'Recommended' : 'None is recommended';
   const ranges = guessed
     ? `; they are a guess so far, with ${count(runs, 'run')} of this kind behind them`
     : '';
+  if (method !== 'runs')
+    return `${choice}: ${why}. This is ${method === 'guess' ? 'a guess: nothing like it has run here' : restsOn({ method, runs })}; the ranges are wide for that.`;
   return `${choice}: ${why}. Ranges hold 8 of 10 runs${ranges}.`;
 }
 
@@ -42,7 +72,7 @@ function measuresText({ measures: m, target_after }: Planned['plan']): string {
 function NoForecast({ planned, plan }: { planned: Planned; plan: ReturnType<typeof usePlan> }) {
   const trains = planned.job.batch?.train !== undefined;
   return (
-    <Alert color="blue" title={trains ? 'No forecast yet' : 'No forecast for programs'}>
+    <Alert color="blue" title={trains ? 'No quote yet' : 'A quote once its first part is done'}>
       <Text size="sm">{`${planned.plan.why.charAt(0).toUpperCase()}${planned.plan.why.slice(1)}.`}</Text>
       {trains && !planned.plan.profiled && (
         <Stack gap="xs" mt="xs">
@@ -61,7 +91,7 @@ function NoForecast({ planned, plan }: { planned: Planned; plan: ReturnType<type
               </Button>
             </Group>
           ) : (
-            <Button size="xs" variant="light" w="fit-content" onClick={() => plan.learn(planned.job)}>
+            <Button size="xs" variant="default" w="fit-content" onClick={() => plan.learn(planned.job)}>
               Measure it first
             </Button>
           )}
@@ -111,6 +141,7 @@ function Choice({ planned, plan, picked, onPick, available }: Props & { planned:
           </Text>
         </>
       )}
+      <Prices prices={planned.plan.prices} />
       <Terms job={withChoice(planned.job, choice)} available={available} />
     </Stack>
   );

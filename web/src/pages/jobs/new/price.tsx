@@ -10,7 +10,7 @@ type Props = { form: Form; classes: Schemas['SlotClass'][]; available: number; u
 export function Price({ form, classes, available, unread }: Props) {
   const { draft } = form;
   if (unread)
-    return <Alert color="yellow">The job file is used as it is; the form does not follow it.</Alert>;
+    return <Alert color="yellow">The form cannot show this job file. The file is used as you wrote it.</Alert>;
   const slot = dearestClass(draft, classes);
   const time = lasts(draft, slot, available);
   const until = draft.deadline === '' ? undefined : deadlineOf(draft.deadline, Date.now());
@@ -29,7 +29,7 @@ export function Price({ form, classes, available, unread }: Props) {
           form={form}
           field="budget"
           label="Cap"
-          description={`the most in all; you have ${credits(available)}`}
+          description={`the most this job may cost; you have ${credits(available)}`}
           step={1}
           placeholder={credits(likelyBudget(draft, slot, available))}
         />
@@ -37,15 +37,29 @@ export function Price({ form, classes, available, unread }: Props) {
           form={form}
           field="deadline"
           label="Deadline"
-          description={until ? dateTime(until) : 'the job expires then; a length of time, or a moment'}
+          description={until ? dateTime(until) : 'the job ends then, done or not: a length of time or a moment'}
           placeholder="none; 3h, or 2027-03-01T22:00:00Z"
         />
       </SimpleGrid>
+      {draft.limit === '' && (
+        <Text size="sm">
+          {`You set no limit price. The job then pays at most ${credits(likelyLimit(draft, slot))} per slot-hour: twice the suggested price.`}
+        </Text>
+      )}
+      {draft.budget === '' && (
+        <Text size="sm">
+          {`You set no cap. It is then ${credits(likelyBudget(draft, slot, available))} credits: ${
+            likelyBudget(draft, slot, available) < likelyLimit(draft, slot) * mostWorkers(draft)
+              ? 'all that you have'
+              : 'one hour of all workers at the limit price'
+          }.`}
+        </Text>
+      )}
       <Text size="sm" mih={44}>
         {`${credits(likelyBudget(draft, slot, available))} credits are set aside when you submit. At the limit price they pay for ${count(
           mostWorkers(draft),
           'worker',
-        )} for ${Number.isFinite(time) ? duration(time) : 'any length of time'}. You pay the price of each lease for the time that was worked; the rest comes back.`}
+        )} for ${Number.isFinite(time) ? duration(time) : 'any length of time'}. You pay the price of each lease for the time worked. The rest comes back.`}
       </Text>
     </Stack>
   );

@@ -10,6 +10,7 @@ import {
   needsProblems,
   parseMemory,
   priceProblems,
+  shownProblems,
   whatProblems,
 } from './terms';
 
@@ -25,7 +26,7 @@ const slot = (name: string, cores: number, memory_mib: number, gpus = 0) => ({
   retired: false,
   leased: 0,
   wanted: 0,
-  in_force: 'k-double',
+  in_force: 'k-double', offered: 0,
 });
 const classes = [slot('g1', 4, 16_384, 1), slot('c1', 1, 1_024), slot('c2', 2, 4_096), slot('c4', 4, 8_192)];
 const now = Date.parse('2026-01-01T12:00:00Z');
@@ -69,17 +70,35 @@ test('deadlines are lengths of time or moments', () => {
 });
 
 test('what is missing is said before the next step', () => {
-  expect(whatProblems(noDraft)).toEqual({ model: 'choose a model', data: 'choose what it learns from' });
+  expect(whatProblems(noDraft)).toEqual({ model: 'choose a model', data: 'choose the data to train on' });
   expect(whatProblems({ ...noDraft, model: 'lenet', data: 'mnist' })).toEqual({});
   expect(whatProblems({ ...noDraft, kind: 'batch' })).toHaveProperty('run');
   expect(needsProblems({ ...noDraft, least: 4, most: 2 }, classes)).toHaveProperty('most');
   expect(needsProblems({ ...noDraft, cores: 64 }, classes)).toHaveProperty('cores');
   expect(needsProblems(noDraft, classes)).toEqual({});
-  expect(priceProblems({ ...noDraft, budget: 5, deadline: 'soon' }, 2, now)).toEqual({
-    budget: 'more than you have',
+  expect(priceProblems({ ...noDraft, budget: 0, deadline: 'soon' }, now)).toEqual({
+    budget: 'more than 0',
     deadline: 'such as 3h, or 2027-03-01T22:00:00Z',
   });
-  expect(priceProblems({ ...noDraft, deadline: '2025-01-01T00:00:00Z' }, 2, now)).toEqual({
-    deadline: 'it has passed',
+  expect(priceProblems({ ...noDraft, deadline: '2025-01-01T00:00:00Z' }, now)).toEqual({
+    deadline: 'this moment has passed',
   });
+  // Who has no credits can plan all the same.
+  expect(priceProblems({ ...noDraft, budget: 5_000 }, now)).toEqual({});
+});
+
+test('numbers that nobody can mean are said at their fields', () => {
+  const trained = { ...noDraft, model: 'lenet', data: 'mnist' };
+  expect(whatProblems({ ...trained, target: 99.9 })).toHaveProperty('target');
+  expect(whatProblems({ ...trained, target: 0.999 })).toEqual({});
+  expect(whatProblems({ ...trained, epochs: 0 })).toHaveProperty('epochs');
+  expect(whatProblems({ ...trained, batch: 1.5 })).toHaveProperty('batch');
+  expect(needsProblems({ ...noDraft, most: 20_000 }, classes)).toEqual({ most: 'at most 10,000' });
+  expect(needsProblems({ ...noDraft, class: 'c9' }, classes).class).toContain('there is no class c9');
+});
+
+test('what is only missing waits until somebody wants to go on', () => {
+  const problems = whatProblems({ ...noDraft, epochs: 0 });
+  expect(Object.keys(shownProblems(problems, false))).toEqual(['epochs']);
+  expect(Object.keys(shownProblems(problems, true)).sort()).toEqual(['data', 'epochs', 'model']);
 });

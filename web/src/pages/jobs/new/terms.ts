@@ -80,17 +80,36 @@ export function lasts(d: Draft, slot: SlotClass | undefined, available: number):
 
 export type Problems = Partial<Record<keyof Draft, string>>;
 
+const kMostWorkers = 10_000;
+
+// Of numbers that count something.
+function whole(out: Problems, d: Draft, field: 'epochs' | 'batch' | 'least' | 'most' | 'cores', most = Infinity) {
+  const n = d[field];
+  if (n === '') return;
+  if (!Number.isInteger(n) || n < 1) out[field] = 'a whole number, 1 or more';
+  else if (n > most) out[field] = `at most ${most.toLocaleString('en')}`;
+}
+
 export function whatProblems(d: Draft): Problems {
   const out: Problems = {};
-  if (d.name.length > 40) out.name = '40 characters at most';
+  if (d.name.length > 40) out.name = 'at most 40 characters';
   if (!trains(d.kind)) {
-    if (d.run.trim() === '') out.run = 'the command that each worker runs';
+    if (d.run.trim() === '') out.run = 'write the command that each worker runs';
     return out;
   }
   if (d.model === '' && d.script === '' && !('model' in d.rest)) out.model = 'choose a model';
   if (d.data === '' && d.dataFiles.train.length === 0 && !('data' in d.rest))
-    out.data = 'choose what it learns from';
-  if (d.target !== '' && (d.target <= 0 || d.target > 1)) out.target = 'a share, such as 0.98';
+    out.data = 'choose the data to train on';
+  return { ...out, ...trainingProblems(d) };
+}
+
+function trainingProblems(d: Draft): Problems {
+  const out: Problems = {};
+  whole(out, d, 'epochs');
+  whole(out, d, 'batch');
+  if (d.lr === 0) out.lr = 'more than 0';
+  if (d.lrEnd !== '' && d.lr === '') out.lrEnd = 'give the learning rate at the start too';
+  if (d.target !== '' && (d.target <= 0 || d.target > 1)) out.target = 'more than 0% and at most 100%';
   return out;
 }
 
@@ -98,22 +117,33 @@ export function needsProblems(d: Draft, classes: SlotClass[]): Problems {
   const out: Problems = {};
   if (d.memory !== '' && parseMemory(d.memory) === undefined) out.memory = 'such as 4G or 512M';
   if (d.gpuMemory !== '' && parseMemory(d.gpuMemory) === undefined) out.gpuMemory = 'such as 16G';
-  if (d.least !== '' && d.most !== '' && d.least > d.most) out.most = 'not less than the least';
+  whole(out, d, 'cores');
+  whole(out, d, 'least', kMostWorkers);
+  whole(out, d, 'most', kMostWorkers);
+  if (d.least !== '' && d.most !== '' && d.least > d.most) out.most = `at least ${d.least}, as on the left`;
   if (d.minReliability !== '' && (d.minReliability < 0 || d.minReliability > 1))
-    out.minReliability = '0 to 1';
-  if (Object.keys(out).length === 0 && classes.length > 0 && !likelyClass(d, classes))
-    out.cores = 'no slot class has that much: ask for less per worker and for more workers';
+    out.minReliability = 'from 0% to 100%';
+  if (Object.keys(out).length > 0 || classes.length === 0 || likelyClass(d, classes)) return out;
+  if (d.class !== '') out.class = `there is no class ${d.class}: choose one of ${classes.map((c) => c.name).join(', ')}`;
+  else out.cores = 'no slot class is that large: ask for less per worker and for more workers';
   return out;
 }
 
-export function priceProblems(d: Draft, available: number, now: number): Problems {
+// More than one has is no problem yet: the plan costs nothing, and says how to get credits.
+export function priceProblems(d: Draft, now: number): Problems {
   const out: Problems = {};
-  if (d.budget !== '' && d.budget > available) out.budget = 'more than you have';
-  if (d.budget === 0) out.budget = 'more than nothing';
+  if (d.budget === 0) out.budget = 'more than 0';
   if (d.deadline !== '') {
     const at = deadlineOf(d.deadline, now);
     if (at === undefined) out.deadline = 'such as 3h, or 2027-03-01T22:00:00Z';
-    else if (at <= now) out.deadline = 'it has passed';
+    else if (at <= now) out.deadline = 'this moment has passed';
   }
   return out;
+}
+
+// What is wrong is said while it is typed; what is only missing, when somebody wants to go on.
+const kNeeded: (keyof Draft)[] = ['run', 'model', 'data'];
+export function shownProblems(problems: Problems, tried: boolean): Problems {
+  if (tried) return problems;
+  return Object.fromEntries(Object.entries(problems).filter(([field]) => !kNeeded.includes(field as keyof Draft)));
 }

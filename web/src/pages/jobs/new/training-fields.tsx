@@ -1,25 +1,30 @@
-import { Collapse, NumberInput, Select, SimpleGrid, UnstyledButton } from '@mantine/core';
+import { Collapse, Select, SimpleGrid, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import type { Schemas } from '../../../api/client';
 import { aboutOf } from '../../../parts/parameters';
-import { type Form, NumberField } from './fields';
+import { type Form, NumberField, PlainNumber } from './fields';
 
 const named = (choices: { name: string }[] | undefined) =>
   (choices ?? []).map((c) => ({ value: c.name, label: c.name }));
+
+function outOfRange({ low, high, above_low }: Schemas['Parameter'], n: number): string | false {
+  if (low !== undefined && (above_low ? n <= low : n < low))
+    return `${above_low ? 'more than' : 'at least'} ${low}`;
+  return high !== undefined && n > high ? `at most ${high}` : false;
+}
 
 // One parameter of the aggregator, as its row says. What is empty is not in the job file.
 function AggregatorField({ form, row: p }: { form: Form; row: Schemas['Parameter'] }) {
   const { [p.name]: value, ...others } = form.draft.ruleOptions;
   return (
-    <NumberInput
+    <PlainNumber
       label={p.name}
       description={aboutOf(p)}
-      min={p.low ?? 0}
-      max={p.high}
       allowDecimal={p.type !== 'whole'}
       value={typeof value === 'number' ? value : ''}
-      onChange={(n) => form.edit({ ruleOptions: typeof n === 'number' ? { ...others, [p.name]: n } : others })}
+      onNumber={(n) => form.edit({ ruleOptions: n === '' ? others : { ...others, [p.name]: n } })}
+      error={typeof value === 'number' && outOfRange(p, value)}
     />
   );
 }
@@ -42,7 +47,7 @@ export function TrainingFields({
           form={form}
           field="epochs"
           label="Epochs"
-          description="passes over the data, at most"
+          description="the most passes over the data"
           min={1}
           allowDecimal={false}
           placeholder="10"
@@ -51,15 +56,14 @@ export function TrainingFields({
           form={form}
           field="target"
           label="Target accuracy"
-          description="ends as soon as it is reached"
-          step={0.01}
-          max={1}
-          placeholder="none"
+          description="the training ends as soon as this is reached"
+          percent
+          placeholder="none, or 98.5%"
         />
       </SimpleGrid>
       <UnstyledButton onClick={toggle} aria-expanded={open} fz="sm">
-        {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} How it
-        learns: batch, rate, rule, codec
+        {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />} Learning:
+        batch, rate, aggregator, codec
       </UnstyledButton>
       <Collapse in={open}>
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
@@ -85,14 +89,14 @@ export function TrainingFields({
             form={form}
             field="lrEnd"
             label="Rate at the end"
-            description="reached along a cosine"
+            description="the rate falls to this along a cosine"
             step={0.001}
             placeholder="the same"
           />
           <Select
             label="Aggregator"
-            description={rule?.summary ?? 'how updates are folded into the parameters'}
-            placeholder="delayed-nesterov"
+            description={rule?.summary ?? 'how updates are combined into the model'}
+            placeholder="mean"
             data={named(choices?.rules)}
             value={form.draft.rule || null}
             onChange={(value) => form.edit({ rule: value ?? '', ruleOptions: {} })}
@@ -104,8 +108,8 @@ export function TrainingFields({
           ))}
           <Select
             label="Codec"
-            description={codec?.summary ?? 'how updates travel'}
-            placeholder="fp32"
+            description={codec?.summary ?? 'how updates are compressed'}
+            placeholder="auto, by each worker's link"
             data={named(choices?.codecs)}
             value={form.draft.codec || null}
             onChange={(value) => form.edit({ codec: value ?? '' })}

@@ -14,6 +14,7 @@ export type DraftState = {
   text: string | null; // As somebody wrote it; null: as the form says it.
   unread: string; // Why the form does not follow the text; empty: it does.
   sample: string;
+  demand: Partial<Draft>; // What it was opened for, whatever is picked.
 };
 
 export type DraftAction =
@@ -22,7 +23,7 @@ export type DraftAction =
   | { do: 'sample'; sample: Schemas['Sample'] }
   | { do: 'source'; source: Source };
 
-export const noState: DraftState = { source: 'sample', draft: noDraft, text: null, unread: '', sample: '' };
+export const noState: DraftState = { source: 'sample', draft: noDraft, text: null, unread: '', sample: '', demand: {} };
 
 // What a form begins with, so that little has to be filled in.
 const kBeginnings: Partial<Record<Source, Partial<Draft>>> = {
@@ -36,6 +37,12 @@ function read(state: DraftState, text: string): DraftState {
   return { ...state, text, unread: '', draft: found.draft };
 }
 
+// The draft with what the form was opened for.
+function demanded(state: DraftState): DraftState {
+  if (state.unread !== '' || Object.keys(state.demand).length === 0) return state;
+  return { ...state, draft: { ...state.draft, ...state.demand }, text: null };
+}
+
 export function step(state: DraftState, action: DraftAction): DraftState {
   switch (action.do) {
     case 'edit':
@@ -43,13 +50,14 @@ export function step(state: DraftState, action: DraftAction): DraftState {
     case 'write':
       return read({ ...state, source: 'file', sample: '' }, action.text);
     case 'sample':
-      return read({ ...state, source: 'sample', sample: action.sample.name }, action.sample.yaml);
+      return demanded(read({ ...state, source: 'sample', sample: action.sample.name }, action.sample.yaml));
     case 'source': {
       if (action.source === state.source) return state;
       // Into a file goes what was there: to be edited by hand.
       if (action.source === 'file') return { ...state, source: 'file', text: yamlOf(state) };
       const begin = kBeginnings[action.source];
-      return { ...noState, source: action.source, draft: { ...noDraft, ...begin } };
+      const { demand } = state;
+      return { ...noState, source: action.source, draft: { ...noDraft, ...begin, ...demand }, demand };
     }
   }
 }
@@ -77,9 +85,9 @@ export function cheapestFirst(samples: Schemas['Sample'][]): Schemas['Sample'][]
 }
 
 // `copy`: the form of a job that is to be made again.
-export function useDraft(copy?: Draft) {
+export function useDraft(copy?: Draft, demand: Partial<Draft> = {}) {
   const [state, act] = useReducer(step, copy, (draft): DraftState =>
-    draft ? { ...noState, source: 'clone', draft } : noState,
+    draft ? { ...noState, source: 'clone', draft } : { ...noState, draft: { ...noDraft, ...demand }, demand },
   );
   return { state, act, yaml: yamlOf(state) };
 }

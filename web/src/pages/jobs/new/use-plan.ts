@@ -9,6 +9,7 @@ export type Planned = { of: string; job: NewJob; notes: string[]; plan: Schemas[
 // Makes the job and its plan. `of` names what it was made from: when that changes, it is old.
 export function usePlan(of: string, makeJob: () => Promise<{ job: NewJob; notes: string[] }>) {
   const [planned, setPlanned] = useState<Planned>();
+  const [also, setAlso] = useState(''); // The same job with one of the plan's candidates picked.
   const [measuring, setMeasuring] = useState('');
   const stop = useRef<AbortController>();
   useEffect(() => () => stop.current?.abort(), []);
@@ -17,7 +18,13 @@ export function usePlan(of: string, makeJob: () => Promise<{ job: NewJob; notes:
       const { job, notes } = await makeJob();
       return { of, job, notes, plan: await change('post', '/v1/plan', { body: job }) };
     },
-    { quiet: true, done: setPlanned },
+    {
+      quiet: true,
+      done: (made) => {
+        setPlanned(made);
+        setAlso(made.of);
+      },
+    },
   );
   const learn = useChange(
     async (job: NewJob) => {
@@ -32,7 +39,8 @@ export function usePlan(of: string, makeJob: () => Promise<{ job: NewJob; notes:
   );
   return {
     planned,
-    fresh: planned?.of === of,
+    fresh: planned !== undefined && (planned.of === of || also === of),
+    keepFor: setAlso,
     make: () => make.mutate(),
     making: make.isPending,
     error: make.error,

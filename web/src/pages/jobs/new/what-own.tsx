@@ -74,7 +74,7 @@ function Script({
         />
         <Select
           label="Data"
-          description="files of the folder, or a set that Souk brings"
+          description="files of your folder, or a built-in data set"
           data={[
             { value: '', label: 'files of the folder' },
             ...among(builtIn, [draft.data]).map((name) => ({ value: name, label: name })),
@@ -110,7 +110,7 @@ function Script({
           />
           <MultiSelect
             label="Test files"
-            description="none: a tenth is held out"
+            description="without any, a tenth of the training data is used"
             data={among(files, dataFiles.test)}
             value={dataFiles.test}
             onChange={(test) => edit({ dataFiles: { ...dataFiles, test } })}
@@ -152,7 +152,7 @@ export function OwnFiles({ form, upload, choices }: Props) {
         form={form}
         field="packages"
         label="Packages"
-        description="what the Python of the machines must have"
+        description="Python packages that the machines must have"
         placeholder="numpy==1.26.4"
       />
       <Text size="xs" c="dimmed">

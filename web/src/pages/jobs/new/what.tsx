@@ -21,7 +21,7 @@ const kSources: { value: Source; label: string }[] = [
 
 function summary({ draft }: DraftState): string {
   if (!trains(draft.kind))
-    return draft.run ? 'It runs a program.' : 'It does not say yet what to run: add run: or kind: train.';
+    return draft.run ? 'It runs a program.' : 'It does not say what to run yet. Add run: or kind: train.';
   const on = draft.data || draft.dataFiles.train.join(', ') || '(no data yet)';
   return `It trains ${draft.model || draft.script || '(no model yet)'} on ${on}.`;
 }
@@ -31,12 +31,12 @@ function FromFile({ state, upload }: { state: DraftState; upload: ReturnType<typ
   return (
     <Stack>
       <Text size="sm">
-        Paste or edit the job file beside this form (below it on a small screen). Form and file follow each
-        other.
+        Paste or edit the job file beside this form (below it on a small screen). A change in
+        one changes the other.
       </Text>
       {state.unread ? (
-        <Alert color="yellow" title="The form does not follow this file">
-          {state.unread}. The file is used as it is: the server reads it when the plan is made.
+        <Alert color="yellow" title="The form cannot show this file">
+          {state.unread}. The file is used as you wrote it. The server checks it when the plan is made.
         </Alert>
       ) : (
         <Text size="sm">{summary(state)}</Text>
@@ -65,7 +65,7 @@ function Copy({ form, from, lost, choices }: CopyProps) {
   return (
     <Stack>
       <Alert color="blue" title={`A copy of ${from.name || from.id}`}>
-        Its program, files and data are used again; they are on the server.
+        It uses the same program, files and data. They are on the server already.
         {lost.length > 0 && ` Not copied: ${lost.join('; ')}.`}
       </Alert>
       <TextField form={form} field="name" label="Name" maxLength={40} />
@@ -93,7 +93,7 @@ export function What({ state, act, form, upload, from }: Props) {
       <SegmentedControl
         fullWidth
         orientation={narrow ? 'vertical' : 'horizontal'}
-        aria-label="Begin with"
+        aria-label="Start from"
         value={source}
         onChange={(value) => act({ do: 'source', source: value as Source })}
         data={source === 'clone' ? [{ value: 'clone', label: 'Copy' }, ...kSources] : kSources}

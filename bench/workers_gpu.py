@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""How learning scales with workers: rules x workers x problems x seeds, on one GPU.
+
+    bench/workers_gpu.py DATA [--problems lenet,mlp,resnet20,text] [--workers 1,4,10,32] [--seeds 3] [--at-once 10]
+
+DATA has MNIST's four idx files, CIFAR-10's train_10k.bin and test_2k.bin, and text.txt; a problem whose
+data is not there is left out. Every step is computed for real, those of all workers side by side (vmap);
+workers finish in an order that is drawn anew in each round, so that a change is as stale as with machines
+of equal speed. All settings of a problem see the same number of samples. Prints a JSON line for each
+setting with what the checks after each epoch gave, then a table: means over the seeds.
+
+Needs PyTorch 2 and a GPU. The same rules in C++: src/train/aggregators.
+"""
+import argparse
+import collections
+import json
+import math
+import os
+import random
+import sys
+import time
+
+import torch
+import torch.multiprocessing as mp
+from torch import nn
+from torch.func import functional_call, grad, vmap
+from torch.nn import functional as F
+
+MOMENTUM = 0.9
+LEAST_LOCAL_BATCH = 8
+
+
+def idx(path):
+    raw = open(path, "rb").read()
+    dims = [int.from_bytes(raw[4 + 4 * i:8 + 4 * i], "big") for i in range(raw[3])]
+    return torch.frombuffer(bytearray(raw[4 + 4 * raw[3]:]), dtype=torch.uint8).view(dims).cuda()
+
+
+def mnist(folder):
+    x = [idx(f"{folder}/{n}-images-idx3-ubyte").float().div(255).unsqueeze(1) for n in ("train", "t10k")]
+    y = [idx(f"{folder}/{n}-labels-idx1-ubyte").long() for n in ("train", "t10k")]
+    return x[0], y[0], x[1], y[1]
+
+
+def cifar(folder):
+    def read(name):
+        raw = torch.frombuffer(bytearray(open(f"{folder}/{name}", "rb").read()), dtype=torch.uint8)
+        rows = raw.view(-1, 3073).cuda()
+        return rows[:, 1:].float().div(127.5).sub(1).view(-1, 3, 32, 32), rows[:, 0].long()
+    return *read("train_10k.bin"), *read("test_2k.bin")
+
+
+def text(folder, context=64):
+    raw = torch.frombuffer(bytearray(open(f"{folder}/text.txt", "rb").read()), dtype=torch.uint8).cuda().long()
+    windows = raw.unfold(0, context + 1, context // 2)
+    held = torch.arange(len(windows), device="cuda") % 10 == 0
+    return windows[~held][:, :-1], windows[~held][:, 1:], windows[held][:, :-1], windows[held][:, 1:]
+
+
+class Batchnorm(nn.Module):
+    """By the batch's own statistics, in training and in checks: those of workers are never mixed."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        return F.batch_norm(x, None, None, self.weight, self.bias, training=True)
+
+
+class Block(nn.Module):
+    def __init__(self, inner, width, stride):
+        super().__init__()
+        self.one, self.two = nn.Conv2d(inner, width, 3, stride, 1, bias=False), nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.norm1, self.norm2, self.stride, self.more = Batchnorm(width), Batchnorm(width), stride, width - inner
+
+    def forward(self, x):
+        y = self.norm2(self.two(F.relu(self.norm1(self.one(x)))))
+        if self.stride > 1:
+            x = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 0, self.more))
+        return F.relu(x + y)
+
+
+def resnet20():
+    layers, width = [nn.Conv2d(3, 16, 3, 1, 1, bias=False), Batchnorm(16), nn.ReLU()], 16
+    for stage in (16, 32, 64):
+        for i in range(3):
+            layers.append(Block(width, stage, 2 if stage > width else 1))
+            width = stage
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+
+
+def lenet():
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+
+
+def mlp():
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))
+
+
+class Transformer(nn.Module):
+    def __init__(self, width=64, heads=4, layers=2, context=64):
+        super().__init__()
+        self.token, self.place = nn.Embedding(256, width), nn.Parameter(torch.randn(context, width) * 0.02)
+        self.parts = nn.ModuleList(
+            nn.ModuleList([nn.LayerNorm(width), nn.Linear(width, 3 * width), nn.Linear(width, width), nn.LayerNorm(width),
+                           nn.Linear(width, 4 * width), nn.Linear(4 * width, width)]) for _ in range(layers))
+        self.norm, self.out, self.heads = nn.LayerNorm(width), nn.Linear(width, 256), heads
+        self.register_buffer("mask", torch.full((context, context), -1e9).triu(1))
+
+    def forward(self, x):
+        h = self.token(x) + self.place
+        for norm1, mix, back, norm2, wide, narrow in self.parts:
+            q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(-3, -2) for t in mix(norm1(h)).chunk(3, -1))
+            scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]) + self.mask
+            h = h + back((scores.softmax(-1) @ v).transpose(-3, -2).flatten(-2))
+            h = h + narrow(F.gelu(wide(norm2(h))))
+        return self.out(self.norm(h)).transpose(-1, -2)
+
+
+#          model, data, batch, epochs, rate, a unit in batches
+PROBLEMS = {"lenet": (lenet, mnist, 64, 4, 0.02, 4), "mlp": (mlp, mnist, 64, 4, 0.02, 4),
+            "resnet20": (resnet20, cifar, 64, 12, 0.05, 4), "text": (Transformer, text, 32, 20, 0.05, 4)}
+#        rule, is the batch divided, does a worker keep its momentum
+RULES = {"mean, divided, kept": ("mean", True, True), "mean, divided, fresh": ("mean", True, False),
+         "mean, whole, kept": ("mean", False, True), "delayed-nesterov, whole, fresh": ("delayed-nesterov", False, False),
+         "diloco, whole, kept": ("diloco", False, True), "diloco, divided, kept": ("diloco", True, True)}
+
+
+class Lesson:
+    """One setting: the parameters of all workers as rows of a matrix, one step of all as a CUDA graph."""
+
+    def __init__(self, folder, problem, workers, batch, seed):
+        model, data, *_ = PROBLEMS[problem]
+        torch.manual_seed(seed)
+        self.net = model().cuda()
+        self.x, self.y, self.tx, self.ty = data(folder)
+        self.shapes = [(name, p.shape, p.numel()) for name, p in self.net.named_parameters()]
+        self.first = torch.cat([p.detach().reshape(-1) for p in self.net.parameters()])
+        self.p = self.first.expand(workers, -1).clone()
+        self.m = torch.zeros_like(self.p)
+        self.rows = torch.zeros(workers, batch, dtype=torch.long, device="cuda")
+        self.rate = torch.zeros((), device="cuda")
+        slope = grad(lambda v, x, y: F.cross_entropy(self.scores(v, x), y))
+        slopes = vmap(slope) if workers > 1 else lambda v, x, y: slope(v[0], x[0], y[0])[None]
+
+        def step():
+            self.m.mul_(MOMENTUM).add_(slopes(self.p, self.x[self.rows], self.y[self.rows]))
+            self.p.sub_(self.m * self.rate)
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+        self.graph = graph
+        self.m.zero_()
+
+    def scores(self, v, x):
+        tree, at = {}, 0
+        for name, shape, n in self.shapes:
+            tree[name] = v[at:at + n].reshape(shape)
+            at += n
+        return functional_call(self.net, tree, (x,))
+
+    def unit(self, bases, batches, rate):
+        """The workers' parameters after these steps from their bases."""
+        self.p.copy_(bases)
+        self.rate.fill_(rate)
+        for rows in batches:
+            self.rows.copy_(rows)
+            self.graph.replay()
+        return self.p
+
+    def check(self, w):
+        """Accuracy, or for text the loss."""
+        with torch.no_grad():
+            parts = [(self.scores(w, x), y) for x, y in zip(self.tx.split(1000), self.ty.split(1000))]
+            if parts[0][1].dim() > 1:
+                return round(sum(float(F.cross_entropy(s, y)) * len(y) for s, y in parts) / len(self.ty), 4)
+            return round(100 * sum(int((s.argmax(1) == y).sum()) for s, y in parts) / len(self.ty), 2)
+
+
+def run(setting):
+    folder, problem, rule_name, n, seed, lr = setting
+    rule, divided, keep = ("serial", False, True) if rule_name == "serial" else RULES[rule_name]
+    _, _, batch, epochs, rate, length = PROBLEMS[problem]
+    rate = lr or rate
+    parts = max((d for d in range(1, min(n, batch // LEAST_LOCAL_BATCH) + 1) if batch % d == 0), default=1) if divided else 1
+    b = batch // parts
+    lesson = Lesson(folder, problem, n, b, seed)
+    w, plane, outer = lesson.first.clone(), lesson.first.clone(), torch.zeros_like(lesson.first)
+    bases, version = w.expand(n, -1).clone(), 0
+    size, order, draw = len(lesson.x), torch.Generator().manual_seed(seed), random.Random(seed)
+    samples = torch.cat([torch.randperm(size, generator=order) for _ in range(epochs)]).cuda()
+    each, found, done = n * b, [], 0
+    while done + each <= len(samples):
+        steps = min(length * parts, (len(samples) - done) // each)
+        if not keep:
+            lesson.m.zero_()
+        batches = samples[done:done + steps * each].view(steps, n, b)
+        new = lesson.unit(bases, batches, rate)
+        before, done = done, done + steps * each
+        if rule == "serial":
+            w, bases = new[0].clone(), new.clone()
+        elif rule == "diloco":
+            change = (new - bases).mean(0)
+            outer = 0.9 * outer + change
+            w = w + 0.7 * (change + 0.9 * outer)
+            bases = w.expand(n, -1).clone()
+        else:
+            for i in draw.sample(range(n), n):
+                version += 1
+                w = w + (new[i] - bases[i]) / n
+                if rule == "delayed-nesterov" and version % n == 0:
+                    w, plane = w + 0.5 * (w - plane), w
+                bases[i] = w
+        if before // size < done // size or done + each > len(samples):
+            found.append(lesson.check(w))
+    return {"problem": problem, "rule": rule_name, "workers": n, "seed": seed, "lr": rate, "checks": found}
+
+
+def settings(args):
+    needs = {"lenet": "train-images-idx3-ubyte", "mlp": "train-images-idx3-ubyte", "resnet20": "train_10k.bin", "text": "text.txt"}
+    for problem in args.problems.split(","):
+        if not os.path.exists(f"{args.data}/{needs[problem]}"):
+            print(f"no {needs[problem]}: {problem} is left out", file=sys.stderr)
+            continue
+        for seed in range(1, args.seeds + 1):
+            rate = PROBLEMS[problem][4]
+            for lr in (rate / 2, rate, rate * 2):  # Serial training at the best of three.
+                yield args.data, problem, "serial", 1, seed, lr
+            for n in map(int, args.workers.split(",")):
+                for rule in RULES:
+                    if n > 1 or rule == "mean, divided, kept":
+                        yield args.data, problem, rule, n, seed, None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("data")
+    parser.add_argument("--problems", default=",".join(PROBLEMS))
+    parser.add_argument("--workers", default="1,4,10,32")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--at-once", type=int, default=10)
+    args = parser.parse_args()
+    mp.set_start_method("spawn")
+    jobs, began, last = list(settings(args)), time.time(), collections.defaultdict(list)
+    with mp.Pool(args.at_once) as pool:
+        for row in pool.imap_unordered(run, jobs):
+            print(json.dumps(row), flush=True)
+            last[row["problem"], row["workers"], row["rule"] + (f" at {row['lr']:g}" if row["rule"] == "serial" else "")].append(row["checks"][-1])
+    for (problem, n, rule), values in sorted(last.items()):
+        print(f"| {problem} | {n} | {rule} | {sum(values) / len(values):.2f} | {', '.join(map(str, sorted(values)))} |")
+    print(f"{len(jobs)} settings in {time.time() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

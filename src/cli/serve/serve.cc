@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include <memory>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/datasets.h"
+#include "cli/commands/listen.h"
+#include "journal/open.h"
+#include "server/core/server.h"
+
+namespace souk::cli {
+namespace {
+
+constexpr base::Credits kMostBonus{1'000'000'000'000};
+
+struct Serve {
+  std::string data;
+  base::Credits bonus{5'000'000};
+  bool memory = false;
+  Listen listen{"127.0.0.1", 7070};
+  std::optional<Memory> blobs, reserve;
+  server::Options options;
+};
+
+Result<> serve(const Context& c, Serve& o) {
+  if (o.memory && !o.options.journal.empty())
+    return usage("--memory and --journal do not go together", "--memory is --journal memory:");
+  if (o.memory) o.options.journal = "memory:";
+  SOUK_ASSIGN(const bool survives, journal::survives(o.options.journal));
+  if (o.data.empty() && survives)
+    return usage("`souk serve` needs --data FOLDER",
+                 "the market is kept there; --memory runs one that forgets");
+  if (o.options.requests_per_second < 0)
+    return usage(fmt::format("--requests is {}", o.options.requests_per_second),
+                 "1 or more a second, or 0 for no limit");
+  o.options.address = o.listen.address;
+  o.options.port = o.listen.port;
+  o.options.data = o.data;
+  if (o.bonus > kMostBonus)
+    return usage(fmt::format("--signup-bonus is {}", to_string(o.bonus)),
+                 fmt::format("0 to {}", to_string(kMostBonus)));
+  o.options.signup_bonus = o.bonus;
+  if (o.blobs) o.options.blob_bytes = static_cast<std::uint64_t>(o.blobs->mib) << 20;
+  if (o.reserve) o.options.reserve_bytes = static_cast<std::uint64_t>(o.reserve->mib) << 20;
+  o.options.built_in_data = fetcher(c);
+  o.options.python_package = [&c] { return sdk_folder(c.env()); };
+  o.options.usual_bundle = agent_bundle(c.env());
+  SOUK_TRY(server::serve(o.options));
+  return {};
+}
+
+// What is kept for how long, and what is shown to whom.
+std::vector<Option> kept_and_shown(server::Options& s) {
+  return {flag("--snapshot-every TIME", "default 10m", s.snapshot_every),
+          flag("--keep-journal TIME", "of events; older ones are dropped; default: all are kept",
+               s.keep_journal),
+          flag("--archive FOLDER", "where events go that are dropped; default: nowhere", s.archive),
+          flag("--log-level LEVEL", "debug, info, warning, error", s.log_level),
+          flag("--public-url URL",
+               "the address that people know it by; default: as they reached it", s.public_url),
+          flag("--bundle FILE",
+               "souk for those who lend with one line; default: beside this program", s.bundle),
+          flag("--metrics-public", "answer /metrics to everybody", s.metrics_public)};
+}
+
+}  // namespace
+
+Command serve_command() {
+  auto o = std::make_shared<Serve>();
+  Command out{.name = "serve",
+              .summary = "run a market",
+              .examples = {"serve --data ./market", "serve --data ./market --listen 0.0.0.0:7070",
+                           "serve --data ./market --tls-cert cert.pem --tls-key key.pem",
+                           "serve --data ./market --parameters redis://127.0.0.1:6379/0 "
+                           "--hub http://127.0.0.1:7071 --hub-secret-file hub.secret"}};
+  auto& s = o->options;
+  out.common = Common::none;
+  out.options = {
+      flag("--data FOLDER", "where the market is kept; made if absent", o->data),
+      flag("--listen ADDRESS:PORT", "default 127.0.0.1:7070; port 0: any free one", o->listen),
+      flag("--journal URL", "sqlite:PATH or memory:; default: a file in the folder", s.journal),
+      flag("--memory", "keep nothing on disk: --journal memory:", o->memory),
+      flag("--tls-cert FILE", "certificate to serve with, PEM", s.tls_certificate),
+      flag("--tls-key FILE", "its key, PEM", s.tls_key),
+      flag("--self-signed", "make a certificate (the default off this computer)", s.self_signed),
+      flag("--plain-http", "no TLS off this computer, behind a proxy of yours", s.plain_http),
+      flag("--threads N", "for connections, default 2", s.threads),
+      flag("--blobs SIZE", "of files kept for jobs, default 50G or half of the free disk",
+           o->blobs),
+      flag("--reserve SIZE", "of the disk, kept free for the journal; default 1G or 5% of it",
+           o->reserve),
+      flag("--budget NAME=EACH[/ALL]",
+           "what one account, and all, may use: blob-bytes=2G/50G; may be repeated", s.budgets),
+      flag("--trusted-proxy ADDRESS[/BITS]",
+           "a proxy whose X-Forwarded-For says who sent a request; may be repeated",
+           s.trusted_proxies),
+      flag("--mechanisms FOLDER", "programs that may clear classes (docs/mechanisms.md)",
+           s.mechanisms),
+      flag("--parameters URL", "of trainings: memory (default), redis://..., postgresql://...",
+           s.parameters),
+      flag("--hub URL", "a `souk hub` on the same parameters, for workers to use; may be repeated",
+           s.hubs),
+      flag("--hub-secret-file FILE", "what the hubs were started with", s.hub_secret_file),
+      flag("--challenge-every TIME",
+           "machines prove what they have so often, default 6h; 0s: never", s.challenge_every),
+      flag("--requests N", "a second, of one account and of one address, default 1000; 0: any",
+           s.requests_per_second),
+      flag("--signup-bonus CREDITS",
+           "of a new market: what newcomers begin with, for jobs only, default 5; 0: nothing",
+           o->bonus),
+      flag("--round TIME", "time between clearings, default 5s", s.round),
+      flag("--lab-limit TIME", "of one experiment (docs/lab.md), default 2m; 0s: none are run",
+           s.lab_limit)};
+  std::ranges::move(kept_and_shown(s), std::back_inserter(out.options));
+  out.details =
+      "The first account made from this computer becomes the market's operator. SIGTERM ends it; "
+      "what was acknowledged survives any end.";
+  out.run = [o](Context& c) { return serve(c, *o); };
+  return out;
+}
+
+}  // namespace souk::cli

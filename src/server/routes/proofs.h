@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "base/id.h"
+#include "server/http/context.h"
+#include "server/proof/challenges.h"
+#include "wire/api/heartbeat.h"
+
+// Machines prove what they claim (server/proof/challenges.h): what follows for the market.
+
+namespace souk::server {
+
+// The machine is new, or claims more than before: it lends nothing until it has passed a challenge.
+void doubt_claim(Context& c, base::MachineId machine);
+
+// With each heartbeat: what the machine is to prove now. Has it prepared where need be.
+std::optional<wire::Challenge> next_challenge(Context& c, base::MachineId machine);
+
+// Tells the market.
+void judge(Context& c, base::MachineId machine, const Challenges::Verdict& verdict);
+
+}  // namespace souk::server

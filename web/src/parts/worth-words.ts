@@ -1,0 +1,27 @@
+import type { Schemas } from '../api/client';
+import { count, credits } from '../format';
+
+// What lending is worth, in words.
+
+export type ClassEarnings = Schemas['ClassEarnings'];
+
+export function weekText({ week }: ClassEarnings): string {
+  if (!week) return 'not known yet: this market is too young';
+  return `about ${credits(week.expected)} a week (${credits(week.low)} to ${credits(week.high)})`;
+}
+
+// What it is made from.
+export function basisText(e: ClassEarnings): string {
+  const hours = `From the last ${count(Math.round(e.hours), 'hour')}`;
+  const used = e.used === undefined ? 'nothing was on offer' : `${Math.round(100 * e.used)}% of the slots were leased`;
+  const unfilled = e.unfilled ? `, ${e.unfilled.toFixed(1)} more were wanted and not had` : '';
+  return `${hours}: ${used}${unfilled}, at ${credits(e.price)} a slot-hour. Nine weeks of ten are within the range, if weeks stay alike.`;
+}
+
+// The machine of the form, as the market is asked about it.
+export type Size = { cores: number; memory: number; gpus: number; vram: number };
+
+export const askOf = (s: Size) => ({
+  cores: Math.floor(s.cores), memory_mib: Math.floor(s.memory * 1024), gpus: Math.floor(s.gpus),
+  gpu_memory_mib: Math.floor(s.vram * 1024),
+});
