@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How learning scales with workers: rules x workers x problems x seeds, on one GPU.
 
-    bench/workers_gpu.py DATA [--problems lenet,mlp,resnet20,text] [--workers 1,4,10,32] [--seeds 3] [--at-once 10]
+    bench/workers_gpu.py DATA [--problems lenet,mlp,resnet20,text,text-adam] [--workers 4,10,32] [--seeds 3] [--at-once 10]
 
 DATA has MNIST's four idx files, CIFAR-10's train_10k.bin and test_2k.bin, and text.txt; a problem whose
 data is not there is left out. Every step is computed for real, those of all workers side by side (vmap);
@@ -19,6 +19,8 @@ import os
 import random
 import sys
 import time
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 import torch.multiprocessing as mp
@@ -27,7 +29,7 @@ from torch.func import functional_call, grad, vmap
 from torch.nn import functional as F
 
 MOMENTUM = 0.9
-LEAST_LOCAL_BATCH = 8
+ADAM = 0.9, 0.999, 1e-8  # Decay of the mean and of the mean square, and what is added to the root.
 
 
 def idx(path):
@@ -120,35 +122,73 @@ class Transformer(nn.Module):
         return self.out(self.norm(h)).transpose(-1, -2)
 
 
-#          model, data, batch, epochs, rate, a unit in batches
-PROBLEMS = {"lenet": (lenet, mnist, 64, 4, 0.02, 4), "mlp": (mlp, mnist, 64, 4, 0.02, 4),
-            "resnet20": (resnet20, cifar, 64, 12, 0.05, 4), "text": (Transformer, text, 32, 20, 0.05, 4)}
-#        rule, is the batch divided, does a worker keep its momentum
-RULES = {"mean, divided, kept": ("mean", True, True), "mean, divided, fresh": ("mean", True, False),
-         "mean, whole, kept": ("mean", False, True), "delayed-nesterov, whole, fresh": ("delayed-nesterov", False, False),
-         "diloco, whole, kept": ("diloco", False, True), "diloco, divided, kept": ("diloco", True, True)}
+class Problem(NamedTuple):
+    model: Callable
+    data: Callable
+    batch: int  # Of all workers together.
+    epochs: int
+    rates: tuple  # Serial training takes the best; the middle one is everybody's.
+    unit: int  # Steps of the plan.
+    optimiser: str = "sgd"
+    least: int = 8  # Samples of a worker's own step (the job's local_batch).
+
+
+PROBLEMS = {"lenet": Problem(lenet, mnist, 64, 4, (0.01, 0.02, 0.04), 4),
+            "mlp": Problem(mlp, mnist, 64, 4, (0.01, 0.02, 0.04), 4),
+            "resnet20": Problem(resnet20, cifar, 64, 12, (0.025, 0.05, 0.1), 4),
+            "text": Problem(Transformer, text, 32, 20, (0.1, 0.2, 0.4), 4, least=2),
+            "text-adam": Problem(Transformer, text, 32, 20, (0.001, 0.002, 0.004), 4, "adam", 2)}
+
+
+class Rule(NamedTuple):
+    name: str
+    divided: bool  # The batch is that of all workers together.
+    keep: bool  # Workers keep the state of their optimiser from unit to unit.
+    outer: float = 0  # Momentum at the hub.
+    eta: float = 1
+    unit: int = 0  # Steps of the plan, other than the problem's.
+    drag: float = 0  # By how much a change is corrected for what others did since its worker began.
+
+
+RULES = {"mean, divided, kept": Rule("mean", True, True), "mean, divided, fresh": Rule("mean", True, False),
+         "mean, whole, kept": Rule("mean", False, True),
+         "mean, divided, kept, units of 1": Rule("mean", True, True, unit=1),
+         "delayed-nesterov, whole, fresh": Rule("nesterov", False, False, 0.5),
+         "diloco, whole, kept": Rule("rounds", False, True, 0.9, 0.7),
+         "rounds, divided, kept": Rule("rounds", True, True),
+         "rounds 0.5, divided, kept": Rule("rounds", True, True, 0.5, 0.7)}
 
 
 class Lesson:
     """One setting: the parameters of all workers as rows of a matrix, one step of all as a CUDA graph."""
 
     def __init__(self, folder, problem, workers, batch, seed):
-        model, data, *_ = PROBLEMS[problem]
         torch.manual_seed(seed)
-        self.net = model().cuda()
-        self.x, self.y, self.tx, self.ty = data(folder)
+        self.net = problem.model().cuda()
+        self.x, self.y, self.tx, self.ty = problem.data(folder)
         self.shapes = [(name, p.shape, p.numel()) for name, p in self.net.named_parameters()]
         self.first = torch.cat([p.detach().reshape(-1) for p in self.net.parameters()])
         self.p = self.first.expand(workers, -1).clone()
-        self.m = torch.zeros_like(self.p)
+        self.m, self.v = torch.zeros_like(self.p), torch.zeros_like(self.p)
+        self.t = torch.zeros(workers, 1, device="cuda")
         self.rows = torch.zeros(workers, batch, dtype=torch.long, device="cuda")
         self.rate = torch.zeros((), device="cuda")
         slope = grad(lambda v, x, y: F.cross_entropy(self.scores(v, x), y))
         slopes = vmap(slope) if workers > 1 else lambda v, x, y: slope(v[0], x[0], y[0])[None]
 
-        def step():
-            self.m.mul_(MOMENTUM).add_(slopes(self.p, self.x[self.rows], self.y[self.rows]))
+        def sgd(g):
+            self.m.mul_(MOMENTUM).add_(g)
             self.p.sub_(self.m * self.rate)
+
+        def adam(g):
+            b1, b2, eps = ADAM
+            self.t.add_(1)
+            self.m.mul_(b1).add_(g, alpha=1 - b1)
+            self.v.mul_(b2).addcmul_(g, g, value=1 - b2)
+            self.p.sub_(self.rate * self.m / (1 - b1 ** self.t) / ((self.v / (1 - b2 ** self.t)).sqrt() + eps))
+
+        def step():
+            {"sgd": sgd, "adam": adam}[problem.optimiser](slopes(self.p, self.x[self.rows], self.y[self.rows]))
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -159,7 +199,12 @@ class Lesson:
         with torch.cuda.graph(graph):
             step()
         self.graph = graph
-        self.m.zero_()
+        self.forget()
+
+    def forget(self):
+        """The workers' optimisers begin afresh."""
+        for state in (self.m, self.v, self.t):
+            state.zero_()
 
     def scores(self, v, x):
         tree, at = {}, 0
@@ -187,65 +232,66 @@ class Lesson:
 
 
 def run(setting):
-    folder, problem, rule_name, n, seed, lr = setting
-    rule, divided, keep = ("serial", False, True) if rule_name == "serial" else RULES[rule_name]
-    _, _, batch, epochs, rate, length = PROBLEMS[problem]
-    rate = lr or rate
-    parts = max((d for d in range(1, min(n, batch // LEAST_LOCAL_BATCH) + 1) if batch % d == 0), default=1) if divided else 1
-    b = batch // parts
+    folder, problem_name, rule_name, n, seed, rate = setting
+    rule = Rule("serial", False, True) if rule_name == "serial" else RULES[rule_name]
+    problem = PROBLEMS[problem_name]
+    batch, most = problem.batch, min(n, problem.batch // problem.least)
+    parts = max((d for d in range(1, most + 1) if batch % d == 0), default=1) if rule.divided else 1
+    b, length = batch // parts, (rule.unit or problem.unit) * parts
     lesson = Lesson(folder, problem, n, b, seed)
     w, plane, outer = lesson.first.clone(), lesson.first.clone(), torch.zeros_like(lesson.first)
     bases, version = w.expand(n, -1).clone(), 0
     size, order, draw = len(lesson.x), torch.Generator().manual_seed(seed), random.Random(seed)
-    samples = torch.cat([torch.randperm(size, generator=order) for _ in range(epochs)]).cuda()
+    samples = torch.cat([torch.randperm(size, generator=order) for _ in range(problem.epochs)]).cuda()
     each, found, done = n * b, [], 0
     while done + each <= len(samples):
-        steps = min(length * parts, (len(samples) - done) // each)
-        if not keep:
-            lesson.m.zero_()
+        steps = min(length, (len(samples) - done) // each)
+        if not rule.keep:
+            lesson.forget()
         batches = samples[done:done + steps * each].view(steps, n, b)
         new = lesson.unit(bases, batches, rate)
         before, done = done, done + steps * each
-        if rule == "serial":
+        if rule.name == "serial":
             w, bases = new[0].clone(), new.clone()
-        elif rule == "diloco":
+        elif rule.name == "rounds":
             change = (new - bases).mean(0)
-            outer = 0.9 * outer + change
-            w = w + 0.7 * (change + 0.9 * outer)
+            outer = rule.outer * outer + change
+            w = w + rule.eta * (change + rule.outer * outer)
             bases = w.expand(n, -1).clone()
         else:
             for i in draw.sample(range(n), n):
                 version += 1
-                w = w + (new[i] - bases[i]) / n
-                if rule == "delayed-nesterov" and version % n == 0:
-                    w, plane = w + 0.5 * (w - plane), w
+                w = w + (rule.eta * (new[i] - bases[i]) - rule.drag * (w - bases[i])) / n
+                if rule.name == "nesterov" and version % n == 0:
+                    w, plane = w + rule.outer * (w - plane), w
                 bases[i] = w
         if before // size < done // size or done + each > len(samples):
             found.append(lesson.check(w))
-    return {"problem": problem, "rule": rule_name, "workers": n, "seed": seed, "lr": rate, "checks": found}
+    return {"problem": problem_name, "rule": rule_name, "workers": n, "seed": seed, "lr": rate, "checks": found}
 
 
 def settings(args):
-    needs = {"lenet": "train-images-idx3-ubyte", "mlp": "train-images-idx3-ubyte", "resnet20": "train_10k.bin", "text": "text.txt"}
+    needs = {mnist: "train-images-idx3-ubyte", cifar: "train_10k.bin", text: "text.txt"}
     for problem in args.problems.split(","):
-        if not os.path.exists(f"{args.data}/{needs[problem]}"):
-            print(f"no {needs[problem]}: {problem} is left out", file=sys.stderr)
+        need = needs[PROBLEMS[problem].data]
+        if not os.path.exists(f"{args.data}/{need}"):
+            print(f"no {need}: {problem} is left out", file=sys.stderr)
             continue
         for seed in range(1, args.seeds + 1):
-            rate = PROBLEMS[problem][4]
-            for lr in (rate / 2, rate, rate * 2):  # Serial training at the best of three.
-                yield args.data, problem, "serial", 1, seed, lr
+            rates = PROBLEMS[problem].rates
+            for rate in rates:
+                yield args.data, problem, "serial", 1, seed, rate
             for n in map(int, args.workers.split(",")):
                 for rule in RULES:
-                    if n > 1 or rule == "mean, divided, kept":
-                        yield args.data, problem, rule, n, seed, None
+                    if n > 1:
+                        yield args.data, problem, rule, n, seed, rates[1]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data")
     parser.add_argument("--problems", default=",".join(PROBLEMS))
-    parser.add_argument("--workers", default="1,4,10,32")
+    parser.add_argument("--workers", default="4,10,32")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--at-once", type=int, default=10)
     args = parser.parse_args()
