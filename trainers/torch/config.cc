@@ -49,6 +49,16 @@ void read_task(const Json& all, Config& config) {
   config.classes = 1;
 }
 
+void read_optimizer(const Json& all, Config& config) {
+  std::string name = "sgd";
+  read_field(all, "optimizer", name);
+  if (name != "sgd" && name != "adam")
+    throw Error("optimizer is '" + name + "'; it must be sgd or adam");
+  config.optimizer = name == "adam" ? Optimizer::adam : Optimizer::sgd;
+  read_field(all, "momentum", config.momentum, 0.0, name == "adam" ? 0.9999 : 1.0);
+  read_field(all, "weight_decay", config.weight_decay, 0.0, 1e6);
+}
+
 }  // namespace
 
 Config parse_config(const Json& json) {
@@ -64,8 +74,7 @@ Config parse_config(const Json& json) {
   read_field<std::int64_t>(all, "classes", config.classes, 2, 1'000'000);
   read_field<std::int64_t>(all, "threads", config.threads, 1, 1024);
   read_field(all, "lr", config.lr, 0.0, 1e6);
-  read_field(all, "momentum", config.momentum, 0.0, 1.0);
-  read_field(all, "weight_decay", config.weight_decay, 0.0, 1e6);
+  read_optimizer(all, config);
   read_field(all, "augment", config.augment);
   read_channels(all, "mean", config.mean);
   read_channels(all, "std", config.std);

@@ -9,6 +9,8 @@
 
 namespace souk::trainer {
 
+enum class Optimizer { sgd, adam };
+
 // What a job says about its model and optimiser: the `config` of the protocol's hello. README.md
 // lists the fields. What a model has no use for is ignored.
 struct Config {
@@ -18,7 +20,8 @@ struct Config {
   std::int64_t threads = 1;
 
   double lr = 0.05;  // For requests that name none.
-  double momentum = 0.9;
+  Optimizer optimizer = Optimizer::sgd;
+  double momentum = 0.9;  // Of adam: the decay of its first moment.
   double weight_decay = 0;
 
   bool augment = false;

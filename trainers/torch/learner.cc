@@ -6,7 +6,6 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mse_loss.h>
-#include <ATen/ops/zeros_like.h>
 #include <dlfcn.h>
 #include <torch/csrc/api/include/torch/version.h>
 
@@ -19,6 +18,7 @@
 #include "data.h"
 #include "error.h"
 #include "model.h"
+#include "optimizer.h"
 #include "parameters.h"
 #include "random.h"
 
@@ -93,21 +93,18 @@ struct Learner::State {
   }
 
   // Goes on with what was kept under this name. Taken out: a unit that fails leaves nothing.
-  void begin_momentum(const std::string& name) {
+  void begin_moments(const std::string& name) {
     auto found = kept.extract(name);
-    momentum = found ? std::move(found.mapped()) : at::zeros_like(parameters.gradient());
+    moments = found ? std::move(found.mapped()) : Moments{};
   }
 
-  // One step of SGD on the batch. Gives the loss before it.
-  double step(double lr) {
+  // One step of the optimiser on the batch. Gives the loss before it.
+  double step(double lr, bool warm_up) {
     const at::Tensor loss = this->loss(model->forward(input(), true));
     loss.backward();
     const at::NoGradGuard no_gradient;
-    at::Tensor& gradient = parameters.gradient();
-    if (config.weight_decay > 0) gradient.add_(parameters.trained(), config.weight_decay);
-    momentum.mul_(config.momentum).add_(gradient);
-    parameters.trained().add_(momentum, -lr);
-    gradient.zero_();
+    trainer::step(config, lr, warm_up, moments, parameters.trained(), parameters.gradient());
+    parameters.gradient().zero_();
     return loss.item<double>();
   }
 
@@ -118,8 +115,8 @@ struct Learner::State {
   const ModelKind& kind;
   Parameters parameters;
   std::unique_ptr<Model> model;
-  std::map<std::string, at::Tensor> kept;  // Momenta by name.
-  at::Tensor momentum;
+  std::map<std::string, Moments> kept;  // By the name of the unit's `keep`.
+  Moments moments;
   at::Tensor base;
   ShardCache shards;
   Batch batch;
@@ -167,7 +164,7 @@ Trained Learner::train(const Unit& unit, const Stop& stop) {
   const std::vector<std::int64_t> order = permutation(shard->samples(), unit.seed);
   std::vector<std::int64_t> indices(static_cast<std::size_t>(unit.batch));
 
-  state.begin_momentum(unit.keep);
+  state.begin_moments(unit.keep);
   Trained result;
   double loss_sum = 0;
   for (; result.steps < unit.steps && !stop(); ++result.steps) {
@@ -180,7 +177,7 @@ Trained Learner::train(const Unit& unit, const Stop& stop) {
     if (state.config.augment) augmentation = Augmentation{unit.seed, position};
     shard->fill(indices.data(), unit.batch, augmentation, state.batch);
 
-    const double loss = state.step(unit.lr);
+    const double loss = state.step(unit.lr, !unit.keep.empty());
     require_finite(loss, "the loss of step " + std::to_string(result.steps));
     loss_sum += loss * static_cast<double>(unit.batch);
     result.samples += unit.batch;
@@ -188,7 +185,7 @@ Trained Learner::train(const Unit& unit, const Stop& stop) {
   if (result.samples > 0) result.loss = loss_sum / static_cast<double>(result.samples);
   // The last step may have gone too far after its loss was taken; one bad value shows in the sum.
   require_finite(state.parameters.all().sum().item<double>(), "the parameters");
-  if (!unit.keep.empty()) state.kept[unit.keep] = state.momentum;
+  if (!unit.keep.empty()) state.kept[unit.keep] = std::move(state.moments);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   result.seconds = took.count();
   return result;

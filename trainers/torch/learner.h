@@ -48,7 +48,7 @@ struct Writing {
 // Asked between steps: true ends the work early, with what there is.
 using Stop = std::function<bool()>;
 
-// A model, its parameters and an optimiser (SGD with momentum): all that knows libtorch, behind an
+// A model, its parameters and an optimiser: all that knows libtorch, behind an
 // interface that does not. Deterministic: the same calls give the same bytes on the same machine.
 // One thread calls it; it computes on `config.threads`. Throws Error, or what libtorch throws.
 class Learner {

@@ -377,6 +377,45 @@ class Order(TorchTest):
                                  for name in ("base", "one", "two", "again"))
         np.testing.assert_allclose(two - one, (again - one) + 0.5 * (one - base), atol=1e-6)
 
+    def adam(self, shard, steps, lr, decay, warm_up):
+        """Logistic regression on all samples at once, by the formulas of the paper."""
+        w = {name: value.astype(float) for name, value in read_tensors(self.path("base")).items()}
+        x = shard["x"].reshape(len(shard["x"]), -1) / 255 * 2 - 1
+        m, v = ({name: np.zeros_like(value) for name, value in w.items()} for _ in range(2))
+        for t in range(1, steps + 1):
+            scores = x @ w["fc.weight"].T + w["fc.bias"]
+            slope = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+            slope[np.arange(len(x)), shard["y"]] -= 1
+            rate = lr * min(1, t / 10) if warm_up else lr
+            for name, g in (("fc.weight", slope.T @ x / len(x)), ("fc.bias", slope.mean(0))):
+                m[name] = 0.9 * m[name] + 0.1 * g
+                v[name] = 0.999 * v[name] + 0.001 * g * g
+                w[name] *= 1 - rate * decay
+                w[name] -= rate * m[name] / (1 - 0.9 ** t) / (np.sqrt(v[name] / (1 - 0.999 ** t)) + 1e-8)
+        return w["fc.weight"]
+
+    def test_adam_is_adam(self):
+        for decay in (0, 0.1):
+            trainer = self.start(optimizer="adam", weight_decay=decay)
+            shard = self.shard(samples=4)  # Each step sees all samples.
+            self.train(trainer, steps=12, lr=0.01, send="weights")
+            expected = self.adam(shard, 12, 0.01, decay, warm_up=False)
+            np.testing.assert_allclose(read_tensors(self.path("out"))["fc.weight"], expected, atol=1e-5)
+
+    def test_a_worker_that_joins_takes_shorter_steps_first_and_keeps_its_moments(self):
+        trainer = self.start(optimizer="adam")
+        shard = self.shard(samples=4)
+        self.train(trainer, steps=5, lr=0.01, send="weights", out="one", keep="job")
+        self.train(trainer, steps=8, lr=0.01, send="weights", base="one", keep="job")
+        expected = self.adam(shard, 13, 0.01, 0, warm_up=True)
+        np.testing.assert_allclose(read_tensors(self.path("out"))["fc.weight"], expected, atol=1e-5)
+
+    def test_an_unknown_optimizer_is_refused(self):
+        trainer = Trainer(self.folder)
+        answer = trainer.ask("hello", protocol=1, config={"model": "logistic", "optimizer": "adagrad"})
+        trainer.close()
+        self.assertIn("optimizer is 'adagrad'; it must be sgd or adam", answer["error"])
+
 
 class HostileFiles(TorchTest):
     F32 = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
