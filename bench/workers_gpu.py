@@ -131,11 +131,12 @@ class Problem(NamedTuple):
     unit: int  # Steps of the plan.
     optimiser: str = "sgd"
     least: int = 8  # Samples of a worker's own step (the job's local_batch).
+    together: bool = True  # The workers' steps side by side; convolutions of many small groups are slower so.
 
 
 PROBLEMS = {"lenet": Problem(lenet, mnist, 64, 4, (0.01, 0.02, 0.04), 4),
             "mlp": Problem(mlp, mnist, 64, 4, (0.01, 0.02, 0.04), 4),
-            "resnet20": Problem(resnet20, cifar, 64, 12, (0.025, 0.05, 0.1), 4),
+            "resnet20": Problem(resnet20, cifar, 64, 12, (0.025, 0.05, 0.1), 4, together=False),
             "text": Problem(Transformer, text, 32, 20, (0.1, 0.2, 0.4), 4, least=2),
             "text-adam": Problem(Transformer, text, 32, 20, (0.001, 0.002, 0.004), 4, "adam", 2)}
 
@@ -160,9 +161,12 @@ RULES = {"mean, divided, kept": Rule("mean", True, True), "mean, divided, fresh"
 
 
 class Lesson:
-    """One setting: the parameters of all workers as rows of a matrix, one step of all as a CUDA graph."""
+    """One setting: parameters and moments of workers as rows of matrices, one step of all, or of one after the
+    other, as a CUDA graph."""
 
     def __init__(self, folder, problem, workers, batch, seed):
+        self.moments = [None] * workers  # Where they are computed one after the other.
+        workers = workers if problem.together else 1
         torch.manual_seed(seed)
         self.net = problem.model().cuda()
         self.x, self.y, self.tx, self.ty = problem.data(folder)
@@ -203,8 +207,16 @@ class Lesson:
 
     def forget(self):
         """The workers' optimisers begin afresh."""
+        self.moments = [None] * len(self.moments)
         for state in (self.m, self.v, self.t):
             state.zero_()
+
+    def switch(self, i):
+        """To the moments of worker i."""
+        if self.moments[i] is None:
+            self.moments[i] = [torch.zeros_like(state) for state in (self.m, self.v, self.t)]
+        for state, kept in zip((self.m, self.v, self.t), self.moments[i]):
+            state.copy_(kept)
 
     def scores(self, v, x):
         tree, at = {}, 0
@@ -215,6 +227,16 @@ class Lesson:
 
     def unit(self, bases, batches, rate):
         """The workers' parameters after these steps from their bases."""
+        if len(bases) == len(self.p):
+            return self.steps(bases, batches, rate)
+        out = torch.empty_like(bases)
+        for i in range(len(bases)):
+            self.switch(i)
+            out[i] = self.steps(bases[i:i + 1], batches[:, i:i + 1], rate)[0]
+            self.moments[i] = [state.clone() for state in (self.m, self.v, self.t)]
+        return out
+
+    def steps(self, bases, batches, rate):
         self.p.copy_(bases)
         self.rate.fill_(rate)
         for rows in batches:
