@@ -114,7 +114,7 @@ for (const look of [
       await expect(asked).toContainText('to see whether it learns');
       await expectAccessible(boss);
       await expectToFit(boss);
-      await asked.getByLabel('A word').fill('good luck');
+      await asked.getByLabel('Message').fill('good luck');
       await asked.getByRole('button', { name: 'Grant bob' }).click();
       await expect(asked.getByText(/^granted/)).toBeVisible();
 

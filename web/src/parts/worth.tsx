@@ -50,7 +50,7 @@ export function Worth() {
         <Table aria-label="expected earnings" verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>As</Table.Th>
+              <Table.Th>Offered as</Table.Th>
               <Table.Th>Expected, in credits</Table.Th>
             </Table.Tr>
           </Table.Thead>

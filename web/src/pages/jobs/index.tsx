@@ -151,14 +151,14 @@ export default function Jobs() {
         </>
       }
     >
+      {query.isFetchNextPageError && (
+        <ErrorBox error={query.error} retry={() => void query.fetchNextPage()} />
+      )}
       <Loaded query={query} height={400}>
         {(data) => (
           <Found jobs={data.items ?? []} everybody={everybody} search={search} setSearch={setSearch} />
         )}
       </Loaded>
-      {query.isFetchNextPageError && (
-        <ErrorBox error={query.error} retry={() => void query.fetchNextPage()} />
-      )}
     </Page>
   );
 }

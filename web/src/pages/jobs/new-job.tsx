@@ -166,7 +166,7 @@ function Steps({ original, slot, demand }: StepsProps) {
           {...(choice.beside
             ? { about: `The form cannot change this file. The job is submitted with ${choice.beside}, as picked in the plan.` }
             : {})}
-          {...(isClone ? { about: `Not in the file, but in the copy: ${unsaid(clone).join('; ')}.` } : {})}
+          {...(isClone ? { about: `Copied, but not shown in the file: ${unsaid(clone).join('; ')}.` } : {})}
         />
       </Grid.Col>
     </Grid>
@@ -185,7 +185,7 @@ export default function NewJobPage() {
         <>
           {demand && (
             <Alert color="blue" title={`Renting ${search.get('machine') ?? 'a machine'} of ${search.get('lender') ?? ''}`}>
-              The job asks for class {demand.class} and for this lender alone; both can be changed below Needs.
+              The job asks for class {demand.class} and for this lender alone; both can be changed under Needs.
             </Alert>
           )}
           <Steps slot="" {...(demand ? { demand } : {})} />

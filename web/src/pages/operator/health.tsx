@@ -67,7 +67,7 @@ function Lines({ now, before }: { now: Metrics; before: Metrics | undefined }) {
             <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
               {bad && (
                 <Badge color="red" tt="none" mr={6}>
-                  look at this
+                  needs attention
                 </Badge>
               )}
               {text}

@@ -110,7 +110,7 @@ export default function Forecasts() {
   return (
     <Page
       title="Forecast against actual"
-      about="What plans promised, and what your jobs came to in the end. Only jobs that succeeded are counted."
+      about="What the plans forecast, and what your jobs took and cost. Only jobs that succeeded are counted."
     >
       <Loaded query={query} height={600}>
         {() => <Found all={all} />}
