@@ -102,7 +102,7 @@ test.describe('a phone of 390 px', () => {
       expect(made.status()).toBe(201);
     }
     const paths = [
-      '/', '/machines', '/machines/m1', '/jobs', '/jobs/new', '/jobs/j1', '/jobs/compare?jobs=j1,j2', '/jobs/forecasts',
+      '/', '/market', '/machines', '/machines/m1', '/jobs', '/jobs/new', '/jobs/j1', '/jobs/compare?jobs=j1,j2', '/jobs/forecasts',
       '/prices', '/lab', '/ledger', '/operator', '/help', '/help/borrowing', '/account', '/nowhere',
     ];
     for (const path of paths) {

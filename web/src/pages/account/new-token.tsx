@@ -26,9 +26,9 @@ const kSpendExpiries = [
 type Scope = Exclude<Schemas['Scope'], 'machine'>;
 
 const kScopes: { value: Scope; label: string }[] = [
-  { value: 'user', label: 'everything that you may do' },
+  { value: 'user', label: 'all that you may do' },
   { value: 'spend', label: 'run jobs, up to a limit' },
-  { value: 'operator', label: 'everything that operators may do' },
+  { value: 'operator', label: 'all that operators may do' },
 ];
 
 const aboutToken = (scope: Scope, limit: number) =>

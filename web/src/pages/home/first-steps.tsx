@@ -75,6 +75,11 @@ export function FirstSteps({ machines, jobs }: Props) {
       </List>
       {poor && (
         <Group>
+          {!me.operator && (
+            <Text size="sm" w="100%">
+              Or ask the operator for credits:
+            </Text>
+          )}
           <AskCredits amount={me.operator ? kEnough : 20} />
         </Group>
       )}

@@ -109,7 +109,13 @@ function Steps({ original, slot, demand }: StepsProps) {
     <Grid>
       <Grid.Col span={{ base: 12, md: active === kLast ? 8 : 7 }}>
         <Panel title="Describe the job">
-          <Stepper active={active} onStepClick={show} size="sm" mb="md">
+          <Stepper
+            active={active}
+            onStepClick={show}
+            size="sm"
+            mb="md"
+            classNames={{ step: styles['step'] ?? '', stepBody: styles['stepBody'] ?? '' }}
+          >
             <Stepper.Step label="What" />
             <Stepper.Step label="Needs" />
             <Stepper.Step label="Price" />

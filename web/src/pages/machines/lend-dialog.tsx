@@ -28,8 +28,8 @@ function Install() {
   return (
     <Text size="sm" c="dimmed" component="div">
       That computer needs <Code>souk</Code> and <Code>bubblewrap</Code>, which keeps programs apart:
-      <Code block my={4}>
-        {'sudo apt install bubblewrap\nmake build && sudo make install   # in the source of Souk\nsouk doctor                       # says what is missing'}
+      <Code block my={4} style={{ whiteSpace: 'pre-wrap' }}>
+        {'sudo apt install bubblewrap\nmake build && sudo make install  # in the source of Souk\nsouk doctor  # says what is missing'}
       </Code>
       It needs no root to lend, and no open port: it connects outward only.
     </Text>

@@ -30,6 +30,12 @@ function useMetrics() {
 
 function Rates({ lately }: { lately: Metrics[] }) {
   const now = lately.slice(1);
+  if (now.length === 0)
+    return (
+      <Text size="sm" c="dimmed" mih={222}>
+        The first figures come in a few seconds.
+      </Text>
+    );
   const of = (name: string) => now.map((m, i) => rate(lately[i], m, name) ?? null);
   return (
     <Chart
