@@ -1,5 +1,5 @@
 import { Alert, Button, Grid, Group, Stepper, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { change, useChange, useGet } from '../../api/queries';
 import { GetCredits } from '../../parts/get-credits';
@@ -75,6 +75,12 @@ function Steps({ original, slot, demand }: StepsProps) {
     done: (job) => go(`/jobs/${job.id}`),
   });
 
+  // Who pressed Next below a long step begins the next one at its top.
+  const steps = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if ((steps.current?.getBoundingClientRect().top ?? 0) < 0) steps.current?.scrollIntoView();
+  }, [active]);
+
   const unread = state.unread !== '';
   const nothing = yaml.trim() === '';
   const problems: Problems[] = unread
@@ -110,11 +116,12 @@ function Steps({ original, slot, demand }: StepsProps) {
       <Grid.Col span={{ base: 12, md: active === kLast ? 8 : 7 }}>
         <Panel title="Describe the job">
           <Stepper
+            ref={steps}
             active={active}
             onStepClick={show}
             size="sm"
             mb="md"
-            classNames={{ step: styles['step'] ?? '', stepBody: styles['stepBody'] ?? '' }}
+            classNames={{ root: styles['steps'] ?? '', step: styles['step'] ?? '', stepBody: styles['stepBody'] ?? '' }}
           >
             <Stepper.Step label="What" />
             <Stepper.Step label="Needs" />
