@@ -32,7 +32,7 @@ function Rates({ lately }: { lately: Metrics[] }) {
   const now = lately.slice(1);
   if (now.length === 0)
     return (
-      <Text size="sm" c="dimmed" mih={222}>
+      <Text size="sm" c="dimmed" mih={206}>
         The first figures come in a few seconds.
       </Text>
     );
