@@ -13,7 +13,7 @@ const kExamples = fileURLToPath(new URL('../../examples', import.meta.url));
 const kLooks = [
   { name: 'light', colorScheme: 'light' as const, viewport: { width: 1280, height: 800 } },
   { name: 'dark', colorScheme: 'dark' as const, viewport: { width: 1280, height: 800 } },
-  { name: 'phone', colorScheme: 'light' as const, viewport: { width: 360, height: 740 } },
+  { name: 'phone', colorScheme: 'light' as const, viewport: { width: 390, height: 844 } },
 ];
 
 // Long enough to see: some epochs of a small network.
@@ -80,6 +80,8 @@ test('screenshots', async ({ browser }) => {
       await shoot(page, look, 'home');
       await page.goto(`${market.url}/jobs/j2`);
       await shoot(page, look, 'job');
+      await page.goto(`${market.url}/market`);
+      await shoot(page, look, 'market');
       await page.goto(`${market.url}/prices`);
       await shoot(page, look, 'prices');
       await page.goto(`${market.url}/lab?run=${await labRun(page, market)}`);

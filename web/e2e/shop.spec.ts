@@ -118,7 +118,7 @@ for (const look of [
       await asked.getByRole('button', { name: 'Grant bob' }).click();
       await expect(asked.getByText(/^granted/)).toBeVisible();
 
-      await expect(page.getByRole('button', { name: 'Submit' })).toBeEnabled({ timeout: 30_000 });
+      await expect(page.getByRole('button', { name: 'Submit' })).toBeEnabled({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Submit' }).click();
       await expect(page).toHaveURL(/\/jobs\/j\d+$/);
     });
