@@ -114,7 +114,7 @@ wire::Offer view(const State& s, const market::Offer& o, Time now) {
 }
 
 wire::Offer shortened(wire::Offer offer) {
-  std::ranges::stable_partition(offer.packages, is_sought);
+  std::stable_partition(offer.packages.begin(), offer.packages.end(), is_sought);
   if (offer.packages.size() > kPackagesShown) offer.packages.resize(kPackagesShown);
   return offer;
 }

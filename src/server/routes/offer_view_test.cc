@@ -7,6 +7,7 @@ namespace souk::server {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::SizeIs;
 
 TEST(OfferView, AShortListOfPackagesHasWhatPeopleLookForFirst) {
   wire::Offer offer;
@@ -17,7 +18,7 @@ TEST(OfferView, AShortListOfPackagesHasWhatPeopleLookForFirst) {
   offer.packages.push_back("@containers");
   offer.package_count = 101;
   const auto cut = shortened(offer);
-  EXPECT_EQ(cut.packages.size(), 40);
+  EXPECT_THAT(cut.packages, SizeIs(40));
   EXPECT_EQ(cut.packages.front(), "@containers");
   EXPECT_EQ(cut.package_count, 101);
 }
