@@ -22,8 +22,8 @@ const wire::Faq& faq() {
        "slots that you use were offered for, or what others who go without would have paid for "
        "them; your own limit and your own further demand never raise it. With k-double all who "
        "trade in a round do so at one price between the last bid and ask that meet; with posted it "
-       "is the suggested price. `souk prices` shows recent prices and the suggestion for every hour "
-       "of the day."},
+       "is the suggested price. `souk prices` shows recent prices and the suggestion for every "
+       "hour of the day."},
       {"What exactly do I pay?",
        "The price fixed when your lease was cleared, for the time your work runs. Preparing a "
        "machine is free. You never pay more than your limit price, nor in all more than your "
