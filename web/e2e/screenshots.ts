@@ -65,6 +65,7 @@ async function labRun(page: Page, market: Market): Promise<string> {
 }
 
 async function shoot(page: Page, look: string, name: string): Promise<void> {
+  await expect(page.locator('[aria-label=loading], .mantine-Skeleton-root')).toHaveCount(0, { timeout: 60_000 });
   await page.waitForTimeout(1_500);
   await page.screenshot({ path: join(kFolder, `${name}-${look}.png`), animations: 'disabled' });
 }
