@@ -67,6 +67,7 @@ bench: all ## build and run the benchmarks
 	done; [ -n "$$found" ] || { echo 'bench: no *_bench in build/release/bin' >&2; exit 1; }
 	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/start.py
 	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/hostile.py
+	@cd web && SOUK_BARS=1 SOUK_BIN=$(CURDIR)/$(SOUK) npx playwright test speed.spec.ts
 
 lint: build/release/build.ninja ## format, layering, sizes, text, scripts, clang-tidy
 	@scripts/setup lint

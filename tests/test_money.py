@@ -49,7 +49,7 @@ class MoneyTest(MarketTest):
         self.assertNotIn("pays", plan)
         path = self.job_file("run: echo hello\nprice: {limit: 0.3, budget: 1}\n")
         said = self.souk("run", path, "--yes", "--detach", token=self.bob).stderr
-        self.assertIn("--price 0.5 would do", said)
+        self.assertIn("--price 0.5 would be enough", said)
 
     def test_a_limit_that_nobody_set_is_named(self):
         self.lend(self.ann, slots=2, price=0.2)

@@ -390,7 +390,7 @@ class PlanTest(unittest.TestCase):
                 (("--algorithm", "exact"), "exact needs a --time"),
                 (("--algorithm", "exact", *p, "--time", 9), "give one of --loss, --samples"),
                 (("--algorithm", "exact", *p, "--time", 9, "--loss", 0.5), "the curve ends at 0.5"),
-                (("--algorithm", "exact", *p, "--time", "soon"), "'soon' is no length of time"),
+                (("--algorithm", "exact", *p, "--time", "soon"), "'soon' is not a length of time"),
                 (("--algorithm", "exact", *p, *c), "exact takes no --catalog"),
                 (("--algorithm", "cost-opt", *c, "--loss", 1), "cost-opt takes no --loss"),
                 (("--algorithm", "scala-opt", *c, "--bandwidth", "fast"), "--bandwidth: "),
@@ -400,7 +400,7 @@ class PlanTest(unittest.TestCase):
                  "--buy needs --prices"),
                 (("--algorithm", "cost-opt", *c, "--buy", "spot"), "has one price for each type"),
                 (("--algorithm", "cost-opt", "--catalog", SHIPPED, "--buy", "both"), "bought one way"),
-                (("--algorithm", "exact", *p, "--buy", "never"), "'never' is no way to buy"),
+                (("--algorithm", "exact", *p, "--buy", "never"), "'never' is not a way to buy"),
                 (("--algorithm", "cost-opt", *c, "--prices", "x"), "cost-opt takes no --prices"),
                 (("--algoritm", "exact"), "--algorithm")):
             self.assertIn(wanted, self.error(*args), args)

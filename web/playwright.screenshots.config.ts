@@ -7,7 +7,7 @@ export default defineConfig({
   testMatch: 'screenshots.ts',
   outputDir: process.env.SOUK_E2E_OUT ?? 'test-results',
   workers: 1,
-  timeout: 300_000,
+  timeout: 900_000,
   reporter: [['list']],
   use: chromium,
 });

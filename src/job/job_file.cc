@@ -70,7 +70,7 @@ base::Result<> read_classes(const wire::AnyJson& json, wire::NewJob& job) {
   auto names = one_or_several(json);
   if (names.empty())
     return std::unexpected(
-        at({base::Code::invalid, "it is no slot class",
+        at({base::Code::invalid, "it is not a slot class",
             fmt::format("give a class, or for kind {} several: [c1, c4]",
                         kind_names([](const Kind& kind) { return kind.may_move(); }))},
            "class"));

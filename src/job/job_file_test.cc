@@ -107,7 +107,7 @@ TEST(JobFile, SeveralClassesAreTheFirstAndOthers) {
   for (const auto* bad : {"class: []\n", "class: {name: c1}\n", "class: [1]\n"}) {
     const auto refused = read_job_file(bad, "job.yaml", kNow);
     ASSERT_FALSE(refused) << bad;
-    EXPECT_THAT(refused.error().message, HasSubstr("class: it is no slot class")) << bad;
+    EXPECT_THAT(refused.error().message, HasSubstr("class: it is not a slot class")) << bad;
   }
 }
 

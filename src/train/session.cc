@@ -18,10 +18,10 @@ constexpr std::size_t kMostRefused = 10'000;
 
 Result<> check_codec(const Aggregator& rule, const Codec& codec) {
   if (rule.needs().sends != Sends::weights || !codec.keeps_residual()) return {};
-  return fail(
-      Code::invalid,
-      fmt::format("codec {} sends changes, rule {} needs whole weights", codec.name(), rule.name()),
-      "use fp32, fp16 or int8, or another rule", "codec");
+  return fail(Code::invalid,
+              fmt::format("codec {} sends changes, aggregator {} needs whole weights", codec.name(),
+                          rule.name()),
+              "use fp32, fp16 or int8, or another aggregator", "codec");
 }
 
 Result<Session> Session::make(Spec spec) {

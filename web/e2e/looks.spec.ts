@@ -102,7 +102,7 @@ test.describe('a phone of 390 px', () => {
       expect(made.status()).toBe(201);
     }
     const paths = [
-      '/', '/machines', '/machines/m1', '/jobs', '/jobs/new', '/jobs/j1', '/jobs/compare?jobs=j1,j2', '/jobs/forecasts',
+      '/', '/market', '/machines', '/machines/m1', '/jobs', '/jobs/new', '/jobs/j1', '/jobs/compare?jobs=j1,j2', '/jobs/forecasts',
       '/prices', '/lab', '/ledger', '/operator', '/help', '/help/borrowing', '/account', '/nowhere',
     ];
     for (const path of paths) {
@@ -120,5 +120,28 @@ test.describe('a phone of 390 px', () => {
     await page.goto(`${market.url}/jobs`);
     await expect(page.getByText('0 of 2').first()).toBeInViewport();
     await expect(page.getByText('0 of 1 done').first()).toBeInViewport();
+  });
+
+  test('the steps of a new job stand in one row, and each begins at its top', async ({ page, market }) => {
+    await signUp(page, market, 'boss');
+    await page.goto(`${market.url}/jobs/new`);
+    await page.getByText('Handwritten digits with LeNet (MNIST)').click();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect(page.getByRole('heading', { name: 'One worker' })).toBeInViewport();
+    const steps = page.getByRole('region', { name: 'Describe the job' }).getByRole('button', { name: /What|Needs|Price|Plan/ });
+    await expect(steps).toHaveCount(4);
+    const tops = await steps.evaluateAll((all) => all.map((step) => Math.round(step.getBoundingClientRect().top)));
+    expect(new Set(tops).size).toBe(1);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect(page.getByLabel('Limit price')).toBeInViewport();
+  });
+
+  test('a card has its name on the left, and what belongs to it on the right', async ({ page, market }) => {
+    await signUp(page, market, 'boss');
+    await page.goto(`${market.url}/operator`);
+    const card = page.getByRole('row', { name: /boss/ });
+    const left = async (text: string) => (await card.getByText(text, { exact: true }).boundingBox())?.x ?? 999;
+    expect(await left('boss')).toBeLessThan(80);
+    expect(await left('Grant')).toBeGreaterThan(150);
   });
 });

@@ -13,7 +13,7 @@ const kExamples = fileURLToPath(new URL('../../examples', import.meta.url));
 const kLooks = [
   { name: 'light', colorScheme: 'light' as const, viewport: { width: 1280, height: 800 } },
   { name: 'dark', colorScheme: 'dark' as const, viewport: { width: 1280, height: 800 } },
-  { name: 'phone', colorScheme: 'light' as const, viewport: { width: 360, height: 740 } },
+  { name: 'phone', colorScheme: 'light' as const, viewport: { width: 390, height: 844 } },
 ];
 
 // Long enough to see: some epochs of a small network.
@@ -65,6 +65,7 @@ async function labRun(page: Page, market: Market): Promise<string> {
 }
 
 async function shoot(page: Page, look: string, name: string): Promise<void> {
+  await expect(page.locator('[aria-label=loading], .mantine-Skeleton-root')).toHaveCount(0, { timeout: 60_000 });
   await page.waitForTimeout(1_500);
   await page.screenshot({ path: join(kFolder, `${name}-${look}.png`), animations: 'disabled' });
 }
@@ -80,6 +81,8 @@ test('screenshots', async ({ browser }) => {
       await shoot(page, look, 'home');
       await page.goto(`${market.url}/jobs/j2`);
       await shoot(page, look, 'job');
+      await page.goto(`${market.url}/market`);
+      await shoot(page, look, 'market');
       await page.goto(`${market.url}/prices`);
       await shoot(page, look, 'prices');
       await page.goto(`${market.url}/lab?run=${await labRun(page, market)}`);

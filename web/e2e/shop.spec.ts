@@ -114,11 +114,11 @@ for (const look of [
       await expect(asked).toContainText('to see whether it learns');
       await expectAccessible(boss);
       await expectToFit(boss);
-      await asked.getByLabel('A word').fill('good luck');
+      await asked.getByLabel('Message').fill('good luck');
       await asked.getByRole('button', { name: 'Grant bob' }).click();
       await expect(asked.getByText(/^granted/)).toBeVisible();
 
-      await expect(page.getByRole('button', { name: 'Submit' })).toBeEnabled({ timeout: 30_000 });
+      await expect(page.getByRole('button', { name: 'Submit' })).toBeEnabled({ timeout: 60_000 });
       await page.getByRole('button', { name: 'Submit' }).click();
       await expect(page).toHaveURL(/\/jobs\/j\d+$/);
     });

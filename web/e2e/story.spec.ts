@@ -29,13 +29,13 @@ async function lend(page: Page, market: Market, name: string): Promise<ChildProc
   const { env, args } = commandOf(line);
   expect(env.SOUK_TOKEN).toMatch(/^souk_/);
   const agent = market.lend([...args, '--cores', '1', '--memory', '2G', '--class', 'c1'], env);
-  await expect(dialog.getByText(`${name} is here`)).toBeVisible({ timeout: 30_000 });
+  await expect(dialog.getByText(`${name} is here`)).toBeVisible({ timeout: 60_000 });
   await page.keyboard.press('Escape');
   return agent;
 }
 
 test('sign up, lend, train, lose a worker, fetch the model, read the ledger', async ({ page, browser, market }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(480_000);
   await signUp(page, market, 'boss');
 
   // A lender, in a browser of her own.
@@ -80,20 +80,20 @@ test('sign up, lend, train, lose a worker, fetch the model, read the ledger', as
   for (let step = 0; step < 5 && !(await page.getByRole('button', { name: 'Make the plan' }).isVisible()); ++step)
     await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Make the plan' }).click();
-  await page.getByRole('button', { name: 'Submit' }).click({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Submit' }).click({ timeout: 120_000 });
   await expect(page).toHaveURL(/\/jobs\/j\d+$/);
   const timeline = page.getByRole('region', { name: 'Timeline' });
-  await expect(timeline.getByText('running').first()).toBeVisible({ timeout: 60_000 });
+  await expect(timeline.getByText('running').first()).toBeVisible({ timeout: 120_000 });
 
   // A worker is killed, and its lane says so; a machine that comes takes its place.
   const job = page.url().split('/').at(-1) ?? '';
-  await expect(timeline.getByText('running')).toHaveCount(2, { timeout: 60_000 });
+  await expect(timeline.getByText('running')).toHaveCount(2, { timeout: 120_000 });
   await end(tower, 'SIGKILL');
   await lend(lena, market, 'attic');
-  await expect(timeline.getByText('lost').first()).toBeVisible({ timeout: 60_000 });
-  await expect(timeline.getByText('attic')).toBeVisible({ timeout: 60_000 });
+  await expect(timeline.getByText('lost').first()).toBeVisible({ timeout: 120_000 });
+  await expect(timeline.getByText('attic')).toBeVisible({ timeout: 120_000 });
 
-  await expect(page.getByText('succeeded').first()).toBeVisible({ timeout: 150_000 });
+  await expect(page.getByText('succeeded').first()).toBeVisible({ timeout: 240_000 });
   const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download the model' }).click();
   const model = readFileSync(await (await download).path());

@@ -36,7 +36,7 @@ Result<> show_bench(const Context& c, const std::vector<BenchRow>& rows) {
 
 Command bench_command() {
   Command out{.name = "bench",
-              .summary = "measure this machine and the rules against baselines",
+              .summary = "measure this machine and the aggregators against baselines",
               .examples = {"bench fold --rules mean", "bench tta", "bench tta --full"},
               .common = Common::local};
   out.commands = {bench_fold_command(), bench_tta_command(), bench_hub_command()};

@@ -239,11 +239,11 @@ Command bench_tta_command() {
   o->epochs = 5;
   o->local_steps = 8;
   Command out{.name = "tta",
-              .summary = "time to accuracy of the rules, with deaths and adversaries",
+              .summary = "time to accuracy of the aggregators, with deaths and adversaries",
               .examples = {"bench tta", "bench tta --rules mean,diloco --seeds 3",
                            "bench tta --full --json"},
               .common = Common::local};
-  out.options = {flag("--full", "all rules, five seeds, four rates of deaths", o->full),
+  out.options = {flag("--full", "all aggregators, five seeds, four rates of deaths", o->full),
                  flag("--cifar FOLDER", "ResNet-20 on the CIFAR-10 files there", o->cifar),
                  flag("--seeds N", "default 1", o->seeds),
                  flag("--rules LIST", "beside vc-asgd", o->rules),

@@ -43,7 +43,7 @@ std::string first_steps(const std::string& name) {
       "                                         souk settings set signup_bonus=5\n"
       "  3. lend a machine                      souk doctor; souk lend\n"
       "  4. run a first job                     souk run examples/mnist.yaml\n"
-      "  5. answer who asks for credits         souk account requests\n",
+      "  5. answer requests for credits         souk account requests\n",
       name);
 }
 

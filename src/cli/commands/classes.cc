@@ -149,10 +149,12 @@ Command compare_command() {
               .examples = {"class compare c4", "class compare c4 --json"}};
   out.options = {argument("NAME", "the class", *name)};
   out.details =
-      "Efficiency is the gain from trade, limits minus reserves as declared, of the best there "
-      "was: "
-      "under a rule that is not incentive compatible people have reasons to declare less. Alpha is "
-      "the distance of prices from the competitive ones, the lenders' share is of the gain.";
+      "Efficiency is the gain from trade, limits minus reserves as declared, as a share of the "
+      "best "
+      "possible: under a mechanism that is not incentive compatible people have reasons to declare "
+      "less. Alpha is the distance of prices from the competitive ones, the lenders' share is of "
+      "the "
+      "gain.";
   out.run = [name](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(path_of("/v1/classes", *name) + "/mechanisms"));

@@ -70,7 +70,7 @@ Command events_command() {
               .summary = "follow what happens in the market, live",
               .examples = {"events", "events --after 1200 --json", "events --count 10"}};
   out.options = {flag("--after NUMBER", "begin after this event; else with the next", o->after),
-                 flag("--count N", "end after so many", o->count)};
+                 flag("--count N", "stop after this many", o->count)};
   out.run = [o](Context& c) { return follow(c, *o); };
   return out;
 }

@@ -111,7 +111,7 @@ TEST_F(JobShell, AProgramThatSubmitsReadsTheJobItMade) {
 }
 
 TEST_F(JobShell, AProgramsPlanHasItsPricesAndSaysWhenItIsQuoted) {
-  check(boss, {{{"plan", file}, 0, {"quoted once its first part is done"}},
+  check(boss, {{{"plan", file}, 0, {"gets a quote when its first part is done"}},
                {{"plan", file, "--measure"}, 1, {}, {"only trainings can be measured"}},
                {{"plan", boss.home / "absent.yaml"}, 1, {}, {"absent.yaml"}}});
 }

@@ -70,7 +70,7 @@ Command add_command() {
       argument("FILE", "a job file (YAML) with outputs, a limit and a budget", o->file),
       required(flag("--expect RESULT", "the name of the right result, or a folder with its files",
                     o->expect)),
-      flag("--times N", "on so many machines, each of another owner; default 20", o->times)};
+      flag("--times N", "on this many machines, each of another owner; default 20", o->times)};
   out.details =
       "For operators. Each use is paid like any other job, from the account that adds it. Lenders "
       "see that account's name: use one that does not give it away. A machine that gives another "

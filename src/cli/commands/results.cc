@@ -105,7 +105,7 @@ Result<blob::Downloaded> download(const Results& o, const blob::Digest& root, bl
   if (got) return std::move(*got);
   auto error = std::move(got).error();
   if (error.code != base::Code::too_large) return std::unexpected(std::move(error));
-  if (!ask_yes(fmt::format("{}. Fetch it all the same?", error.message), false))
+  if (!ask_yes(fmt::format("{}. Fetch it anyway?", error.message), false))
     return failed(error.message, "allow more with --max-size");
   options.most_bytes = blob::TransferOptions().most_bytes;
   SOUK_ASSIGN(auto all, blob::download(root, store, remote, options));

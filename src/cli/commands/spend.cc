@@ -19,7 +19,7 @@ Command spend_command() {
   auto o = std::make_shared<Options>();
   Command out{
       .name = "spend",
-      .summary = "make a token that can spend so many credits, for scripts and agents",
+      .summary = "make a token with a spending limit, for scripts and agents",
       .examples = {"spend 5", "spend 5 --for 24h --label nightly", "spend 0.5 --for 1h --json"}};
   out.options = {
       optional(argument("CREDITS", "the most that all its jobs may cost together", o->credits)),
@@ -27,7 +27,7 @@ Command spend_command() {
       flag("--for TIME", "how long it can be used; default 24h", o->length),
       flag("--label TEXT", "to recognise it by", o->label)};
   out.details =
-      "Who has the token can plan, run, follow, change and cancel jobs of its own, fetch their "
+      "Whoever has the token can plan, run, follow, change and cancel its jobs, fetch their "
       "results and see prices, and nothing else. What its live jobs have reserved and what its "
       "jobs have spent never passes the limit; what a job gives back can be spent again. Jobs that "
       "run when it ends go on. `souk token list` shows what it has spent, and `souk token revoke` "

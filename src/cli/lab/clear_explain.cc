@@ -225,7 +225,7 @@ class Explanation {
   std::string why_not(const Who& who, std::string_view otherwise) const {
     if (drawn_.contains(who)) return "it was not drawn";
     if (could_trade_.contains(who))
-      return "it is among the k that could trade, but the rule gives its place up";
+      return "it is among the k that could trade, but the mechanism gives up its place";
     return std::string(otherwise);
   }
 
@@ -235,7 +235,7 @@ class Explanation {
       for (const auto item : book_.bundles[bid])
         if (std::ranges::find(book_.bundles[award.bid], item) != book_.bundles[award.bid].end())
           return fmt::format("{} has {}", named_.bids[award.bid], book_.items[item]);
-    return "the rule leaves it out";
+    return "the mechanism leaves it out";
   }
 
   const std::string& name(Side side, std::uint32_t index) const {

@@ -66,14 +66,14 @@ Result<> replay(Context& c, const ReplayFlags& o) {
   c.print(table);
   c.print(fmt::format(
       "{}\n",
-      wrapped(
-          fmt::format("Bids and reserves are as they were logged, which under a rule that does "
-                      "not reward the truth is less than the truth, and under another rule would "
-                      "have been something else. The lower gain takes them at their word; the "
-                      "upper one is that of the same trades if everybody had hidden {:.0f}% of "
-                      "its value. Each round is cleared by itself: history goes on as it did.",
-                      o.shading * 100),
-          0, text_width(c.out()))));
+      wrapped(fmt::format(
+                  "Bids and reserves are as they were logged. They need not be true values, and "
+                  "under another mechanism people might have bid differently. The lower gain "
+                  "takes them as true; the upper one is that of the same trades if everybody "
+                  "had hidden {:.0f}% of their value. Each round is cleared by itself: history "
+                  "goes on as it did.",
+                  o.shading * 100),
+              0, text_width(c.out()))));
   return {};
 }
 

@@ -29,7 +29,7 @@ Result<std::map<std::string, double>> rates_of(const SpotFlags& o) {
   for (const auto& [type, text] : o.rates) {
     double rate = 0;
     if (!read_value(text, rate) || !(rate > 0))
-      return usage(fmt::format("--rate {}={} is no speed", type, text),
+      return usage(fmt::format("--rate {}={} is not a speed", type, text),
                    "steps per second, above 0: --rate p3.2xlarge=5.5");
     out[type] = rate;
   }

@@ -210,11 +210,11 @@ Command lend_command() {
                            "lend --once --price market"}};
   out.options = {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
-      flag("--cores N", "lend so many cores; default: all", o->cores),
-      flag("--memory SIZE", "lend so much memory (8G); default: all", o->memory),
+      flag("--cores N", "lend this many cores; default: all", o->cores),
+      flag("--memory SIZE", "lend this much memory (8G); default: all", o->memory),
       flag("--cpu-share SHARE", "of each core's time, 0.1 to 1; default 1", o->cpu_share),
-      flag("--gpus N", "lend so many GPUs; default: all", o->gpus),
-      flag("--disk SIZE", "lend so much disk (50G)", o->disk),
+      flag("--gpus N", "lend this many GPUs; default: all", o->gpus),
+      flag("--disk SIZE", "lend this much disk (50G)", o->disk),
       flag("--class CLASS", "lend slots of this class; default: as before, or the smallest",
            o->slot_class),
       flag("--price PRICE", "the least you take per slot-hour, or market", o->price),

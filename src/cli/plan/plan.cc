@@ -142,7 +142,7 @@ base::Result<> read_value(std::string_view text, Seconds& out) {
   }
   const auto duration = base::parse_duration(text);
   if (!duration || duration->us <= 0)
-    return base::fail(base::Code::invalid, fmt::format("'{}' is no length of time", text),
+    return base::fail(base::Code::invalid, fmt::format("'{}' is not a length of time", text),
                       "seconds, as 1900, or 31m40s; above 0");
   out.s = duration->seconds();
   return {};
@@ -158,7 +158,7 @@ base::Result<> read_value(std::string_view text, BuyFlag& out) {
       out.way = way;
       return {};
     }
-  return base::fail(base::Code::invalid, fmt::format("'{}' is no way to buy", text),
+  return base::fail(base::Code::invalid, fmt::format("'{}' is not a way to buy", text),
                     "one of: spot, on-demand, both");
 }
 
@@ -198,7 +198,7 @@ Command plan_command() {
       flag("--bandwidth JSON", "Mbps of one worker by type, from a short run", o->bandwidth),
       flag("--types NAMES", "choose among these worker types only", o->types),
       flag("--type TYPE", "the worker type, for scala-opt-m", o->type),
-      flag("--max-workers N", "at most so many", o->max_workers),
+      flag("--max-workers N", "at most this many", o->max_workers),
       flag("--p SHARE", "of the server's bandwidth to fill; default 0.95", o->share),
       flag("--budget CREDITS", "with --catalog for an hour, with --profile for all", o->budget),
       flag("--profile FILE", "machine types with measured steps, and the model", o->profile),
@@ -209,8 +209,8 @@ Command plan_command() {
           "with --catalog",
           o->buy),
       flag("--loss LOSS", "the work: until the loss is down to this", o->loss),
-      flag("--samples N", "the work: so many samples", o->samples),
-      flag("--iterations N", "the work: so many steps", o->iterations),
+      flag("--samples N", "the work: this many samples", o->samples),
+      flag("--iterations N", "the work: this many steps", o->iterations),
       flag("--time TIME", "the deadline, in seconds or as 1h30m", o->time),
       flag("--confidence SHARE", "for pareto, of meeting the deadline; default 0.9", o->confidence),
       flag("--server-price CREDITS", "of the parameter server for an hour", o->server_price),

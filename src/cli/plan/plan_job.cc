@@ -136,10 +136,10 @@ void show_prices(const Context& c, const wire::JobPlan& plan) {
       c.note(fmt::format("{}you would pay {} per slot-hour now, for {}", of, brief(*p.pays),
                          plural(p.workers, "worker")));
     else if (p.enough)
-      c.note(fmt::format("{}your limit is below what is asked: --price {} would do", of,
+      c.note(fmt::format("{}your limit is below every ask: --price {} would be enough", of,
                          to_string(*p.enough)));
     else
-      c.note(fmt::format("{}nothing that fits is free now: it would wait", of));
+      c.note(fmt::format("{}no machine that fits is free now: the job would wait", of));
   }
 }
 
@@ -182,10 +182,10 @@ void show_plan(const Context& c, const wire::JobPlan& plan) {
   const bool chosen = std::ranges::any_of(plan.candidates, &wire::PlanCandidate::chosen);
   c.print(fmt::format("{}{}\n", chosen ? "* is " : "", plan.why));
   if (plan.method != wire::QuoteMethod::runs)
-    c.print(fmt::format("{}; the ranges are wide for that\n",
+    c.print(fmt::format("{}, so the ranges are wide\n",
                         rests_on({.method = plan.method, .runs = plan.runs})));
   else if (plan.guessed)
-    c.print(fmt::format("the ranges are a guess so far: {} of this kind behind them\n",
+    c.print(fmt::format("the ranges are a guess so far, based on {} of this kind\n",
                         plural(plan.runs, "run")));
   if (plan.measures && plan.measures->longer != 0)
     c.print(fmt::format("earlier runs took {} {} than computed, which is included\n",
@@ -217,7 +217,7 @@ Result<> measure_job(Context& c, wire::NewJob job) {
     SOUK_ASSIGN(const auto plan, ask_plan(c, job));
     if (plan.profiled) return {};
   }
-  return failed("the job ended before anything was known of its pace",
+  return failed("the job ended before its speed could be measured",
                 fmt::format("souk logs {} shows what happened", to_string(made.id)));
 }
 

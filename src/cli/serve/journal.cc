@@ -173,7 +173,7 @@ Command dump_command() {
                            "journal dump --data ./market --json"}};
   out.options = where_options(*o);
   out.options.push_back(flag("--from NUMBER", "default: the oldest event there is", o->from));
-  out.options.push_back(flag("--limit N", "at most so many rows", o->limit));
+  out.options.push_back(flag("--limit N", "at most this many rows", o->limit));
   out.run = [o](Context& c) { return dump(c, *o); };
   return out;
 }

@@ -197,7 +197,7 @@ Command logout_command() {
 }
 
 std::vector<Option> paging_flags(Paging& p) {
-  return {flag("--limit N", "at most so many rows", p.limit),
+  return {flag("--limit N", "at most this many rows", p.limit),
           flag("--after CURSOR", "go on after an earlier page", p.after)};
 }
 

@@ -86,7 +86,7 @@ base::Result<std::vector<std::string>> files_of(const wire::AnyJson& json, const
   auto out = one_or_several(json);
   if (out.empty())
     return std::unexpected(
-        at({base::Code::invalid, "it is no file", "give a path, or a list of paths"}, field));
+        at({base::Code::invalid, "it is not a file", "give a path, or a list of paths"}, field));
   for (auto& path : out) {
     SOUK_ASSIGN(path, placed(rules, path, field));
   }
@@ -181,7 +181,7 @@ base::Result<> read_aggregator(const TrainingKeys& keys, wire::Train& train) {
   for (const auto& [key, value] : rule.options) {
     const auto number = wire::from_json<double>(value.text);
     if (!number)
-      return std::unexpected(at({base::Code::invalid, "it is no number", ""}, "rule." + key));
+      return std::unexpected(at({base::Code::invalid, "it is not a number", ""}, "rule." + key));
     train.rule_params[key] = *number;
   }
   return {};

@@ -98,7 +98,7 @@ class MetricsReader {
       const auto value = number(cells[where_[i]]);
       if (!value || *value < 0)
         return bad_line(name_, n,
-                        fmt::format("the {} '{}' is no number", kColumns[i], cells[where_[i]]),
+                        fmt::format("the {} '{}' is not a number", kColumns[i], cells[where_[i]]),
                         "0 or more");
       values[i] = *value;
     }

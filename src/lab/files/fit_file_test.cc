@@ -60,7 +60,7 @@ TEST(FitFile, MistakesAreNamed) {
   };
   EXPECT_THAT(row("1,2\n"), HasSubstr("m:2: 2 cells in a row of 11"));
   EXPECT_THAT(row("1,3,6400,100,nan,1.9,0.4,0.4,0.4,0.4,3\n"),
-              HasSubstr("m:2: the loss 'nan' is no number"));
+              HasSubstr("m:2: the loss 'nan' is not a number"));
   EXPECT_THAT(row("1,3,6400,100,2,1.9,0.4,0.4,0.4,0.4,3\n2,3,6400,100,2,1.9,0.4,0.4,0.4,0.4,3\n"),
               HasSubstr("m:3: version 100 after 100"));
 }

@@ -68,7 +68,7 @@ Result<GavelRates> parse_gavel_rates(std::string_view json, std::string_view nam
   SOUK_ASSIGN(const auto value, base::located(wire::parse(json), name));
   const auto* workers = value.if_object();
   if (workers == nullptr)
-    return fail(Code::invalid, fmt::format("{} is no table of throughputs", name),
+    return fail(Code::invalid, fmt::format("{} is not a table of throughputs", name),
                 R"-(it looks like {"v100": {"('kind', 1)": {"null": 2.5}}})-");
 
   GavelRates out;

@@ -42,7 +42,7 @@ TEST(GavelTrace, RatesAreThoseOfJobsAlone) {
   EXPECT_TRUE(rates.at("k80").empty());
   EXPECT_EQ(rates_of(rates, "v10", "t.json").error().hint, "did you mean 'v100'?");
   EXPECT_EQ(parse_gavel_rates("[1]", "t.json").error().message,
-            "t.json is no table of throughputs");
+            "t.json is not a table of throughputs");
 }
 
 TEST(GavelTrace, DrawnJobsHaveTheLengthsAndSizesOfGavels) {

@@ -42,7 +42,7 @@ Result<std::vector<TraceJob>> parse_philly(std::string_view text, std::string_vi
   SOUK_TRY(for_each_line(text, [&](std::string_view line, std::size_t n) -> Result<> {
     if (n == 1) {
       if (line.starts_with("timestamp,duration,num_gpus")) return {};
-      return bad_line(name, n, "this is no philly trace",
+      return bad_line(name, n, "this is not a philly trace",
                       "its header begins timestamp,duration,num_gpus");
     }
     const auto cells = base::split(line, ',');

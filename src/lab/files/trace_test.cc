@@ -27,7 +27,8 @@ TEST(Trace, PhillyIsPutInOrder) {
 }
 
 TEST(Trace, DamageIsNamedByItsLine) {
-  EXPECT_EQ(parse_philly("a,b\n", "p.csv", {}).error().message, "p.csv:1: this is no philly trace");
+  EXPECT_EQ(parse_philly("a,b\n", "p.csv", {}).error().message,
+            "p.csv:1: this is not a philly trace");
   const auto bad = std::string(kPhilly) + "yesterday,1,1\n";
   EXPECT_TRUE(parse_philly(bad, "p.csv", {}).error().message.starts_with("p.csv:5:"));
   EXPECT_TRUE(parse_gavel("a\tb\n", "g", "", {}).error().message.starts_with("g:1:"));

@@ -198,7 +198,7 @@ Result<std::vector<PriceSeries>> price_series(std::string_view csv, std::string_
     if (n == 1 || line.empty()) continue;
     auto row = parse_row(line);
     if (!row)
-      return base::fail(base::Code::damaged, fmt::format("{}:{}: this is no trade", name, n),
+      return base::fail(base::Code::damaged, fmt::format("{}:{}: this is not a trade", name, n),
                         "make it again with `souk lab run`");
     last = std::max(last, row->time);
     auto& mine = rows[row->mechanism];

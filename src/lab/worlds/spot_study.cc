@@ -194,10 +194,10 @@ Result<std::vector<SpotSeries>> read_spot_prices(std::string_view csv,
     if (cells.size() != 6)
       return bad_line(name, n, fmt::format("{} columns", cells.size()), kColumns);
     const auto at = base::parse_time(cells[0]);
-    if (!at) return bad_line(name, n, fmt::format("'{}' is no time", cells[0]), kColumns);
+    if (!at) return bad_line(name, n, fmt::format("'{}' is not a time", cells[0]), kColumns);
     const auto price = number(cells[5]);
     if (!price || *price <= 0)
-      return bad_line(name, n, fmt::format("'{}' is no price", cells[5]), kColumns);
+      return bad_line(name, n, fmt::format("'{}' is not a price", cells[5]), kColumns);
     first = std::min(first, *at);
     last = std::max(last, *at);
     const std::string type(cells[3]);

@@ -39,7 +39,7 @@ TEST(SpotStudy, BadFilesAreNamedWithTheLine) {
     return out ? std::string("accepted") : out.error().message;
   };
   EXPECT_THAT(refused("a,b\n"), HasSubstr("prices.csv:2: 2 columns"));
-  EXPECT_THAT(refused("then,r,a,fast,Linux,1\n"), HasSubstr("'then' is no time"));
+  EXPECT_THAT(refused("then,r,a,fast,Linux,1\n"), HasSubstr("'then' is not a time"));
   EXPECT_THAT(refused(line(1, "a", "fast", 1) + line(2, "a", "fast", -1)), HasSubstr(":3:"));
 }
 

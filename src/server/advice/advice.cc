@@ -215,8 +215,9 @@ Outlook outlook_of(const State& s, const wire::Batch& batch, market::ClassId slo
   }
   const auto most = std::min(terms.workers.max, advice->most());
   if (most < terms.workers.min) {
-    out.trouble = fmt::format("{} workers are wanted at least, and {} of class {} can be had now",
-                              terms.workers.min, advice->most(), out.name);
+    out.trouble =
+        fmt::format("at least {} workers are wanted, and {} of class {} are available now",
+                    terms.workers.min, advice->most(), out.name);
     return out;
   }
   out.workers = counts(terms.workers.min, most);
@@ -350,7 +351,7 @@ wire::JobPlan plan_of(const State& s, const wire::NewJob& job, const market::Sub
   wire::JobPlan out;
   if (!job.batch || !job.batch->train) {
     out.why =
-        "a program is quoted once its first part is done: nothing is known of how far it is "
+        "a program gets a quote when its first part is done: nothing is known about its speed "
         "before that";
     return out;
   }

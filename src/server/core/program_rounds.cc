@@ -32,7 +32,7 @@ std::unique_ptr<lab::External> start_program(const std::string& folder,
   const auto path = name == params.end() ? folder : folder + "/" + name->second;
   std::error_code error;
   if (folder.empty() || !std::filesystem::is_regular_file(path, error)) {
-    spdlog::error("class {}: {} is no program; the fallback clears (--mechanisms FOLDER)",
+    spdlog::error("class {}: {} is not a program; the fallback clears (--mechanisms FOLDER)",
                   slot_class, path);
     return nullptr;
   }

@@ -289,7 +289,7 @@ Result<job::Shards> Prepare::built_in_shards(const std::string& name, const job:
   const auto loaded = job::load_data({.built_in = name}, options_.built_in_data);
   if (!loaded) {  // With paths, and with what its operator could do.
     spdlog::warn("{}: {} ({})", name, loaded.error().message, loaded.error().hint);
-    return fail(Code::unavailable, fmt::format("the data '{}' cannot be had now", name),
+    return fail(Code::unavailable, fmt::format("the data '{}' is not available now", name),
                 "ask the operator of this market: the server's log says why", "data");
   }
   SOUK_ASSIGN(auto shards, job::split_data(*loaded, split, packer));

@@ -280,7 +280,7 @@ Result<LabResult> LabRuns::compute(Entry& entry) const {
               fmt::format("it was stopped after {}, the longest that a run may take here",
                           to_string(options_.limit)),
               "use fewer agents, seeds or mechanisms, or a shorter horizon; `souk lab run` on a "
-              "computer of yours knows no limit");
+              "computer of your own has no limit");
 }
 
 void LabRuns::settle(Entry& entry, Result<LabResult> result) {

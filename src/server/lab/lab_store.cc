@@ -65,7 +65,7 @@ std::vector<LabStore::Record> LabStore::load() const {
     if (record && record->run.id == id)
       out.push_back(*std::move(record));
     else
-      spdlog::warn("lab: {} is no run that this program can read: {}", file,
+      spdlog::warn("lab: {} is not a run that this program can read: {}", file,
                    record ? "it holds another run" : record.error().message);
   }
   return out;
@@ -96,7 +96,7 @@ Result<LabResult> LabStore::result(LabRunId id) const {
   auto stored = wire::from_json<StoredResult>(text);
   if (!stored)
     return fail(Code::internal,
-                fmt::format("what came of run {} cannot be read: {}", to_string(id),
+                fmt::format("the result of run {} cannot be read: {}", to_string(id),
                             stored.error().message),
                 std::string(kHint));
   return LabResult{std::move(stored->summary), std::move(stored->comparisons),

@@ -34,7 +34,7 @@ constexpr const char* kScenarioFile = "scenario";  // Its name in messages: "sce
 base::Failure too_large(std::string what, double most) {
   return fail(Code::too_large, std::move(what),
               fmt::format("{:.0f} at most on this server; `souk lab run` on a computer of yours "
-                          "knows no limit",
+                          "has no limit",
                           most),
               "scenario");
 }

@@ -9,11 +9,10 @@ const wire::Faq& faq() {
        "your market for a grant. Credits cannot be bought, sold or passed on."},
       {"How do I lend a machine?",
        "Run `souk lend` on it: it measures the machine, adds it to the market, offers its slots "
-       "and "
-       "runs what others send, in a sandbox. `--cores`, `--memory` and `--price` say how much of "
-       "it "
-       "and for what, and `souk doctor` what is missing. To offer a machine by hand, use "
-       "`souk machine add` and `souk offer create`; it gets leases only while its agent reports."},
+       "and runs what others send, in a sandbox. `--cores`, `--memory` and `--price` set how much "
+       "of it you lend and at what price; `souk doctor` says what is missing. To offer a machine "
+       "by hand, use `souk machine add` and `souk offer create`; it gets leases only while its "
+       "agent reports."},
       {"What is a slot class?",
        "A commodity: c4, for example, is 4 cores and 8 GiB. Slots of one class are traded in one "
        "book. `souk class list` shows them; name what you need and the smallest class that has it "
@@ -21,10 +20,10 @@ const wire::Faq& faq() {
       {"How is the price made?",
        "Every few seconds each class is cleared by its mechanism. With vickrey you pay what the "
        "slots that you use were offered for, or what others who go without would have paid for "
-       "them; your own limit and further wishes never raise it. With k-double all who trade in a "
-       "round do so at one price between the last bid and ask that meet; with posted it is the "
-       "suggested price. `souk prices` shows recent prices and the suggestion for every hour of "
-       "the day."},
+       "them; your own limit and your own further demand never raise it. With k-double all who "
+       "trade in a round do so at one price between the last bid and ask that meet; with posted it "
+       "is the suggested price. `souk prices` shows recent prices and the suggestion for every "
+       "hour of the day."},
       {"What exactly do I pay?",
        "The price fixed when your lease was cleared, for the time your work runs. Preparing a "
        "machine is free. You never pay more than your limit price, nor in all more than your "

@@ -103,7 +103,7 @@ Result<std::shared_ptr<const LabResult>> result_of(PoolContext& p, const RunRequ
   SOUK_ASSIGN(auto found, p.services().lab.find(request.account, request.id));
   if (found.run.kind == wire::LabKind::replay)
     return fail(Code::not_found, fmt::format("run {} is a replay: it has no {}", id, what),
-                "the run itself holds all that came of it");
+                "the run itself holds all its results");
   if (!found.result)
     return fail(Code::conflict,
                 fmt::format("run {} is {}: there is no {}", id, to_string(found.run.state), what),

@@ -1,6 +1,7 @@
 #include "server/routes/offer_view.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "job/packages.h"
@@ -39,6 +40,17 @@ wire::OfferState offer_state(const State& s, const market::Offer& o, bool is_ope
 }
 
 constexpr std::size_t kPackagesShown = 40;
+
+// What people look for on a machine. In a list that is cut, and is sorted by name, they would
+// hardly ever see it.
+constexpr std::array<std::string_view, 9> kSoughtPackages = {
+    "torch",        "numpy",  "tensorflow", "jax", "transformers",
+    "scikit-learn", "pandas", "scipy",      "cupy"};
+
+bool is_sought(std::string_view package) {
+  const auto name = package.substr(0, package.find('='));
+  return name.starts_with('@') || std::ranges::find(kSoughtPackages, name) != kSoughtPackages.end();
+}
 
 double gib(std::int64_t mib) { return static_cast<double>(mib) / 1024; }
 
@@ -102,6 +114,7 @@ wire::Offer view(const State& s, const market::Offer& o, Time now) {
 }
 
 wire::Offer shortened(wire::Offer offer) {
+  std::stable_partition(offer.packages.begin(), offer.packages.end(), is_sought);
   if (offer.packages.size() > kPackagesShown) offer.packages.resize(kPackagesShown);
   return offer;
 }

@@ -1,4 +1,4 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Schemas } from './client';
 
@@ -30,14 +30,22 @@ export function stalePaths(notice: Schemas['Notice']): string[] {
   return out;
 }
 
-function refresh(client: QueryClient, paths: Set<string>) {
+const about = (paths: Set<string>) => {
   const prefixes = [...paths];
-  void client.invalidateQueries({
-    predicate: ({ queryKey }) => {
-      const path = queryKey[0];
-      return typeof path === 'string' && prefixes.some((p) => path.startsWith(p));
-    },
-  });
+  return ({ queryKey }: Query) => {
+    const path = queryKey[0];
+    return typeof path === 'string' && prefixes.some((p) => path.startsWith(p));
+  };
+};
+
+// Asks again for what is on the screen. An answer that is on its way is not given up, else a slow line
+// with much news would never see one; it may be older than the news, so it is asked for once more.
+export async function refresh(client: QueryClient, paths: Set<string>): Promise<void> {
+  const predicate = about(paths);
+  const onTheWay = new Set(client.getQueryCache().findAll({ predicate, fetchStatus: 'fetching' }));
+  await client.invalidateQueries({ predicate }, { cancelRefetch: false });
+  if (onTheWay.size > 0)
+    await client.invalidateQueries({ predicate: (query) => onTheWay.has(query) }, { cancelRefetch: false });
 }
 
 export function useLive(on: boolean): Live {
@@ -54,15 +62,15 @@ export function useLive(on: boolean): Live {
     const later = () => {
       timer ??= window.setTimeout(() => {
         timer = undefined;
-        refresh(client, stale);
+        void refresh(client, stale);
         stale.clear();
       }, kTogether);
     };
     const connect = () => {
       source = new EventSource('/v1/events');
       source.onopen = () => {
-        // What happened while nobody listened is unknown.
-        if (tries > 0) refresh(client, new Set(['/v1']));
+        // What happened while nobody listened is unknown; what was asked for then may never come.
+        if (tries > 0) void client.invalidateQueries({ predicate: about(new Set(['/v1'])) });
         tries = 0;
         setState('live');
       };

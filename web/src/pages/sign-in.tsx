@@ -33,7 +33,7 @@ export function SignIn({ ended }: { ended: boolean }) {
           <Title order={1}>Souk</Title>
           <Text c="dimmed">A community market of computers for machine learning.</Text>
         </div>
-        {ended && <Alert color="yellow">Your session has ended. Log in to go on where you were.</Alert>}
+        {ended && <Alert color="yellow">Your session has ended. Log in to continue where you were.</Alert>}
         <Paper withBorder p="lg" component="form" onSubmit={submit}>
           <Stack>
             <SegmentedControl

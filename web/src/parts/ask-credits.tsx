@@ -21,7 +21,7 @@ function GrantOneself({ amount }: { amount: number }) {
   const me = useMe();
   const grant = useChange(
     () => change('post', '/v1/accounts/{name}/grant', { path: { name: me.name }, body: { amount, memo: 'for myself' } }),
-    { said: `You have ${credits(amount)} credits more.` },
+    { said: `You received ${credits(amount)} credits.` },
   );
   return (
     <Group gap="sm">

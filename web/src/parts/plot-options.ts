@@ -6,6 +6,16 @@ import { timeLabels } from './time-axis';
 // How a chart is drawn, as uPlot is told.
 
 const kWhole = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000];
+// Steps between lengths of time, in seconds, that clocks have: not 200 s, but 5 min.
+const kMinute = 60;
+const kHour = 60 * kMinute;
+const kDay = 24 * kHour;
+export const kLengths = [
+  0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30,
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * kMinute),
+  ...[1, 2, 3, 6, 12].map((n) => n * kHour),
+  ...[1, 2, 7, 14, 28, 91, 182, 364].map((n) => n * kDay),
+];
 export const plainText = (y: number) => y.toLocaleString('en', { maximumSignificantDigits: 5 });
 
 export const colorOf = (p: ChartProps, i: number): string =>
@@ -50,12 +60,13 @@ function axes(p: ChartProps, ink: string, lines: string): uPlot.Axis[] {
       ...(p.formatX
         ? { values: (_: uPlot, ticks: number[], _a: number, _s: number, step: number) => ticks.map((x) => p.formatX?.(x, step) ?? '') }
         : {}),
-      ...(p.whole ? { incrs: kWhole } : {}),
+      ...(p.whole ? { incrs: kWhole } : p.lengths ? { incrs: kLengths, space: 80 } : {}),
       ...(p.xLabel ? { label: p.xLabel, labelSize: 20 } : {}),
     },
     {
       ...axis,
       size: widthOf,
+      ...(p.lengths ? { incrs: kLengths } : {}),
       values: (_, ticks, _axis, _space, step) => ticks.map((y) => format(y, step)),
       ...(p.yLabel ? { label: p.yLabel, labelSize: 20 } : {}),
     },

@@ -32,6 +32,7 @@ export type ChartProps = {
   whole?: boolean; // x counts something: no ticks between whole numbers.
   xLabel?: string;
   yLabel?: string;
+  lengths?: boolean; // Both axes are lengths of time, in seconds.
   format?: (y: number, step?: number) => string; // step: between two ticks of the axis.
   formatX?: (x: number, step?: number) => string; // Unless `time`.
   formatRight?: (y: number) => string;

@@ -14,8 +14,8 @@ export function weekText({ week }: ClassEarnings): string {
 export function basisText(e: ClassEarnings): string {
   const hours = `From the last ${count(Math.round(e.hours), 'hour')}`;
   const used = e.used === undefined ? 'nothing was on offer' : `${Math.round(100 * e.used)}% of the slots were leased`;
-  const unfilled = e.unfilled ? `, ${e.unfilled.toFixed(1)} more were wanted and not had` : '';
-  return `${hours}: ${used}${unfilled}, at ${credits(e.price)} a slot-hour. Nine weeks of ten are within the range, if weeks stay alike.`;
+  const unfilled = e.unfilled ? `, ${e.unfilled.toFixed(1)} more were wanted but not available` : '';
+  return `${hours}: ${used}${unfilled}, at ${credits(e.price)} a slot-hour. Nine of ten weeks should be within the range if demand stays similar.`;
 }
 
 // The machine of the form, as the market is asked about it.

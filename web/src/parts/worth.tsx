@@ -18,7 +18,7 @@ function Numbers({ size, set }: { size: Size; set: (more: Partial<Size>) => void
     />
   );
   return (
-    <SimpleGrid cols={{ base: 2, xs: 4 }} spacing="xs">
+    <SimpleGrid type="container" cols={{ base: 2, '500px': 4 }} spacing="xs">
       {field('cores', 'Cores', 4096)}
       {field('memory', 'Memory, GiB', 65_536)}
       {field('gpus', 'GPUs', 1024)}
@@ -50,7 +50,7 @@ export function Worth() {
         <Table aria-label="expected earnings" verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>As</Table.Th>
+              <Table.Th>Offered as</Table.Th>
               <Table.Th>Expected, in credits</Table.Th>
             </Table.Tr>
           </Table.Thead>

@@ -61,7 +61,7 @@ Result<const Format*> find_format(std::string_view name) {
     if (format.name == name) return &format;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
   }
-  return fail(Code::invalid, fmt::format("'{}' is no known format", name.substr(0, 80)),
+  return fail(Code::invalid, fmt::format("'{}' is not a known format", name.substr(0, 80)),
               "use one of " + names, "data.format");
 }
 

@@ -224,7 +224,7 @@ TEST_F(Formats, AnArchiveThatDoesNotFitIsNamed) {
               HasSubstr("the array 'x' is of '<c8'"));
   EXPECT_THAT(told(npz({{"x", npy<float>("<f4", "(4611686018427387904, 4)", {1, 2})}, {"y", y}})),
               HasSubstr("another size than its shape"));
-  EXPECT_THAT(told("PK\5\6"), HasSubstr("it is no npz file"));
+  EXPECT_THAT(told("PK\5\6"), HasSubstr("it is not an npz file"));
   // Every beginning, and every byte turned over: refused or read, never worse.
   const auto whole = npz({{"x", x}, {"y", y}});
   train::Words words;
@@ -270,7 +270,8 @@ TEST_F(Formats, APictureThatDoesNotFitIsNamed) {
   EXPECT_THAT(says(source), HasSubstr("d has no folders"));
   write("d/a/1.pgm", std::string("P5 2 1 255\n\x01\x02"));
   write("d/a/2.png", "\x89PNG");
-  EXPECT_THAT(says(source), HasSubstr("d/a/2.png: it is no binary PGM or PPM picture; convert it"));
+  EXPECT_THAT(says(source),
+              HasSubstr("d/a/2.png: it is not a binary PGM or PPM picture; convert it"));
   fs::remove(in("d/a/2.png"));
   const auto two = write("d/a/2.pgm", "P5 1 1 255\n\x01");
   EXPECT_THAT(says(source),

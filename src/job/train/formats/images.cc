@@ -48,13 +48,13 @@ std::int64_t head_number(std::string_view bytes, std::size_t& at) {
 Result<Picture> parse_picture(std::string_view bytes) {
   const std::int64_t channels = bytes.starts_with("P5") ? 1 : bytes.starts_with("P6") ? 3 : 0;
   if (channels == 0)
-    return bad("it is no binary PGM or PPM picture",
+    return bad("it is not a binary PGM or PPM picture",
                "convert it, or make one file of all with: python3 -m souk.images FOLDER OUT.npz");
   std::size_t at = 2;
   const auto columns = head_number(bytes, at), rows = head_number(bytes, at);
   const auto most = head_number(bytes, at);
   if (columns < 1 || rows < 1 || columns > kMostSide || rows > kMostSide || most != 255)
-    return bad("its head does not say its size, or its pixels are no bytes",
+    return bad("its head does not say its size, or its pixels are not bytes",
                "use pictures of 8 bits a colour (maximum 255)");
   ++at;  // One blank.
   const auto plane = static_cast<std::size_t>(rows * columns);

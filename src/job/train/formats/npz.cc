@@ -72,7 +72,7 @@ Result<std::map<std::string, std::string_view>> files_in(std::string_view zip) {
   const auto tail = zip.size() - std::min(zip.size(), kEndBytes + kMostComment);
   const auto end = zip.rfind(kEnd);
   if (end == std::string_view::npos || end < tail || zip.size() - end < kEndBytes)
-    return bad("it is no npz file");
+    return bad("it is not an npz file");
   const auto count = number_at<std::uint16_t>(zip, end + 10);
   std::size_t at = number_at<std::uint32_t>(zip, end + 16);
   if (count > kMostArrays) return bad(fmt::format("it has {} arrays", count));

@@ -26,15 +26,15 @@ const kSpendExpiries = [
 type Scope = Exclude<Schemas['Scope'], 'machine'>;
 
 const kScopes: { value: Scope; label: string }[] = [
-  { value: 'user', label: 'what you may' },
+  { value: 'user', label: 'all that you may do' },
   { value: 'spend', label: 'run jobs, up to a limit' },
-  { value: 'operator', label: 'what operators may' },
+  { value: 'operator', label: 'all that operators may do' },
 ];
 
 const aboutToken = (scope: Scope, limit: number) =>
   scope === 'spend'
-    ? `It is shown once. Copy it now; who has it can run jobs for ${credits(limit)} credits at most.`
-    : 'It is shown once. Copy it now; who has it can act as you.';
+    ? `It is shown once. Copy it now: anyone who has it can run jobs for ${credits(limit)} credits at most.`
+    : 'It is shown once. Copy it now: anyone who has it can act as you.';
 
 // A token for a program or another computer: shown once, as the market keeps only its hash.
 export function NewToken() {
@@ -86,7 +86,7 @@ export function NewToken() {
           onChange={(value) => setExpiry(value ?? '')}
         />
         <Select
-          label="May do"
+          label="Permissions"
           w={210}
           data={kScopes.filter((s) => s.value !== 'operator' || me.operator)}
           value={scope}

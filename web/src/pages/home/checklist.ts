@@ -30,7 +30,7 @@ function operatorSteps(k: Known): Step[] {
     },
     {
       text: 'Run a first job', done: k.jobs > 0, to: '/jobs/new',
-      about: 'A sample that trains in a minute shows the whole way.',
+      about: 'A sample that trains in a minute shows every step.',
     },
     {
       text: 'Invite somebody', done: k.others > 0, to: '/operator?tab=accounts',
@@ -39,7 +39,7 @@ function operatorSteps(k: Known): Step[] {
     ...(k.asking > 0
       ? [{
           text: `Answer ${k.asking === 1 ? 'a request' : `${k.asking} requests`} for credits`, done: false,
-          to: '/operator?tab=requests', about: 'Grant what is asked for, or decline, with a word.',
+          to: '/operator?tab=requests', about: 'Grant or decline, with a short message.',
         }]
       : []),
   ];

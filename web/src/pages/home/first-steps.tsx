@@ -65,7 +65,7 @@ export function FirstSteps({ machines, jobs }: Props) {
     <Panel title={me.operator ? 'You operate this market' : 'First steps'}>
       <Text size="sm" mb="sm">
         {me.operator
-          ? 'You create its credits, choose how prices are made and answer who asks. Begin with these:'
+          ? 'You create its credits, choose how prices are made and answer requests. Begin with these:'
           : 'From here to a trained model. Planning costs nothing:'}
       </Text>
       <List spacing="sm" mb={poor ? 'md' : 0}>
@@ -75,6 +75,11 @@ export function FirstSteps({ machines, jobs }: Props) {
       </List>
       {poor && (
         <Group>
+          {!me.operator && (
+            <Text size="sm" w="100%">
+              Or ask the operator for credits:
+            </Text>
+          )}
           <AskCredits amount={me.operator ? kEnough : 20} />
         </Group>
       )}

@@ -27,7 +27,7 @@ export default function Home() {
     <Page title="Home" about={`Hello ${me.name}.`}>
       {me.frozen !== undefined && (
         <Alert color="red" title="Your account is frozen">
-          {me.frozen}. Your jobs pause and your offers do not trade. Ask the operator, below Help.
+          {me.frozen}. Your jobs pause and your offers do not trade. Write to the operator on the Help page.
         </Alert>
       )}
       <Balance rates={ratesOf(leases.data?.items ?? [], me.name)} jobs={live} />

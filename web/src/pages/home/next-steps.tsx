@@ -14,7 +14,7 @@ const kSteps = [
   },
   {
     to: '/lab', icon: IconFlask, title: 'Study prices',
-    text: 'Try pricing rules on a book, on a simulated community, on this market’s own history.',
+    text: 'Try pricing mechanisms on an order book, on a simulated community or on this market’s own history.',
   },
 ];
 

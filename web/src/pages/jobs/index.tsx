@@ -1,19 +1,17 @@
 import { Button, Chip, Group, Switch, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { usePages } from '../../api/queries';
 import { count } from '../../format';
 import { Empty } from '../../parts/empty';
+import { ErrorBox } from '../../parts/error-box';
 import { Loaded, Page } from '../../parts/page';
 import { Search } from '../../parts/search';
 import { useMe } from '../../session';
+import { useAllJobs } from './all-jobs';
 import { countStates, type Job, kStates, matching } from './list';
 import { kMostRuns } from './compare/settings';
 import { JobsTable, type Picking } from './table';
-
-const kPage = 500;
-const kMostPages = 20; // Ten thousand jobs; older ones are found with the command line.
 
 function NewJob() {
   return (
@@ -21,16 +19,6 @@ function NewJob() {
       New job
     </Button>
   );
-}
-
-function useAllJobs(everybody: boolean) {
-  const query = usePages('/v1/jobs', { query: { limit: kPage, ...(everybody ? { all: true } : {}) } });
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const pages = Math.ceil((data?.items?.length ?? 0) / kPage);
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && pages < kMostPages) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, pages]);
-  return query;
 }
 
 // Which runs are ticked, while the address says ?compare=yes.
@@ -70,11 +58,12 @@ function CompareBar({ picked }: { picked: Set<string> }) {
   );
 }
 
-function Found({ jobs, everybody }: { jobs: Job[]; everybody: boolean }) {
+type FoundProps = { jobs: Job[]; everybody: boolean; search: string; setSearch: (text: string) => void };
+
+function Found({ jobs, everybody, search, setSearch }: FoundProps) {
   const [, go] = useLocation();
   const picking = usePicking();
   const state = new URLSearchParams(useSearch()).get('state') ?? 'all';
-  const [search, setSearch] = useState('');
   const wanted = useDeferredValue(search);
   const named = useMemo(() => matching(jobs, wanted), [jobs, wanted]);
   const counts = useMemo(() => countStates(named), [named]);
@@ -137,6 +126,7 @@ function Found({ jobs, everybody }: { jobs: Job[]; everybody: boolean }) {
 export default function Jobs() {
   const me = useMe();
   const [everybody, setEverybody] = useState(false);
+  const [search, setSearch] = useState(''); // Here, so that it outlives another list.
   const query = useAllJobs(everybody);
   return (
     <Page
@@ -161,8 +151,13 @@ export default function Jobs() {
         </>
       }
     >
+      {query.isFetchNextPageError && (
+        <ErrorBox error={query.error} retry={() => void query.fetchNextPage()} />
+      )}
       <Loaded query={query} height={400}>
-        {(data) => <Found jobs={data.items ?? []} everybody={everybody} />}
+        {(data) => (
+          <Found jobs={data.items ?? []} everybody={everybody} search={search} setSearch={setSearch} />
+        )}
       </Loaded>
     </Page>
   );

@@ -1,5 +1,5 @@
 import { Alert, Button, Grid, Group, Stepper, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { change, useChange, useGet } from '../../api/queries';
 import { GetCredits } from '../../parts/get-credits';
@@ -75,6 +75,12 @@ function Steps({ original, slot, demand }: StepsProps) {
     done: (job) => go(`/jobs/${job.id}`),
   });
 
+  // Who pressed Next below a long step begins the next one at its top.
+  const steps = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if ((steps.current?.getBoundingClientRect().top ?? 0) < 0) steps.current?.scrollIntoView();
+  }, [active]);
+
   const unread = state.unread !== '';
   const nothing = yaml.trim() === '';
   const problems: Problems[] = unread
@@ -109,7 +115,14 @@ function Steps({ original, slot, demand }: StepsProps) {
     <Grid>
       <Grid.Col span={{ base: 12, md: active === kLast ? 8 : 7 }}>
         <Panel title="Describe the job">
-          <Stepper active={active} onStepClick={show} size="sm" mb="md">
+          <Stepper
+            ref={steps}
+            active={active}
+            onStepClick={show}
+            size="sm"
+            mb="md"
+            classNames={{ root: styles['steps'] ?? '', step: styles['step'] ?? '', stepBody: styles['stepBody'] ?? '' }}
+          >
             <Stepper.Step label="What" />
             <Stepper.Step label="Needs" />
             <Stepper.Step label="Price" />
@@ -166,7 +179,7 @@ function Steps({ original, slot, demand }: StepsProps) {
           {...(choice.beside
             ? { about: `The form cannot change this file. The job is submitted with ${choice.beside}, as picked in the plan.` }
             : {})}
-          {...(isClone ? { about: `Not in the file, but in the copy: ${unsaid(clone).join('; ')}.` } : {})}
+          {...(isClone ? { about: `Copied, but not shown in the file: ${unsaid(clone).join('; ')}.` } : {})}
         />
       </Grid.Col>
     </Grid>
@@ -185,7 +198,7 @@ export default function NewJobPage() {
         <>
           {demand && (
             <Alert color="blue" title={`Renting ${search.get('machine') ?? 'a machine'} of ${search.get('lender') ?? ''}`}>
-              The job asks for class {demand.class} and for this lender alone; both can be changed below Needs.
+              The job asks for class {demand.class} and for this lender alone; both can be changed under Needs.
             </Alert>
           )}
           <Steps slot="" {...(demand ? { demand } : {})} />

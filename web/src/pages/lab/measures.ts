@@ -7,7 +7,7 @@ type Unit = 'share' | 'seconds' | 'credits' | 'number';
 export type Measure = { field: string; title: string; unit: Unit; about: string };
 
 export const measures: Measure[] = [
-  { field: 'efficiency', title: 'Efficiency', unit: 'share', about: 'True gains from trade, of the most there could be.' },
+  { field: 'efficiency', title: 'Efficiency', unit: 'share', about: 'Gains from trade, as a share of the most possible.' },
   { field: 'buyers_share', title: 'Borrowers’ share', unit: 'share', about: 'Of the gains realised.' },
   { field: 'sellers_share', title: 'Lenders’ share', unit: 'share', about: 'Of the gains realised.' },
   { field: 'platform_share', title: 'Platform’s share', unit: 'share', about: 'Of the gains realised; below 0 it pays in.' },
@@ -15,14 +15,14 @@ export const measures: Measure[] = [
   { field: 'alpha', title: 'Smith’s alpha', unit: 'share', about: 'Distance of prices from equilibrium; 0 is best.' },
   { field: 'volatility', title: 'Volatility', unit: 'number', about: 'Of the log price, from clearing to clearing.' },
   { field: 'gini_credits', title: 'Gini of credits', unit: 'number', about: '0: all have the same; near 1: one has all.' },
-  { field: 'gini_access', title: 'Gini of access', unit: 'number', about: 'Of what each borrower got of what it wanted.' },
+  { field: 'gini_access', title: 'Gini of access', unit: 'number', about: 'Of the share of its demand that each borrower got.' },
   { field: 'platform_drift', title: 'Platform', unit: 'credits', about: 'Credits that the platform gained.' },
   { field: 'utilisation', title: 'Utilisation', unit: 'share', about: 'Slot-hours used, of those offered.' },
   { field: 'wait_p50', title: 'Median wait', unit: 'seconds', about: 'From submission to the first worker.' },
   { field: 'wait_p95', title: '95% wait', unit: 'seconds', about: '95% of the jobs waited less.' },
   { field: 'defection', title: 'Defection', unit: 'share', about: 'Users who waited over 15 times their mean run time.' },
   { field: 'completed', title: 'Completed', unit: 'share', about: 'Of the jobs.' },
-  { field: 'regret', title: 'Regret', unit: 'credits', about: 'What the best lie about one’s price would gain.' },
+  { field: 'regret', title: 'Regret', unit: 'credits', about: 'The most that a false price would gain.' },
   { field: 'false_name_gain', title: 'False-name gain', unit: 'credits', about: 'What a second name would gain.' },
   { field: 'recovery', title: 'Recovery', unit: 'number', about: 'Time from a shock’s end to a price near equilibrium.' },
   { field: 'units', title: 'Units traded', unit: 'number', about: '' },

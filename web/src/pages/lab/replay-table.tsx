@@ -51,9 +51,9 @@ export function ReplayTable({ replay }: { replay: Schemas['Replayed'] }) {
         </Table>
       </WideTable>
       <Text size="xs" c="dimmed" mt="xs">
-        Payments and gains are for an hour of every slot granted. The gain is between what logged prices say and what
-        it would be if everybody had hidden {percent(replay.shading)} of its value. Bids are not truthful under a rule
-        that does not reward truth, and would have been others under another rule.
+        Payments and gains are for an hour of every slot granted. The gain is a range: the lower end takes the logged
+        prices as true values, the upper end assumes that everybody hid {percent(replay.shading)} of their value. Under
+        another mechanism people might have bid differently.
       </Text>
     </>
   );

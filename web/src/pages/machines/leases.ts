@@ -19,7 +19,7 @@ const kWords: Record<Schemas['LeaseOutcome'], string> = {
   failed: 'the program failed, which is not the machine’s fault',
   released: 'given back with notice',
   term: 'ran to the end of its term',
-  lost: 'the machine fell silent',
+  lost: 'the machine stopped responding',
   unstarted: 'the machine did not start the program',
   job: 'the job ended or paused',
 };

@@ -28,8 +28,8 @@ function Install() {
   return (
     <Text size="sm" c="dimmed" component="div">
       That computer needs <Code>souk</Code> and <Code>bubblewrap</Code>, which keeps programs apart:
-      <Code block my={4}>
-        {'sudo apt install bubblewrap\nmake build && sudo make install   # in the source of Souk\nsouk doctor                       # says what is missing'}
+      <Code block my={4} style={{ whiteSpace: 'pre-wrap' }}>
+        {'sudo apt install bubblewrap\nmake build && sudo make install  # in the source of Souk\nsouk doctor  # says what is missing'}
       </Code>
       It needs no root to lend, and no open port: it connects outward only.
     </Text>
@@ -82,14 +82,14 @@ export function LendLine({ machine, token }: Issued) {
       <Text size="sm">Paste this line into a terminal on the computer to lend:</Text>
       <Lines token={token} known={known !== undefined} />
       <Text size="sm" c="dimmed">
-        It is shown once. Its token can act for this machine only; who has it can lend in your name.
+        It is shown once. Its token can act for this machine only; anyone who has it can lend in your name.
       </Text>
       <div role="status">
         {known ? (
           <Alert color="teal" title={`${known.name} is here`}>
             <Detected machine={known} />
             <Button component={Link} href={`/machines/${known.id}`} mt="md">
-              Choose part, price and windows
+              Choose slots, price and hours
             </Button>
           </Alert>
         ) : (

@@ -29,7 +29,7 @@ function Trouble({ machine }: { machine: Machine }) {
         machine is busy with other things, lend fewer cores or less memory.
       </Alert>
     );
-  if (!machine.online) return <StartAgain machine={machine} title="This machine fell silent while it was leased" />;
+  if (!machine.online) return <StartAgain machine={machine} title="This machine stopped responding while it was leased" />;
   return null;
 }
 

@@ -21,9 +21,10 @@ export function Reliability({ machine, leases, partial }: { machine: Machine; le
           {machine.leases === 0 ? 'new' : percent(machine.reliability, 1)}
         </Fact>
         <Text size="sm" c="dimmed" maw={620} flex={1} miw={240}>
-          A machine is new until its first lease; jobs that ask for a least reliability take it as 90%. A lease that is lost or not started, or a wrong answer to a challenge, takes a
-          fifth of it; each lease kept gives a fifth of what is missing back. Giving work back with notice costs nothing. Jobs may
-          ask for a least reliability, and of two offers at one price the more reliable comes first.
+          A machine is new until its first lease; jobs that ask for a minimum reliability count it as 90%. A lease
+          that is lost or not started, or a wrong answer to a challenge, lowers it by a fifth; each lease that is kept
+          closes a fifth of the gap to 100%. Giving work back with notice costs nothing. Jobs may ask for a minimum
+          reliability, and of two offers at the same price the more reliable one comes first.
         </Text>
       </Group>
       {rows.length > 0 && (
@@ -33,7 +34,7 @@ export function Reliability({ machine, leases, partial }: { machine: Machine; le
               <Table.Tr>
                 <Table.Th>How leases ended{partial ? ' (recent ones)' : ''}</Table.Th>
                 <Table.Th ta="right">Leases</Table.Th>
-                <Table.Th>Each</Table.Th>
+                <Table.Th>Effect of each</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

@@ -44,7 +44,7 @@ export function WorthPanel({ machine, offers, leases, partial }: Props) {
         </Fact>
         <Fact
           label="Earned in the last 7 days"
-          about={age < kWeek ? 'it is not a week here yet' : partial ? 'in the leases shown below' : undefined}
+          about={age < kWeek ? 'it has been here for less than a week' : partial ? 'in the leases shown below' : undefined}
         >
           {credits(earnedInWeek(leases, now))}
         </Fact>

@@ -30,7 +30,7 @@ function Nothing({ page }: { page: Schemas['OfferPage'] }) {
       it shows here. A job that you submit now waits for one.
     </Empty>
   ) : (
-    <Empty title="No offer matches">What leaves them out is said above; drop a part of the filter.</Empty>
+    <Empty title="No offer matches">The lines above say why. Drop a part of the filter.</Empty>
   );
 }
 
@@ -49,7 +49,7 @@ export default function MarketPage() {
   return (
     <Page
       title="Market"
-      about="Every machine on offer. Speed is measured by the market, in cores of ten years ago, for one slot; a machine without leases is new."
+      about="Every machine on offer. Speed is that of one slot, measured by the market: a core of ten years ago has 1. A machine without leases is new."
     >
       <Panel title="What do you need?">
         <FilterForm

@@ -33,7 +33,7 @@ function Reliable({ offer }: { offer: Offer }) {
   );
 }
 
-const place = (o: Offer) => [o.region, o.rtt_ms > 0 ? `${o.rtt_ms} ms` : ''].filter(Boolean).join(', ') || '–';
+const place = (o: Offer) => [o.region, o.rtt_ms > 0 ? `${o.rtt_ms} ms away` : ''].filter(Boolean).join(', ') || '–';
 
 function Card({ offer: o }: { offer: Offer }) {
   return (
@@ -90,7 +90,7 @@ function Row({ offer: o }: { offer: Offer }) {
       <Table.Td ta="right">
         <Text size={o.speed === undefined ? 'xs' : 'sm'}>{speedText(o)}</Text>
       </Table.Td>
-      <Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }} miw={120}>
         <Text size="xs">{environmentText(o)}</Text>
         {!o.sandboxed && (
           <Text size="xs" c="red">
@@ -132,7 +132,14 @@ export function OffersView({ offers }: { offers: Offer[] }) {
     );
   return (
     <Table.ScrollContainer minWidth={980}>
-      <Table highlightOnHover verticalSpacing="xs" aria-label="machines on offer">
+      {/* Words stay whole: the columns of this table are too many for words that may be cut anywhere. */}
+      <Table
+        highlightOnHover
+        verticalSpacing="xs"
+        horizontalSpacing={8}
+        style={{ overflowWrap: 'normal' }}
+        aria-label="machines on offer"
+      >
         <Table.Thead>
           <Table.Tr>
             {kHeads.map(([text, right]) =>

@@ -21,8 +21,9 @@ test('what leaves offers out is named and can be dropped', async () => {
     {},
   );
   expect(screen.getByText('0 of 7 offers match.')).toBeTruthy();
-  expect(screen.getByText('the GPU leaves out 5; without it 3 more would match.')).toBeTruthy();
-  expect(screen.queryByText(/free now/)).toBeNull();
+  expect(screen.getByText('The GPU leaves out 5 offers; without it 3 more would match.')).toBeTruthy();
+  expect(screen.getByText('The price leaves out 2 offers, and so do other conditions.')).toBeTruthy();
+  expect(screen.queryByText(/free now/i)).toBeNull();
   expect(screen.getAllByRole('button')).toHaveLength(1);
   await userEvent.click(screen.getByRole('button', { name: 'Drop it: the GPU' }));
   expect(drop).toHaveBeenCalledWith('gpu');

@@ -5,9 +5,15 @@ import type { Condition, Filter } from './filter';
 
 const kNames: Record<keyof Filter, string> = {
   gpu: 'the GPU', vram: 'the GPU memory', cores: 'the cores', memory: 'the memory', speed: 'the speed',
-  price: 'the price', packages: 'the environment', region: 'the region', proven: 'machines with a history only',
-  all: 'machines free now only',
+  price: 'the price', packages: 'the environment', region: 'the region', proven: '“with a history”',
+  all: '“free now”',
 };
+
+function sentence(key: keyof Filter, offers: number, only: number): string {
+  const name = kNames[key].replace(/[a-z]/, (c) => c.toUpperCase());
+  const more = only > 0 ? `; without it ${only} more would match` : ', and so do other conditions';
+  return `${name} leaves out ${count(offers, 'offer')}${more}.`;
+}
 
 type Props = {
   page: Schemas['OfferPage'];
@@ -23,7 +29,7 @@ export function WhyThese({ page, conditions, drop }: Props) {
     return key !== undefined && out.offers > 0 ? [{ ...out, key }] : [];
   });
   return (
-    <Stack gap={6}>
+    <Stack gap={6} mb="sm">
       <Text size="sm" role="status">
         {`${shown} of ${count(page.looked_at, 'offer')} match.`}
         {page.next !== undefined && ' More do; these are the newest. Narrow the filter to see the others.'}
@@ -31,7 +37,7 @@ export function WhyThese({ page, conditions, drop }: Props) {
       {causes.map(({ key, offers, only }) => (
         <Group key={key} gap="xs">
           <Text size="sm" c="dimmed">
-            {`${kNames[key]} leaves out ${offers}; without it ${only} more would match.`}
+            {sentence(key, offers, only)}
           </Text>
           {only > 0 && (
             <Button size="compact-xs" variant="light" aria-label={`Drop it: ${kNames[key]}`} onClick={() => drop(key)}>

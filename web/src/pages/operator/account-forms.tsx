@@ -41,7 +41,7 @@ export function GrantForm({ name, close }: Props) {
   const [memo, setMemo] = useState('');
   const grant = useChange(
     () => change('post', '/v1/accounts/{name}/grant', { path: { name }, body: { amount: Number(amount), memo } }),
-    { said: `${name} has ${amount} credits more.`, done: close },
+    { said: `${amount} credits are granted to ${name}.`, done: close },
   );
   return (
     <Form

@@ -26,8 +26,8 @@ export function Audit() {
             );
             return rows.length === 0 ? (
               <Empty title={items.length === 0 ? 'Nothing has been done yet' : 'No entry matches'}>
-                Grants, freezes, changes of classes and settings, and what an operator does to what belongs to
-                others are written here.
+                Grants, freezes, changes of classes and settings, and an operator’s changes to what belongs to
+                others are listed here.
               </Empty>
             ) : (
               <WideTable minWidth={640}>
@@ -36,8 +36,8 @@ export function Audit() {
                     <Table.Tr>
                       <Table.Th>When</Table.Th>
                       <Table.Th>Who</Table.Th>
-                      <Table.Th>Did</Table.Th>
-                      <Table.Th>To</Table.Th>
+                      <Table.Th>Action</Table.Th>
+                      <Table.Th>Subject</Table.Th>
                       <Table.Th>Detail</Table.Th>
                     </Table.Tr>
                   </Table.Thead>

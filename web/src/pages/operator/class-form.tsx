@@ -10,7 +10,7 @@ export function ClassFormModal({ old, close }: { old?: Schemas['SlotClass']; clo
   const set = (key: keyof typeof form) => (value: number | string) => setForm({ ...form, [key]: Number(value) || 0 });
   const save = useChange(
     () => change('put', '/v1/classes/{name}', { path: { name: form.name.trim() }, body: editFrom(form, old) }),
-    { said: old ? `${old.name} is changed.` : `${form.name} is there.`, done: close },
+    { said: old ? `${old.name} is changed.` : `${form.name} is added.`, done: close },
   );
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -23,7 +23,7 @@ export function ClassFormModal({ old, close }: { old?: Schemas['SlotClass']; clo
           {!old && (
             <TextInput
               label="Name"
-              description="Small letters and digits, as c4 or g1."
+              description="Small letters and digits, such as c4 or g1."
               required
               value={form.name}
               onChange={(e) => setForm({ ...form, name: e.currentTarget.value })}

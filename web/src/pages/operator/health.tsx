@@ -30,6 +30,12 @@ function useMetrics() {
 
 function Rates({ lately }: { lately: Metrics[] }) {
   const now = lately.slice(1);
+  if (now.length === 0)
+    return (
+      <Text size="sm" c="dimmed" mih={206}>
+        The first figures come in a few seconds.
+      </Text>
+    );
   const of = (name: string) => now.map((m, i) => rate(lately[i], m, name) ?? null);
   return (
     <Chart
@@ -67,7 +73,7 @@ function Lines({ now, before }: { now: Metrics; before: Metrics | undefined }) {
             <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
               {bad && (
                 <Badge color="red" tt="none" mr={6}>
-                  look at this
+                  needs attention
                 </Badge>
               )}
               {text}

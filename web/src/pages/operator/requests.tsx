@@ -25,7 +25,7 @@ function Answer({ request }: { request: Request }) {
     <Group align="flex-end" gap="xs" mt="xs">
       <NumberInput label="Grant" min={0} decimalScale={6} w={120} value={amount} onChange={setAmount} />
       <TextInput
-        label="A word"
+        label="Message"
         placeholder="Good luck"
         maxLength={4000}
         flex={1}
@@ -86,7 +86,7 @@ export function Requests() {
       <Loaded query={requests} height={240}>
         {({ items = [] }) =>
           items.length === 0 ? (
-            <Empty title="Nobody asks for credits">Who has none can ask from the form of a new job.</Empty>
+            <Empty title="No requests for credits">People without credits can ask on the New job page.</Empty>
           ) : (
             <Stack gap="sm">
               {items.map((r) => (

@@ -66,7 +66,7 @@ function Levels({ title, levels }: { title: string; levels: Level[] }) {
         ))}
         {more.length > 0 && (
           <Table.Tr>
-            <Table.Td c="dimmed">{count(more.length, 'more price')}</Table.Td>
+            <Table.Td c="dimmed">{`${count(more.length, 'price')} more`}</Table.Td>
             <Table.Td ta="right">{slotsOf(more).toLocaleString('en')}</Table.Td>
           </Table.Tr>
         )}

@@ -13,8 +13,9 @@ import { medianRatio, type Outcome, outcomes, scatter } from './quotes';
 const kJobs = 500; // The latest.
 const kRows = 200;
 
-function Against({ title, points, format, median }: {
+function Against({ title, points, format, median, lengths = false }: {
   title: string;
+  lengths?: boolean;
   points: [number, number][];
   format: (n: number, step?: number) => string;
   median: number | undefined;
@@ -32,6 +33,7 @@ function Against({ title, points, format, median }: {
         ]}
         format={format}
         formatX={format}
+        lengths={lengths}
         from0
         height={240}
       />
@@ -54,7 +56,7 @@ function Rows({ all }: { all: Outcome[] }) {
               <Table.Th ta="right">Actual cost</Table.Th>
               <Table.Th ta="right">Forecast time</Table.Th>
               <Table.Th ta="right">Actual time</Table.Th>
-              <Table.Th>Cost</Table.Th>
+              <Table.Th>Cost was</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -96,7 +98,13 @@ function Found({ all }: { all: Outcome[] }) {
     <>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <Against title="Cost" points={cost} format={credits} median={median((o) => [o.quoted.cost, o.cost])} />
-        <Against title="Time" points={time} format={(s) => duration(s)} median={median((o) => [o.quoted.time, o.time])} />
+        <Against
+          title="Time"
+          lengths
+          points={time}
+          format={(s) => duration(s)}
+          median={median((o) => [o.quoted.time, o.time])}
+        />
       </SimpleGrid>
       <Rows all={all} />
     </>
@@ -110,7 +118,7 @@ export default function Forecasts() {
   return (
     <Page
       title="Forecast against actual"
-      about="What plans promised, and what your jobs came to in the end. Only jobs that succeeded are counted."
+      about="What the plans forecast, and what your jobs took and cost. Only jobs that succeeded are counted."
     >
       <Loaded query={query} height={600}>
         {() => <Found all={all} />}

@@ -96,9 +96,9 @@ function Curves({ pairs }: { pairs: Pair[] }) {
 
 function Outcomes({ pairs }: { pairs: Pair[] }) {
   return (
-    <Panel title="What each run came to">
+    <Panel title="Results of the runs">
       <WideTable minWidth={700}>
-        <Table aria-label="What each run came to">
+        <Table aria-label="Results of the runs">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Run</Table.Th>

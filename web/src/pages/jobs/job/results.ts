@@ -19,7 +19,7 @@ const kAbout: Record<string, string> = {
   'trainer.json': 'what the model is, for souk predict',
   'metrics.csv': 'loss and metrics of each epoch, for a spreadsheet',
   'metrics.json': 'loss, metrics and workers of each epoch',
-  'curve.svg': 'what the checks are judged by, as a picture',
+  'curve.svg': 'the metric of each check, as a picture',
 };
 
 export const aboutFile = (file: ResultFile): string =>

@@ -112,7 +112,7 @@ export const Spending = memo(function Spending({ job, leases, progress }: Props)
               <Money amount={accrued} shown={owed} />
             </Fact>
           )}
-          <Fact label="Cap" about={job.ended ? '' : `${escrow} set aside beside that`}>
+          <Fact label="Cap" about={job.ended ? '' : `${escrow} more is set aside`}>
             <Money amount={job.budget} />
           </Fact>
           <Fact label="Limit price" about="per slot-hour">
@@ -139,7 +139,7 @@ export const Spending = memo(function Spending({ job, leases, progress }: Props)
         )}
         {job.estimate && (
           <Text size="sm">
-            {`All of it is expected to take ${duration(seconds(job.estimate.time))} (${duration(seconds(job.estimate.time_low))} to ${duration(seconds(job.estimate.time_high))}) and ${credits(job.estimate.cost)} credits (${credits(job.estimate.cost_low)} to ${credits(job.estimate.cost_high)}), ${restsOn(job.estimate)}.`}
+            {`The whole job is expected to take ${duration(seconds(job.estimate.time))} (${duration(seconds(job.estimate.time_low))} to ${duration(seconds(job.estimate.time_high))}) and ${credits(job.estimate.cost)} credits (${credits(job.estimate.cost_low)} to ${credits(job.estimate.cost_high)}), ${restsOn(job.estimate)}.`}
           </Text>
         )}
       </Stack>

@@ -71,7 +71,7 @@ export const Stalls = memo(function Stalls({ training, machineOf }: Props) {
           <Legend shares={all.shares} />
           {worst && (
             <Text size="sm" mt="xs">
-              Most of what is not training goes into {worst.text}: {duration(worst.seconds)} of{' '}
+              Apart from training, most of the time goes into {worst.text}: {duration(worst.seconds)} of{' '}
               {duration(all.total)}.
             </Text>
           )}
@@ -91,7 +91,7 @@ export const Stalls = memo(function Stalls({ training, machineOf }: Props) {
                     <Table.Tr key={w.lease}>
                       <Table.Td>
                         {machineOf(w.lease)}
-                        <Text size="xs" c="dimmed" title="what its updates travel in">
+                        <Text size="xs" c="dimmed" title="how its updates are compressed">
                           {w.codec}
                         </Text>
                       </Table.Td>

@@ -5,6 +5,7 @@ import { WideTable } from '../../../parts/wide-table';
 
 type Props = { candidates: Candidate[]; picked: number | undefined; onPick: (index: number) => void };
 
+const kWhole = { whiteSpace: 'nowrap' } as const;
 const time = (text: string) => duration(seconds(text));
 
 // One row for each number of workers; the planner's choice is marked, anybody's can be taken.
@@ -51,11 +52,11 @@ export function CandidatesTable({ candidates, picked, onPick }: Props) {
               </Table.Td>
               <Table.Td>
                 {time(c.time)}
-                <Text size="xs" c="dimmed">{`${time(c.time_low)} to ${time(c.time_high)}`}</Text>
+                <Text size="xs" c="dimmed" style={kWhole}>{`${time(c.time_low)} to ${time(c.time_high)}`}</Text>
               </Table.Td>
               <Table.Td>
                 {credits(c.cost)}
-                <Text size="xs" c="dimmed">{`${credits(c.cost_low)} to ${credits(c.cost_high)}`}</Text>
+                <Text size="xs" c="dimmed" style={kWhole}>{`${credits(c.cost_low)} to ${credits(c.cost_high)}`}</Text>
               </Table.Td>
               {deadline && <Table.Td>{c.chance === undefined ? '–' : percent(c.chance)}</Table.Td>}
               <Table.Td style={{ whiteSpace: 'nowrap' }}>{limitText(c.limit)}</Table.Td>

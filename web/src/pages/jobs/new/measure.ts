@@ -82,5 +82,5 @@ export async function measure(job: NewJob, signal: AbortSignal, tell: (text: str
     const plan = await change('post', '/v1/plan', { body: job });
     if (plan.profiled) return;
   }
-  throw new Error(`job ${made.id} ended before anything was known of its pace: its log says why`);
+  throw new Error(`job ${made.id} ended before its speed could be measured: its log says why`);
 }

@@ -101,7 +101,7 @@ export function Needs({ form, classes, unread }: { form: Form; classes: SlotClas
           form={form}
           field="least"
           label="At least"
-          description="the job starts when it has these"
+          description="the job starts with this many"
           min={1}
           allowDecimal={false}
           placeholder="1"
@@ -110,7 +110,7 @@ export function Needs({ form, classes, unread }: { form: Form; classes: SlotClas
           form={form}
           field="most"
           label="At most"
-          description="the job grows up to these"
+          description="the job may grow to this many"
           min={1}
           allowDecimal={false}
           placeholder={String(form.draft.least || 1)}

@@ -37,7 +37,7 @@ function Prices({ prices = [] }: { prices?: Schemas['PlanPrices'][] }) {
         <Fact label="Suggested">
           <Money amount={p.suggested} />
         </Fact>
-        <Fact label="Your limit" about={p.limit_given ? '' : 'you set none: twice the suggested'}>
+        <Fact label="Your limit" about={p.limit_given ? '' : 'you set none: twice the suggested price'}>
           <Money amount={p.limit} />
         </Fact>
       </Group>
@@ -49,10 +49,10 @@ function Prices({ prices = [] }: { prices?: Schemas['PlanPrices'][] }) {
 function whyText({ candidates = [], why, guessed, runs, method }: Planned['plan']): string {
   const choice = candidates.some((c) => c.chosen) ? 'Recommended' : 'None is recommended';
   const ranges = guessed
-    ? `; they are a guess so far, with ${count(runs, 'run')} of this kind behind them`
+    ? `; so far they are a guess, based on ${count(runs, 'run')} of this kind`
     : '';
   if (method !== 'runs')
-    return `${choice}: ${why}. This is ${method === 'guess' ? 'a guess: nothing like it has run here' : restsOn({ method, runs })}; the ranges are wide for that.`;
+    return `${choice}: ${why}. This is ${method === 'guess' ? 'a guess: nothing like it has run here' : restsOn({ method, runs })}, so the ranges are wide.`;
   return `${choice}: ${why}. Ranges hold 8 of 10 runs${ranges}.`;
 }
 
@@ -72,13 +72,13 @@ function measuresText({ measures: m, target_after }: Planned['plan']): string {
 function NoForecast({ planned, plan }: { planned: Planned; plan: ReturnType<typeof usePlan> }) {
   const trains = planned.job.batch?.train !== undefined;
   return (
-    <Alert color="blue" title={trains ? 'No quote yet' : 'A quote once its first part is done'}>
+    <Alert color="blue" title={trains ? 'No quote yet' : 'A quote follows when the first part is done'}>
       <Text size="sm">{`${planned.plan.why.charAt(0).toUpperCase()}${planned.plan.why.slice(1)}.`}</Text>
       {trains && !planned.plan.profiled && (
         <Stack gap="xs" mt="xs">
           <Text size="sm">
-            Souk can run it on one worker for a minute at most, which costs what that minute costs, and then
-            say what the whole would take. You can also submit without.
+            Souk can run the job on one worker for at most a minute, and then estimate the whole. You pay for
+            that minute. You can also submit without a quote.
           </Text>
           {plan.measuring ? (
             <Group gap="xs">
@@ -131,8 +131,8 @@ function Choice({ planned, plan, picked, onPick, available }: Props & { planned:
         <>
           <Pareto candidates={candidates} picked={picked} onPick={onPick} deadline={deadline} />
           <Text size="xs" c="dimmed">
-            Time against cost. The number at a point is that of its workers, its lines are the ranges; the
-            dashed line joins those that no other beats in both.
+            Time against cost. The number at a point is its number of workers, its lines show the ranges. The
+            dashed line joins the candidates that no other one beats in both.
           </Text>
           <CandidatesTable candidates={candidates} picked={picked} onPick={onPick} />
           <Text size="sm">{whyText(planned.plan)}</Text>
@@ -154,7 +154,7 @@ export function PlanStep(props: Props) {
     return (
       <Group mih={200} justify="center" role="status">
         <Loader size="sm" />
-        <Text size="sm">Reading the job file, cutting its data and asking the planner</Text>
+        <Text size="sm">Reading the job file, splitting its data and making the plan</Text>
       </Group>
     );
   if (plan.error && !plan.fresh) return <ErrorBox error={plan.error} retry={plan.make} />;

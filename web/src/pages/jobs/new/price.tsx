@@ -37,7 +37,7 @@ export function Price({ form, classes, available, unread }: Props) {
           form={form}
           field="deadline"
           label="Deadline"
-          description={until ? dateTime(until) : 'the job ends then, done or not: a length of time or a moment'}
+          description={until ? dateTime(until) : 'the job ends then, finished or not: a duration, or a date and time'}
           placeholder="none; 3h, or 2027-03-01T22:00:00Z"
         />
       </SimpleGrid>

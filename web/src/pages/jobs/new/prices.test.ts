@@ -4,7 +4,7 @@ import { priceTrouble } from './prices';
 const prices = { class: 'c1', suggested: 0.25, cheapest: 0.5, limit: 0.4, limit_given: true, workers: 0 };
 
 test('a limit below every ask is said with the price that would do', () => {
-  expect(priceTrouble({ ...prices, enough: 0.5 })).toContain('A limit of 0.5 would do');
+  expect(priceTrouble({ ...prices, enough: 0.5 })).toContain('A limit of 0.5 would be enough');
 });
 
 test('a job that would run has no trouble', () => {

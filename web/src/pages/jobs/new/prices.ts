@@ -5,7 +5,7 @@ import { credits, exactCredits } from '../../../format';
 export function priceTrouble(p: Schemas['PlanPrices']): string {
   if (p.pays !== undefined) return '';
   if (p.enough !== undefined)
-    return `Your limit of ${credits(p.limit)} is below what is asked: it would wait. A limit of ${exactCredits(p.enough)} would do now.`;
-  if (p.cheapest === undefined) return 'Nothing that fits is free now: it would wait for somebody to offer it.';
-  return 'Others who wait bid more now: it would wait.';
+    return `Your limit of ${credits(p.limit)} is below every ask, so the job would wait. A limit of ${exactCredits(p.enough)} would be enough now.`;
+  if (p.cheapest === undefined) return 'No machine that fits is free now, so the job would wait for one.';
+  return 'Other waiting jobs bid more now, so this one would wait.';
 }

@@ -81,7 +81,7 @@ test('what is missing is said before the next step', () => {
     deadline: 'such as 3h, or 2027-03-01T22:00:00Z',
   });
   expect(priceProblems({ ...noDraft, deadline: '2025-01-01T00:00:00Z' }, now)).toEqual({
-    deadline: 'this moment has passed',
+    deadline: 'this time has passed',
   });
   // Who has no credits can plan all the same.
   expect(priceProblems({ ...noDraft, budget: 5_000 }, now)).toEqual({});

@@ -136,7 +136,7 @@ export function priceProblems(d: Draft, now: number): Problems {
   if (d.deadline !== '') {
     const at = deadlineOf(d.deadline, now);
     if (at === undefined) out.deadline = 'such as 3h, or 2027-03-01T22:00:00Z';
-    else if (at <= now) out.deadline = 'this moment has passed';
+    else if (at <= now) out.deadline = 'this time has passed';
   }
   return out;
 }

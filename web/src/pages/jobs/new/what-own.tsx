@@ -39,7 +39,7 @@ export function Program({ form }: { form: Form }) {
         form={form}
         field="outputs"
         label="Outputs"
-        description="files and folders to keep; * and ? stand for any letters"
+        description="files and folders to keep; * stands for any characters, ? for one"
         placeholder="model.pt"
       />
     </>
