@@ -115,6 +115,11 @@ class Services(unittest.TestCase):
         text = self.machine.run("systemctl", *whose, "show", unit, "--property", ",".join(names), user=user).stdout
         return tuple(dict(line.split("=", 1) for line in text.strip().split("\n"))[name] for name in names)
 
+    def wait_server(self):
+        """Until it answers, with the certificate that it had before."""
+        env = {**self.env, "SOUK_TOKEN": self.operator}
+        wait_for(lambda: self.machine.run("souk", "account", "list", check=False, env=env).returncode == 0, "the server")
+
     def run_job(self, text):
         with open(os.path.join(self.root.folder, "root/job.yaml"), "w", encoding="utf-8") as f:
             f.write(text + "\nprice: {limit: 1, budget: 5}\n")
@@ -153,8 +158,7 @@ class Services(unittest.TestCase):
         before = self.json(self.operator, "account", "list")
         self.machine.run("systemctl", "kill", "-s", "KILL", "souk")
         wait_for(lambda: self.shown("souk", "NRestarts", "SubState") == ("1", "running"), "the server's restart")
-        wait_for(lambda: self.machine.run("souk", "account", "list", check=False, env={
-            **self.env, "SOUK_TOKEN": self.operator}).returncode == 0, "the server")
+        self.wait_server()
         self.assertEqual(self.json(self.operator, "account", "list"), before)
         count = self.said().count("lending ")
         self.machine.run("systemctl", "--user", "kill", "--kill-who=main", "-s", "KILL", "souk-lend", user=USER)
@@ -184,6 +188,23 @@ class Services(unittest.TestCase):
         self.assertRegex(status, r"CapEff:\s0{13}400\n")  # To listen at 443.
         self.assertRegex(status, r"NoNewPrivs:\s1\n(?:.*\n)*?Seccomp:\s2\n")
         self.assertNotEqual(self.machine.run("ls", "/var/lib/souk/", user=USER, check=False).returncode, 0)
+
+    def test_a_certificate_that_only_root_can_read_is_served(self):
+        for name in ("certificate", "key"):
+            text = self.machine.run("cat", f"/var/lib/souk/tls-{name}.pem").stdout
+            path = f"etc/souk/{name}.pem"
+            self.root.write(path, text)
+            os.chmod(os.path.join(self.root.folder, path), 0o600)
+        drop_in = os.path.join(self.root.folder, "etc/systemd/system/souk.service.d")
+        os.mkdir(drop_in)
+        self.root.write("etc/systemd/system/souk.service.d/tls.conf",
+                        "[Service]\nLoadCredential=cert:/etc/souk/certificate.pem\n"
+                        "LoadCredential=key:/etc/souk/key.pem\n")
+        self.root.write("etc/souk/serve.env", f"SOUK_SERVE_FLAGS={SERVE} --tls-cert /run/credentials/souk.service/cert "
+                                              "--tls-key /run/credentials/souk.service/key\n")
+        self.machine.run("systemctl", "daemon-reload")
+        self.machine.run("systemctl", "restart", "souk")
+        self.wait_server()
 
     def test_wrong_flags_are_said_and_not_tried_again(self):
         path = "home/lender/.config/souk/lend.env"
