@@ -44,6 +44,7 @@ hostname souk-test
 pivot_root . old
 umount -l /old
 rmdir /old
+mount --make-rshared /  # Within this computer, as systemd expects.
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /usr/lib/systemd/systemd --show-status=0
 """
 UNSHARE = ["unshare", "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "--fork", "--kill-child",

@@ -23,7 +23,7 @@ LEND = "--cores 1 --memory 1G --price 0.1"
 def installed_root(folder):
     """With systemd and the package, and a unit that restarts at once, for tests that wait for it."""
     deb = packaged("souk_*_amd64.deb")
-    root = Root(folder, [*PACKAGES, "bubblewrap", *depends(deb)])
+    root = Root(folder, [*PACKAGES, "bubblewrap", "curl", *depends(deb)])
     prepare(root)
     shutil.copy(deb, os.path.join(folder, "tmp/souk.deb"))
     root.run("dpkg", "-i", "/tmp/souk.deb")
@@ -75,9 +75,9 @@ class Services(unittest.TestCase):
         cls.lender, cls.borrower = cls.sign_up("lender"), cls.sign_up("borrower")
         cls.souk(cls.operator, "settings", "set", *(f"{k}={v}" for k, v in QUICK.items()))
         cls.souk(cls.operator, "account", "grant", "borrower", "100")
-        token = cls.json(cls.lender, "account", "token", "create", "--label", "den")["token"]
+        cls.token = cls.json(cls.lender, "account", "token", "create", "--label", "den")["token"]
         settings = "".join(f"{name}={value}\n" for name, value in (
-            ("SOUK_SERVER", cls.env["SOUK_SERVER"]), ("SOUK_PIN", cls.env["SOUK_PIN"]), ("SOUK_TOKEN", token),
+            ("SOUK_SERVER", cls.env["SOUK_SERVER"]), ("SOUK_PIN", cls.env["SOUK_PIN"]), ("SOUK_TOKEN", cls.token),
             ("SOUK_LEND_FLAGS", LEND)))
         for path in ("etc/souk/lend.env", "home/lender/.config/souk/lend.env"):
             cls.root.write(path, settings)
@@ -205,6 +205,18 @@ class Services(unittest.TestCase):
         self.machine.run("systemctl", "daemon-reload")
         self.machine.run("systemctl", "restart", "souk")
         self.wait_server()
+
+    def test_one_line_installs_a_service_that_lends(self):
+        self.root.write("etc/souk/market.pem", self.machine.run("cat", "/var/lib/souk/tls-certificate.pem").stdout)
+        before = self.said().count("lending ")
+        line = (f"curl -fsS --cacert /etc/souk/market.pem {self.env['SOUK_SERVER']}/lend | "
+                f"SOUK_CA=/etc/souk/market.pem sh -s {self.token} --service {LEND}")
+        said = self.machine.run("sh", "-c", line, user=USER).stderr
+        self.addCleanup(self.machine.run, "systemctl", "--user", "disable", "--now", "souk-lend", user=USER)
+        self.assertIn("lending as a service", said)
+        self.wait_lending(before)
+        self.assertIn("/home/lender/.local/share/souk/", self.shown("souk-lend", "ExecStart", user=USER)[0])
+        self.assertEqual(self.finish(self.run_job("run: echo line > answer\noutputs: [answer]")), "line")
 
     def test_wrong_flags_are_said_and_not_tried_again(self):
         path = "home/lender/.config/souk/lend.env"
