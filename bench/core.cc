@@ -77,9 +77,10 @@ const std::array kCases{
 };
 
 int main(int argc, char** argv) {
-  const Flags flags(argc, argv, {"commands", "machines"});
+  const Flags flags(argc, argv, {"commands", "machines", "only"});
   const auto count = flags.number("commands", 1'000'000);
   const WorldSize size{.machines = flags.number("machines", 20'000)};
+  const auto only = flags.number("only", 0);  // The number of a case, for profilers; 0: all.
   Report report("core_bench: commands decided and applied, one thread, no I/O", flags);
 
   constexpr std::uint64_t jobs = 10'000;
@@ -94,7 +95,9 @@ int main(int argc, char** argv) {
                           world->state.jobs.size(), world->state.leases.size()));
   const auto floor = map_updates_per_second(*world, 500'000);
 
-  for (const auto& c : kCases) {
+  for (std::size_t i = 0; i < kCases.size(); ++i) {
+    if (only != 0 && only != i + 1) continue;
+    const auto& c = kCases[i];
     world = fresh();
     const auto m = measure(*world, c.mix, std::max<std::size_t>(1, count * c.share / 1'000));
     report.add({.what = c.what,
@@ -105,11 +108,12 @@ int main(int argc, char** argv) {
                 .bar = c.bar});
     report.note(fmt::format("{}: {:.2f} events a command", c.what, m.events_per_command));
   }
+  if (only != 0 && only != kCases.size() + 1) return report.finish();
   world = fresh();
   const auto rounds = measure(
       *world,
       {.offers = 0, .heartbeats = 0, .submits = 0, .cancels = 0, .ticks = 0, .rounds = 10'000},
-      100);
+      std::max<std::size_t>(1, count / 10'000));
   report.add({.what = fmt::format("rounds alone, {} offers", world->state.offers.size()),
               .result = rounds.commands_per_second,
               .unit = "rounds/s",

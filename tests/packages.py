@@ -1,6 +1,7 @@
 """What `make package` made, for tests that install it."""
 import glob
 import os
+import subprocess
 import unittest
 
 from souk import SOUK
@@ -18,3 +19,12 @@ def packaged(pattern):
 
 def bundle():
     return packaged("souk-*-linux-x86_64.tar.gz")
+
+
+def field(deb, name):
+    return subprocess.run(["dpkg-deb", "-f", deb, name], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def depends(deb):
+    """The packages that it needs, by name."""
+    return [item.split()[0] for item in field(deb, "Depends").split(",")]

@@ -10,16 +10,12 @@ import tarfile
 import tempfile
 import unittest
 
-from packages import FOLDER, bundle, packaged
+from packages import FOLDER, bundle, depends, packaged
 from roots import Root, needs_roots, start_for
 from souk import DEADLINE_S, PASSWORD, SOUK, wait_for
 
 
 USER = 1000
-
-
-def field(deb, name):
-    return subprocess.run(["dpkg-deb", "-f", deb, name], check=True, capture_output=True, text=True).stdout.strip()
 
 
 class Temporary(unittest.TestCase):
@@ -35,8 +31,7 @@ class Deb(Temporary):
 
     def test_it_installs_on_a_bare_debian_and_a_job_runs_there(self):
         deb = packaged("souk_*_amd64.deb")
-        needs = [item.split()[0] for item in field(deb, "Depends").split(",")]
-        root = Root(os.path.join(self.folder, "root"), [*needs, "bubblewrap"])
+        root = Root(os.path.join(self.folder, "root"), [*depends(deb), "bubblewrap"])
         shutil.copy(deb, os.path.join(root.folder, "tmp/souk.deb"))
         root.run("dpkg", "-i", "/tmp/souk.deb")  # It refuses where something is missing.
         os.chmod(self.folder, 0o755)

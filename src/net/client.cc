@@ -181,6 +181,11 @@ void Client::Impl::configure(const std::string& url, Transfer& transfer,
   if (to_this_computer(options.base_url)) curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
   if (!options.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, options.ca_file.c_str());
   if (!options.pinned_sha256.empty()) {
+    if (options.ca_file.empty()) {
+      // A pin needs no authorities, and where none are installed libcurl would fail to read them.
+      curl_easy_setopt(curl, CURLOPT_CAINFO, nullptr);
+      curl_easy_setopt(curl, CURLOPT_CAPATH, nullptr);
+    }
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
     curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, install_pin);
     curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, &options.pinned_sha256);
