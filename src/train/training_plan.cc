@@ -16,8 +16,7 @@ constexpr std::int64_t kUnitsPerWorker = 8;  // Of an epoch, when the split is c
 // Shorter ones are mostly noise and travel: with 2 steps a unit 72% of MNIST, with 8 steps 90%. Of
 // a worker's own, smaller steps where they are divided.
 constexpr std::int64_t kFewestLocalSteps = 8;
-constexpr std::int64_t kShort =
-    4;  // Of a unit, in the first epoch a quarter; in the second a half.
+constexpr std::int64_t kShort = 4, kLater = 2;  // That part of a unit where many work.
 constexpr std::int64_t kMostLocalSteps = 64;
 
 Result<> check_range(std::string_view name, std::int64_t value, std::int64_t least,
@@ -73,7 +72,7 @@ std::int64_t TrainingPlan::unit_steps(std::int32_t epoch, std::int32_t at_work) 
   if (local_steps > 0) return local_steps;
   const auto own = parts(at_work);
   const auto fewest = (kFewestLocalSteps - 1) / own + 1;
-  const auto divisor = short_units || epoch <= 1 ? kShort : epoch == 2 ? kShort / 2 : 1;
+  const auto divisor = short_units || epoch <= 1 ? kShort : kLater;
   return std::max<std::int64_t>(unit_steps() / divisor, fewest);
 }
 

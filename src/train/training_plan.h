@@ -49,9 +49,9 @@ struct TrainingPlan {
   [[nodiscard]] std::int32_t parts(std::int32_t at_work) const;
   // Of a unit on the fastest machine, where its shard has so many.
   [[nodiscard]] std::int64_t unit_steps() const;
-  // The same in this epoch, when so many work. Where the split is chosen here, units are short at
-  // first: then each worker moves far, and all in much the same direction, so that the mean of
-  // what they did is worth less the longer nobody heard of the others.
+  // The same in this epoch, when so many work. Where the split is chosen here, units are shorter
+  // than that where steps are divided, and shortest at first: then each worker moves far, and the
+  // mean of what they did is worth less the longer none has heard of the others.
   [[nodiscard]] std::int64_t unit_steps(std::int32_t epoch, std::int32_t at_work) const;
 };
 

@@ -86,7 +86,7 @@ TEST(TrainingPlan, UnitsAreShortAtFirstWhereTheSplitIsChosenHere) {
   EXPECT_EQ(p.unit_steps(), 11);
   EXPECT_EQ(p.unit_steps(1, 10), 2);
   EXPECT_EQ(p.unit_steps(2, 10), 5);
-  EXPECT_EQ(p.unit_steps(3, 10), 11);
+  EXPECT_EQ(p.unit_steps(3, 10), 5);
   // One that works alone divides nothing, and does no fewer than eight.
   EXPECT_EQ(p.unit_steps(1, 1), 8);
   p.short_units = true;
