@@ -24,6 +24,17 @@ Result<> check_codec(const Aggregator& rule, const Codec& codec) {
               "use fp32, fp16 or int8, or another aggregator", "codec");
 }
 
+// A round would wait for what is measured, and without validation data nothing can be.
+Result<> check_score(const Aggregator& rule, bool has_validation) {
+  if (rule.needs().synchronous)
+    return fail(Code::invalid, fmt::format("validator score does not go with rule {}", rule.name()),
+                "use a rule that does not wait for rounds, such as mean", "validators");
+  if (!has_validation)
+    return fail(Code::invalid, "validator score has nothing to measure the loss on",
+                "give validation data", "validators");
+  return {};
+}
+
 Result<Session> Session::make(Spec spec) {
   SOUK_ASSIGN(auto rule, make_aggregator(spec.rule));
   SOUK_ASSIGN(auto codec, make_codec(spec.codec));
@@ -32,16 +43,23 @@ Result<Session> Session::make(Spec spec) {
   spec.plan.workers = spec.rule.workers;
   spec.plan.arity = needs.arity;
   spec.plan.synchronous = needs.synchronous;
+  // What is left out of an update waits for the next: there must be many of them.
+  spec.plan.short_units = codec->keeps_residual();
   SOUK_TRY(check_plan(spec.plan));
   Session out(std::move(rule), std::move(codec), std::move(spec.plan));
   auto names = std::move(spec.validators);
   if (names.empty())
-    for (const auto name : validator_names()) names.emplace_back(name);
+    for (const auto& row : validators())
+      if (row.by_default) names.emplace_back(row.name);
   // Whole weights say nothing about the size and direction of a change.
   if (needs.sends == Sends::weights)
     std::erase_if(names, [](const auto& name) { return name == "norm" || name == "direction"; });
   for (const auto& name : names) {
     SOUK_ASSIGN(auto validator, make_validator(name));
+    if (const auto share = score_share(name)) {
+      SOUK_TRY(check_score(*out.rule_, !out.training_.plan().validation.empty()));
+      out.scores_.emplace(*share);
+    }
     out.validators_.push_back(std::move(validator));
   }
   return out;

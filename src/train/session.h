@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "train/aggregators/aggregator.h"
 #include "train/codecs/codec.h"
+#include "train/scores.h"
 #include "train/training.h"
 #include "train/validators/validator.h"
 
@@ -18,6 +19,9 @@ namespace souk::train {
 
 // Can what `codec` sends be folded by `rule`?
 [[nodiscard]] base::Result<> check_codec(const Aggregator& rule, const Codec& codec);
+
+// Can updates be judged by what they do to the loss?
+[[nodiscard]] base::Result<> check_score(const Aggregator& rule, bool has_validation);
 
 // One training as whoever runs it sees it: the work, and which answers to it are believed. The hub
 // and the simulator differ in where parameters lie and what time is; what they accept is decided
@@ -28,7 +32,8 @@ class Session {
     TrainingPlan plan;  // Its `workers`, `arity` and `synchronous` follow from the aggregator.
     AggregatorSpec rule;
     std::string codec = "fp32";
-    std::vector<std::string> validators;  // Empty: all that suit the aggregator.
+    // Empty: all that suit the aggregator, but not `score`.
+    std::vector<std::string> validators;
   };
   static base::Result<Session> make(Spec spec);
 
@@ -67,6 +72,8 @@ class Session {
   [[nodiscard]] const Aggregator& rule() const { return *rule_; }
   [[nodiscard]] const Codec& codec() const { return *codec_; }
   [[nodiscard]] const History& history() const { return history_; }
+  // Where updates are judged by what they do to the loss; else nullptr.
+  [[nodiscard]] Scores* scores() { return scores_ ? &*scores_ : nullptr; }
 
  private:
   Session(std::unique_ptr<Aggregator> rule, std::unique_ptr<Codec> codec, TrainingPlan plan)
@@ -78,6 +85,7 @@ class Session {
   std::vector<std::unique_ptr<Validator>> validators_;
   Training training_;
   History history_;
+  std::optional<Scores> scores_;
   // Who was refused what, by epoch, shard and step.
   std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::vector<std::int64_t>>
       refused_;

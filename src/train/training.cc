@@ -56,7 +56,6 @@ Training::Training(TrainingPlan plan, TrainingState state)
     : plan_(std::move(plan)), s_(std::move(state)) {
   CHECK(check_plan(plan_).has_value());
   total_ = plan_.epoch_steps();
-  unit_ = plan_.unit_steps();
   adopt_old_rows();
   if (s_.life++ == 0) open_epoch(1);
 }
@@ -117,8 +116,9 @@ double Training::usual_pace(double q) const {
 
 // The split: the fastest machine does `local_steps`, a slower one as many as it can in that time,
 // so that updates are equally stale; one that loses much gets half.
-std::int64_t Training::steps_for(const WorkerRecord& worker) const {
-  auto steps = unit_;
+std::int64_t Training::steps_for(const WorkerRecord& worker, std::int32_t epoch,
+                                 std::int32_t at_work) const {
+  auto steps = plan_.unit_steps(epoch, at_work);
   const auto fastest = usual_pace(0), own = worker.quantile(0.5);
   if (own > 0 && fastest > 0)
     steps = static_cast<std::int64_t>(std::ceil(static_cast<double>(steps) * fastest / own));
@@ -154,11 +154,14 @@ void Training::take_back(std::int64_t id, Time /*now*/, bool lost) {
   auto& worker = workers_[given.worker];
   worker.has.erase(id);
   if (lost) ++worker.lost;
-  if (given.unit.kind == UnitKind::evaluate) {
-    s_.checks[given.check].left.push_back(given.unit.shard);
-  } else if (given.of != 0) {
+  if (given.of != 0) {
     s_.wasted_steps += given.unit.steps;
-    if (const auto held = given_.find(given.of); held != given_.end()) held->second.twin = 0;
+    if (const auto held = given_.find(given.of); held != given_.end()) {
+      held->second.twin = 0;
+      forget_scorer(held->second);
+    }
+  } else if (given.unit.kind == UnitKind::evaluate) {
+    s_.checks[given.check].left.push_back(given.unit.shard);
   } else if (given.unit.kind == UnitKind::train) {
     s_.wasted_steps += given.unit.steps;
     if (given.held) {  // Without its original a replica is of no use.
@@ -233,7 +236,7 @@ std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time no
   const auto range = *pick;
   // At first they come one by one, and nothing has been learnt that could tell who is there.
   const auto at_work = std::max(active(now), s_.useful_steps == 0 ? plan_.workers : 1);
-  const auto steps = std::min(steps_for(worker), range.last - range.first);
+  const auto steps = std::min(steps_for(worker, range.epoch, at_work), range.last - range.first);
   if (range.first + steps == range.last)
     work->open.erase(pick);
   else
@@ -277,8 +280,10 @@ bool Training::independent(const Attempt& given, const WorkerRecord& worker, Wor
 std::optional<Unit> Training::replica(WorkerRecord& worker, Worker id, Time now) {
   for (auto& [first, g] : given_) {
     if (!g.held || g.twin != 0 || !independent(g, worker, id)) continue;
-    const auto copy = give(g.unit, worker, id, now);
-    given_[first].twin = copy.id;
+    if (g.trial && g.scorer != 0 && g.scorer != id) continue;  // Both losses are of one machine.
+    const auto copy = give(g.trial ? next_of_trial(g) : g.unit, worker, id, now);
+    g.twin = copy.id;
+    if (g.trial) g.scorer = id;
     given_[copy.id].of = first;
     return copy;
   }
@@ -286,21 +291,7 @@ std::optional<Unit> Training::replica(WorkerRecord& worker, Worker id, Time now)
 }
 
 void Training::hold(std::int64_t id, std::int64_t version, Time now) {
-  auto& given = given_.at(id);
-  CHECK(given.unit.kind == UnitKind::train && !given.held && given.of == 0);
-  // A twin that works on the same from another version proves nothing.
-  if (const auto twin = given_.find(given.twin); given.twin != 0 && twin != given_.end()) {
-    workers_[twin->second.worker].has.erase(twin->first);
-    s_.wasted_steps += twin->second.unit.steps;
-    given_.erase(twin);
-  }
-  given.twin = 0;
-  given.took = now - std::max(given.at, workers_[given.worker].reported);
-  given.held = given.answered_at = now;
-  given.answered = {{given.worker, workers_[given.worker].owner}};
-  given.unit.version = version;
-  given.unit.deadline = base::kNever;
-  reported(given.worker, id, now);
+  begin_hold(id, now).unit.version = version;
 }
 
 std::int64_t Training::original(std::int64_t id) const {
@@ -340,7 +331,7 @@ std::optional<Duration> Training::fair_time(std::int64_t id, std::int64_t steps)
   if (it == given_.end()) return std::nullopt;
   const auto& unit = it->second.unit;
   const auto& worker = workers_.at(it->second.worker);
-  const auto usual = steps_for(worker);
+  const auto usual = steps_for(worker, unit.epoch, unit.at_work);
   // What was given out small takes as long as what is usual; what was done in part does not.
   if (unit.kind == UnitKind::evaluate)
     steps = std::max(usual, check_steps(unit.shard));
@@ -380,7 +371,7 @@ bool Training::can_be_done_again(std::int64_t id, Time now) const {
 std::vector<std::int64_t> Training::unchecked(Time now) const {
   std::vector<std::int64_t> out;
   for (const auto& [id, g] : given_)
-    if (g.held && now - g.answered_at > kHeld) out.push_back(id);
+    if (g.held && now - g.answered_at > kHeld && !(g.trial && g.twin != 0)) out.push_back(id);
   return out;
 }
 
@@ -529,7 +520,10 @@ std::set<std::int64_t> Training::kept() const {
   std::set<std::int64_t> out;
   for (const auto& check : s_.checks) out.insert(check.version);
   for (const auto& [_, g] : given_)
-    if (g.held) out.insert(g.unit.version);
+    if (g.trial)
+      out.insert({g.trial->before, g.trial->after});
+    else if (g.held)
+      out.insert(g.unit.version);
   if (s_.finished) out.insert(s_.final_version);
   return out;
 }

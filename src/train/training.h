@@ -173,6 +173,24 @@ class Training {
   // A replica is over; it was right, or wrong, or that is not decided yet: then another owner does
   // it once more.
   void replicated(std::int64_t id, std::optional<bool> agreed, base::Time now);
+  // An update on trial: somebody else measures the loss of two versions of the parameters on one
+  // validation shard, without the update and with it.
+  struct Trial {
+    std::int64_t before = 0, after = 0;
+    std::int32_t shard = 0;
+  };
+  struct TrialLosses {
+    double before = 0, after = 0;
+  };
+  // The update of a unit is here, but is believed only when another owner has measured what it does
+  // to the loss. The unit stays open, and waits to be accepted or rejected. Its worker goes on.
+  void hold_for_trial(std::int64_t id, Trial trial, base::Time now);
+  // An evaluation that belongs to a trial (original() says of which unit) came to this loss. Once
+  // the second is here: both. Then whoever measured them is done with the trial, and if it is not
+  // decided another owner measures both once more.
+  std::optional<TrialLosses> measured(std::int64_t id, double loss, base::Time now);
+  // Trials under way.
+  [[nodiscard]] std::size_t trials() const;
   // A worker's answer to a unit that others did as well turned out right or wrong.
   void credit(Worker worker, bool right);
   // The held unit was answered rightly by another: what is accepted is that one's.
@@ -262,6 +280,9 @@ class Training {
     base::Duration took = {};             // Until it was held.
     std::vector<Answered> answered = {};  // While it is held: who has done it,
     base::Time answered_at = {};          // and when the last of them did.
+    std::optional<Trial> trial = {};      // It is held for this,
+    Worker scorer = 0;                    // who measures it now,
+    std::vector<double> losses = {};      // and what that one has measured.
   };
 
   void expire(base::Time now);
@@ -277,7 +298,14 @@ class Training {
                                 const std::set<std::int32_t>& holds);
   std::optional<Unit> second_try(WorkerRecord& worker, Worker id, base::Time now);
   std::optional<Unit> replica(WorkerRecord& worker, Worker id, base::Time now);
-  [[nodiscard]] std::int64_t steps_for(const WorkerRecord& worker) const;
+  // Trials: training_trials.cc.
+  Attempt& begin_hold(std::int64_t id, base::Time now);
+  [[nodiscard]] static Unit next_of_trial(const Attempt& held);
+  static void forget_scorer(Attempt& held);
+  void leave_trials(Worker id);
+  [[nodiscard]] static bool is_of_check(const Attempt& given, std::size_t i);
+  [[nodiscard]] std::int64_t steps_for(const WorkerRecord& worker, std::int32_t epoch,
+                                       std::int32_t at_work) const;
   [[nodiscard]] base::Duration time_for(const WorkerRecord& worker, std::int64_t steps,
                                         double q) const;
   [[nodiscard]] double usual_pace(double q) const;
@@ -308,8 +336,7 @@ class Training {
 
   TrainingPlan plan_;
   TrainingState s_;
-  std::int64_t total_ = 0;  // Steps of an epoch,
-  std::int64_t unit_ = 0;   // and of a unit on the fastest machine.
+  std::int64_t total_ = 0;  // Steps of an epoch.
   std::map<Worker, WorkerRecord> workers_;
   std::map<std::int64_t, Attempt> given_;
   std::int64_t counter_ = 0;

@@ -143,7 +143,7 @@ bool Training::would_end(const Check& check, const Measured& measured) const {
 
 void Training::evaluated(std::int64_t id, Measured measured, Time now) {
   const auto it = given_.find(id);
-  CHECK(it != given_.end() && it->second.unit.kind == UnitKind::evaluate);
+  CHECK(it != given_.end() && is_of_check(it->second, it->second.check));
   const auto i = it->second.check;
   const auto who = it->second.worker;
   auto& worker = workers_[who];
@@ -173,9 +173,8 @@ bool Training::may_be_confirmed(const Check& check, Time now) const {
 
 void Training::advance_check(std::size_t i, Time now) {
   auto& check = s_.checks[i];
-  const bool under_way = std::ranges::any_of(given_, [&](const auto& g) {
-    return g.second.unit.kind == UnitKind::evaluate && g.second.check == i;
-  });
+  const bool under_way =
+      std::ranges::any_of(given_, [&](const auto& g) { return is_of_check(g.second, i); });
   if (!check.left.empty() || under_way) return;
   if (!check.confirm_until) {
     const bool ends = would_end(check, measured_by(check.answers));
@@ -238,12 +237,12 @@ Check Training::take_check(std::size_t i) {
   const auto check = s_.checks[i];
   s_.checks.erase(s_.checks.begin() + static_cast<std::ptrdiff_t>(i));
   std::erase_if(given_, [&](const auto& g) {
-    const bool its = g.second.unit.kind == UnitKind::evaluate && g.second.check == i;
+    const bool its = is_of_check(g.second, i);
     if (its) workers_[g.second.worker].has.erase(g.first);
     return its;
   });
   for (auto& [_, g] : given_)
-    if (g.unit.kind == UnitKind::evaluate && g.check > i) --g.check;
+    if (is_of_check(g, g.check) && g.check > i) --g.check;
   return check;
 }
 

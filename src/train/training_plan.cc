@@ -13,8 +13,10 @@ using base::fail;
 using base::Result;
 
 constexpr std::int64_t kUnitsPerWorker = 8;  // Of an epoch, when the split is chosen here.
-// Shorter ones are mostly noise and travel: with 2 steps a unit 72% of MNIST, with 8 steps 90%.
+// Shorter ones are mostly noise and travel: with 2 steps a unit 72% of MNIST, with 8 steps 90%. Of
+// a worker's own, smaller steps where they are divided.
 constexpr std::int64_t kFewestLocalSteps = 8;
+constexpr std::int64_t kShort = 4, kLater = 2;  // That part of a unit where many work.
 constexpr std::int64_t kMostLocalSteps = 64;
 
 Result<> check_range(std::string_view name, std::int64_t value, std::int64_t least,
@@ -64,6 +66,14 @@ std::int64_t TrainingPlan::unit_steps() const {
   if (local_steps > 0) return local_steps;
   return std::clamp<std::int64_t>(epoch_steps() / (kUnitsPerWorker * std::max(workers, 1)),
                                   kFewestLocalSteps, kMostLocalSteps);
+}
+
+std::int64_t TrainingPlan::unit_steps(std::int32_t epoch, std::int32_t at_work) const {
+  if (local_steps > 0) return local_steps;
+  const auto own = parts(at_work);
+  const auto fewest = (kFewestLocalSteps - 1) / own + 1;
+  const auto divisor = short_units || epoch <= 1 ? kShort : kLater;
+  return std::max<std::int64_t>(unit_steps() / divisor, fewest);
 }
 
 Result<> check_plan(const TrainingPlan& plan) {

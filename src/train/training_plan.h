@@ -41,6 +41,7 @@ struct TrainingPlan {
   std::int64_t seed = 1;
   std::size_t arity = 1;  // Of the aggregator (aggregator.h).
   bool synchronous = false;
+  bool short_units = false;  // All of them, not only the first: updates say little each.
 
   [[nodiscard]] std::int64_t shard_steps(std::size_t shard) const;
   [[nodiscard]] std::int64_t epoch_steps() const;
@@ -48,6 +49,10 @@ struct TrainingPlan {
   [[nodiscard]] std::int32_t parts(std::int32_t at_work) const;
   // Of a unit on the fastest machine, where its shard has so many.
   [[nodiscard]] std::int64_t unit_steps() const;
+  // The same in this epoch, when so many work. Where the split is chosen here, units are shorter
+  // than that where steps are divided, and shortest at first: then each worker moves far, and the
+  // mean of what they did is worth less the longer none has heard of the others.
+  [[nodiscard]] std::int64_t unit_steps(std::int32_t epoch, std::int32_t at_work) const;
 };
 
 // Refuses what is out of bounds, whoever wrote it: a plan that was accepted can be worked on.

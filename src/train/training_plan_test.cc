@@ -78,6 +78,23 @@ TEST(TrainingPlan, StepsNeverWrapWhateverWasClaimed) {
   EXPECT_EQ(p.epoch_steps(), 11);
 }
 
+TEST(TrainingPlan, UnitsAreShortAtFirstWhereTheSplitIsChosenHere) {
+  auto p = plan();
+  p.shards = {60'000};
+  p.batch = 64;
+  p.workers = 10;
+  EXPECT_EQ(p.unit_steps(), 11);
+  EXPECT_EQ(p.unit_steps(1, 10), 2);
+  EXPECT_EQ(p.unit_steps(2, 10), 5);
+  EXPECT_EQ(p.unit_steps(3, 10), 5);
+  // One that works alone divides nothing, and does no fewer than eight.
+  EXPECT_EQ(p.unit_steps(1, 1), 8);
+  p.short_units = true;
+  EXPECT_EQ(p.unit_steps(3, 10), 2);
+  p.local_steps = 24;
+  EXPECT_EQ(p.unit_steps(1, 10), 24);
+}
+
 TEST(TrainingPlan, TheLargestPlanCanBeWorkedOn) {
   auto p = plan();
   p.shards = {kMostSamples};

@@ -38,6 +38,7 @@ void Training::gone(Worker id, Time now) {
   const auto it = workers_.find(id);
   if (it == workers_.end()) return;
   for (const auto unit : std::set(it->second.has)) take_back(unit, now, true);
+  leave_trials(id);
   it->second.seen = Time();
 }
 

@@ -54,10 +54,13 @@ TEST_F(TwoUnits, AWorkerHasTheOneItKeepsAndOneMore) {
   EXPECT_FALSE(has(a)) << "of three it gives up the one that it does not keep";
   EXPECT_TRUE(has(b));
   EXPECT_TRUE(has(c));
-  const auto d = next(1);
+  const auto d = next(1, c.id);
   EXPECT_FALSE(has(b));
-  EXPECT_FALSE(has(c)) << "without a word it keeps none";
+  EXPECT_TRUE(has(c));
   EXPECT_TRUE(has(d));
+  next(1);
+  EXPECT_FALSE(has(c)) << "without a word it keeps none";
+  EXPECT_FALSE(has(d));
 }
 
 TEST_F(TwoUnits, WhatItSaysItKeepsMustBeItsOwn) {

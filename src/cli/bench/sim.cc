@@ -86,7 +86,8 @@ std::vector<Option> sim_options(SimFlags& f) {
            "what machines keep of their momentum: keep or fresh; default keep", f.local_state),
       flag("--validations N", "checks in an epoch, default 4", f.validations),
       flag("--codec NAME", listed(train::codecs()) + "; default fp32", f.codec),
-      flag("--validators LIST", listed(train::validators()) + "; default all", f.validators),
+      flag("--validators LIST", listed(train::validators()) + "; default all but score",
+           f.validators),
       flag("--target ACCURACY", "note when it is reached", f.target),
       flag("--seed N", "default 1", f.seed),
   };

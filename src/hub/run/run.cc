@@ -55,7 +55,8 @@ Run::Run(const wire::Train& spec, train::AggregatorSpec aggregator, train::Sessi
                memory_.most_floats(options_.most_floats)) {
   // Several updates at once, their bases, or the comparison of two need the bytes here.
   const auto needs = book_.aggregator().needs();
-  if (options_.hubs != nullptr && needs.arity == 1 && !needs.base && spec_.replicate == 0)
+  if (options_.hubs != nullptr && needs.arity == 1 && !needs.base && spec_.replicate == 0 &&
+      !book_.has_trials())
     hub_folding_.emplace(*options_.hubs,
                          HubFolding::Names{options_.job, generation_, std::move(aggregator)}, book_,
                          *store_, folding_, turns_, clock);
@@ -236,6 +237,17 @@ Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& said, s
 
 bool Run::keeps_bases() const { return book_.aggregator().needs().base || spec_.replicate > 0; }
 
+// Ids of units are larger than any number of folds: as a version it is nobody else's.
+std::optional<TrialVersions> Run::try_out(const train::Update& update, std::int64_t unit) const {
+  auto now = store_->take();
+  if (!now) return std::nullopt;
+  TrialVersions out{.before = *std::move(now)};
+  out.after = train::with_update(out.before, update, book_.aggregator().needs().sends);
+  out.after.version = unit;
+  out.after.versions.assign(out.after.blocks.size(), unit);
+  return out;
+}
+
 UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, std::string body) {
   const auto& unit = report.unit();
   // Read and measured without a lock: this is where the time goes.
@@ -261,10 +273,12 @@ UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, std:
                         .wage = report.wage(done.epoch)};
   const auto worker = report.worker();
   auto base = bases_.find(worker, done.base);
+  std::optional<TrialVersions> trial;
+  if (book_.wants_trial(report)) trial = try_out(pending.contribution.update, unit.id);
   // While an update is folded at a hub, nothing is accepted here.
   Turn turn(turns_, std::defer_lock);
   if (hub_folding_) turn.lock();
-  auto verdict = book_.judge(report, std::move(pending), std::move(base));
+  auto verdict = book_.judge(report, std::move(pending), std::move(base), std::move(trial));
   if (!keeps_bases() && !book_.is_audited(worker)) bases_.forget(worker);
   return verdict;
 }

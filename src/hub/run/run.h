@@ -139,6 +139,8 @@ class Run {
                                             std::optional<std::int64_t> version);
   base::Result<std::optional<TrainingResult>> write_result();
   wire::UnitVerdict judge_here(OpenReport& report, const wire::UnitDone& done, std::string body);
+  // The parameters as they are, and with this update: nothing, if the store does not answer.
+  std::optional<TrialVersions> try_out(const train::Update& update, std::int64_t unit) const;
   // Is what every worker began from needed, not only where a unit is done twice?
   [[nodiscard]] bool keeps_bases() const;
   // Folds and saves what is due. `wait`: for a turn, if others have it; else they will do it.

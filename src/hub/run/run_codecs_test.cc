@@ -85,6 +85,7 @@ TEST_F(RunCodecs, WhereOthersMayDoAUnitAgainNothingIsLeftOutOfIt) {
     EXPECT_TRUE(run_->next(bob_, {}, std::nullopt, 2));
     EXPECT_NE(work(ann_, 10, 1), "sparse2") << i;
   }
+  EXPECT_TRUE(run_->next(bob_, {}, std::nullopt, 2));
   EXPECT_EQ(work(ann_, 10, 1), "int8");
 }
 

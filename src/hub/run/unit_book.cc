@@ -55,6 +55,7 @@ UnitBook::UnitBook(wire::Train spec, train::Session session, const base::Clock& 
       clock_(clock),
       replication_(spec_.replicate),
       state_scale_(session.state_scale()),
+      has_trials_(session.scores() != nullptr),
       session_(std::move(session)),
       audits_{.random = base::Random(static_cast<std::uint64_t>(spec_.seed))} {}
 
@@ -274,6 +275,7 @@ UnitVerdict UnitBook::evaluated(OpenReport& report, const wire::UnitDone& done) 
         fmt::format("the check is of {} samples, and {} were looked at", there_are, done.samples),
         true);
   const auto unit = report.unit().id;
+  if (session_.training().original(unit) != 0) return measured_trial(report, done);
   check_wages_.emplace(unit, report.wage(done.epoch));
   session_.training().evaluated(unit, std::move(measured), clock_.now());
   const auto wrong = pay_settled_checks();

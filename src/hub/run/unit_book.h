@@ -74,11 +74,18 @@ struct PendingUpdate {
   bool owed = false;  // Its wage is owed already, whatever a comparison says.
 };
 
-// A unit that several owners do from the same parameters, and what they came to.
+// A unit that several owners do from the same parameters, and what they came to; or an update whose
+// effect on the loss others measure.
 struct Comparison {
   std::vector<PendingUpdate> answers;  // The first is whose unit it was.
   train::Opinions opinions;
-  bool comparing = false;  // The contributions are elsewhere, being compared.
+  bool comparing = false;    // The contributions are elsewhere, being compared.
+  std::int32_t against = 0;  // Owners who measured that it raises the loss.
+};
+
+// The parameters without an update and with it, for others to measure the loss of.
+struct TrialVersions {
+  train::ParameterSnapshot before, after;
 };
 
 // The book of a training's units: what was given out, which reports are being judged, which updates
@@ -136,9 +143,13 @@ class UnitBook {
   wire::UnitVerdict evaluated(OpenReport& report, const wire::UnitDone& done);
   wire::UnitVerdict initialised(OpenReport& report, const wire::UnitDone& done,
                                 train::Layout layout);
-  // An update that is here. `base`: what it was made from, if that is known.
+  // Is what this update does to the loss to be measured by another owner (train/scores.h)?
+  [[nodiscard]] bool wants_trial(const OpenReport& report);
+  // An update that is here. `base`: what it was made from, if that is known. `trial`: it is
+  // believed when others have measured these.
   wire::UnitVerdict judge(OpenReport& report, PendingUpdate update,
-                          std::optional<train::Blocks> base);
+                          std::optional<train::Blocks> base,
+                          std::optional<TrialVersions> trial = {});
   // An update that lies at a hub: it is believed (nothing), or refused. If it is believed, the hub
   // folds it, and then it is accepted.
   std::optional<wire::UnitVerdict> judge_there(OpenReport& report,
@@ -200,6 +211,7 @@ class UnitBook {
   [[nodiscard]] const train::Aggregator& aggregator() const { return session_.rule(); }
   [[nodiscard]] const train::Codec& codec() const { return session_.codec(); }
   [[nodiscard]] double state_scale() const { return state_scale_; }
+  [[nodiscard]] bool has_trials() const { return has_trials_; }
 
  private:
   friend class OpenReport;
@@ -237,7 +249,11 @@ class UnitBook {
   void pay_pending_at_the_end();
   std::optional<wire::UnitVerdict> begin_judging(OpenReport& report, PendingUpdate& update,
                                                  std::optional<train::Blocks> base,
+                                                 std::optional<TrialVersions> trial,
                                                  std::vector<Contribution>& others);
+  void begin_trial(PendingUpdate update, TrialVersions trial, base::Time now);
+  wire::UnitVerdict measured_trial(OpenReport& report, const wire::UnitDone& done);
+  void decide_trial(std::int64_t unit, const train::Training::TrialLosses& losses);
   wire::UnitVerdict compared(OpenReport& report, PendingUpdate answer,
                              std::vector<Contribution> others, const std::vector<bool>& agrees);
   wire::UnitVerdict decided(OpenReport& report, std::int64_t unit, Comparison comparison);
@@ -253,6 +269,7 @@ class UnitBook {
   const base::Clock& clock_;
   const train::Replication replication_;
   const double state_scale_;
+  const bool has_trials_;
 
   mutable std::mutex mutex_;  // Guards what follows.
   train::Session session_;    // Its aggregator and codec never change.

@@ -20,11 +20,12 @@ train::ParameterSnapshot taken_of(train::Blocks blocks, std::int64_t version) {
 }  // namespace
 
 UnitVerdict UnitBook::judge(OpenReport& report, PendingUpdate update,
-                            std::optional<train::Blocks> base) {
+                            std::optional<train::Blocks> base, std::optional<TrialVersions> trial) {
   std::vector<Contribution> others;
   {
     const std::lock_guard lock(mutex_);
-    if (auto verdict = begin_judging(report, update, std::move(base), others)) return *verdict;
+    if (auto verdict = begin_judging(report, update, std::move(base), std::move(trial), others))
+      return *verdict;
   }
   // All are read as a whole: not under the lock.
   std::vector<bool> agrees;
@@ -37,6 +38,7 @@ UnitVerdict UnitBook::judge(OpenReport& report, PendingUpdate update,
 // Without a verdict it is to be compared with `others`, which nobody else has meanwhile.
 std::optional<UnitVerdict> UnitBook::begin_judging(OpenReport& report, PendingUpdate& update,
                                                    std::optional<train::Blocks> base,
+                                                   std::optional<TrialVersions> trial,
                                                    std::vector<Contribution>& others) {
   if (!counts(report)) return close(report, not_counted(report));
   const auto now = clock_.now();
@@ -65,6 +67,8 @@ std::optional<UnitVerdict> UnitBook::begin_judging(OpenReport& report, PendingUp
     auto& entry = pending_[unit.id];
     entry.opinions.add({});
     entry.answers.push_back(std::move(update));
+  } else if (trial) {
+    begin_trial(std::move(update), *std::move(trial), now);
   } else {
     accept(std::move(update));
   }

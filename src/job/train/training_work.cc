@@ -11,6 +11,7 @@
 #include "job/train/training_target.h"
 #include "train/aggregators/aggregator.h"
 #include "train/codecs/codec.h"
+#include "train/session.h"
 #include "train/training_plan.h"
 #include "train/validators/validator.h"
 
@@ -73,10 +74,15 @@ base::Result<> check_data(const wire::Train& train) {
 // Known aggregators, codecs and validators.
 base::Result<> check_methods(const wire::Train& train, std::int32_t workers) {
   if (train.codec != train::kAutoCodec) SOUK_TRY(train::make_codec(train.codec));
+  train::AggregatorSpec rule{.name = std::string(train::kDefaultAggregator), .workers = workers};
   if (!train.rule.empty())
-    SOUK_TRY(train::make_aggregator(
-        {train.rule, {train.rule_params.begin(), train.rule_params.end()}, workers}));
-  for (const auto& name : train.validators) SOUK_TRY(train::make_validator(name));
+    rule = {train.rule, {train.rule_params.begin(), train.rule_params.end()}, workers};
+  SOUK_ASSIGN(const auto aggregator, train::make_aggregator(rule));
+  for (const auto& name : train.validators) {
+    SOUK_TRY(train::make_validator(name));
+    if (train::score_share(name))
+      SOUK_TRY(train::check_score(*aggregator, !train.validation.empty()));
+  }
   return {};
 }
 

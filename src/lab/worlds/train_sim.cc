@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "train/pull.h"
+#include "train/scores.h"
 #include "train/session.h"
 
 namespace souk::lab {
@@ -55,7 +56,9 @@ class Hub {
     std::int64_t samples = 0;
     double loss = 0;
   };
-  Result<Judgement> contribute(SentUpdate sent, Time now);
+  // `measure`: the loss of parameters on a validation shard, for updates that are judged by it.
+  using Measure = std::function<Result<double>(const train::ParameterSnapshot&, std::int32_t)>;
+  Result<Judgement> contribute(SentUpdate sent, Time now, const Measure& measure);
   void evaluated(std::int64_t worker, std::int64_t unit, const Learner::Evaluated& found, Time now);
   void stop(std::string reason);
 
@@ -71,8 +74,11 @@ class Hub {
     train::Update update;
   };
   void fold(Time now);
+  Result<bool> raises_loss(const train::Session::Claim& claim, const train::Update& update,
+                           const Measure& measure);
 
   train::Session session_;
+  base::Random random_{1};  // Which updates are scored.
   train::Parameters parameters_;
   std::vector<Waiting> waiting_;
   std::map<std::int64_t, train::ParameterSnapshot> kept_;
@@ -87,7 +93,25 @@ void Hub::begin(std::int64_t unit, std::span<const float> values, Time now) {
   session_.training().initialised(unit, now);
 }
 
-Result<Hub::Judgement> Hub::contribute(SentUpdate sent, Time now) {
+// At once and for nothing, where in a job others measure it meanwhile: what is learnt is the same.
+Result<bool> Hub::raises_loss(const train::Session::Claim& claim, const train::Update& update,
+                              const Measure& measure) {
+  auto* scores = session_.scores();
+  if (scores == nullptr ||
+      !scores->choose(claim.worker, training().workers().at(claim.worker).streak, random_))
+    return false;
+  const auto now = take();
+  const auto shards = training().plan().validation.size();
+  const auto shard = static_cast<std::int32_t>(random_.below(shards));
+  train::Score score{.worker = claim.worker, .steps = claim.evidence.steps};
+  SOUK_ASSIGN(score.before, measure(now, shard));
+  SOUK_ASSIGN(score.after, measure(train::with_update(now, update, sends()), shard));
+  const bool refused = !scores->judge(score).empty();
+  scores->note(score, refused);
+  return refused;
+}
+
+Result<Hub::Judgement> Hub::contribute(SentUpdate sent, Time now, const Measure& measure) {
   const auto* unit = training().find(sent.worker, sent.unit);
   if (unit == nullptr) return Judgement{Verdict::late, {}};
   SOUK_ASSIGN(auto update, train::Update::read(std::move(sent.body), codec(), parameters_.size()));
@@ -106,6 +130,11 @@ Result<Hub::Judgement> Hub::contribute(SentUpdate sent, Time now) {
   update.weight = static_cast<double>(sent.samples);
   update.epoch = claim.unit.epoch;
   update.at_work = claim.unit.at_work;
+  SOUK_ASSIGN(const auto raises, raises_loss(claim, update, measure));
+  if (raises) {
+    session_.refuse(claim.unit.id, "it raises the loss", now);
+    return Judgement{Verdict::rejected, std::string(train::kScore)};
+  }
   waiting_.push_back({sent.base, std::move(update)});
   session_.accept(claim, now);
   if (session_.to_fold(waiting_.size()) > 0) fold(now);
@@ -318,7 +347,14 @@ Result<> Simulation::arrived(std::int64_t id) {
     hub_.evaluated(id, m.unit.id, found, now_);
     note_target();
   } else {
-    SOUK_ASSIGN(const auto judged, hub_.contribute(std::move(m.sent), now_));
+    const auto measure = [&](const train::ParameterSnapshot& p,
+                             std::int32_t shard) -> Result<double> {
+      std::vector<float> values(p.size());
+      train::copy_out(p.blocks, values);
+      SOUK_ASSIGN(const auto found, learner_.evaluate(values, shard));
+      return found.loss;
+    };
+    SOUK_ASSIGN(const auto judged, hub_.contribute(std::move(m.sent), now_, measure));
     const auto verdict = judged.verdict;
     using enum Hub::Verdict;
     if (verdict == late) ++out_.late;

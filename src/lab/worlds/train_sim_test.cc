@@ -91,6 +91,17 @@ TEST(TrainSim, NumbersThatAreNoneAreRejectedFromAdversariesAlone) {
   EXPECT_GT(out.accuracy, 0.6);
 }
 
+TEST(TrainSim, UpdatesThatRaiseTheLossAreRefusedByScoreAlone) {
+  auto config = small("mean");
+  config.rule.workers = 10;
+  config.fleet.adversaries = 0.2;
+  config.validators = {"finite", "score:1"};
+  const auto out = run(config);
+  EXPECT_EQ(out.reason, "all epochs are done");
+  EXPECT_GT(out.rejected_adversary, out.accepted_adversary);
+  EXPECT_LE(out.rejected_honest * 50, out.accepted);
+}
+
 TEST(TrainSim, AFreeRiderCannotKeepTheLastUnitFromOthers) {
   auto config = small("delayed-nesterov");
   config.rule.workers = 10;

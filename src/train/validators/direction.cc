@@ -14,6 +14,7 @@ constexpr double kSpreads = 4 * kDeviation;
 constexpr double kNoise = 5;    // Deviations of the agreement of noise, which is 1 / sqrt(n).
 constexpr double kClear = 0.5;  // What agrees by this is neither, however alike the others are.
 constexpr std::size_t kRecordFor = 6;
+constexpr std::size_t kLately = 5;
 constexpr double kSure = 3;     // Deviations of a mean, to accuse;
 constexpr double kShown = 2.5;  // to see that the others agree.
 
@@ -22,11 +23,12 @@ constexpr double kShown = 2.5;  // to see that the others agree.
 // undoes some of the one before, and all disagree. So a machine is compared with what others send
 // at the same time, refused or not: by what was accepted alone, all would be refused once they
 // agree less than before. Early on one update tells: one turned round would lie outside of the
-// others. Later honest ones agree by less than they spread; then a machine is told by its record,
-// as long as the others' would show that they agree: honest work does on average, whatever its
-// shard, and one odd update of a machine whose others agree is believed. Noise is told by agreeing
-// with nothing at all, each time. An update of few numbers agrees by chance, and is judged by less.
-// Judges nothing without kEnough updates of others.
+// others, unless the last ones all point elsewhere: with momentum at the hub all go too far at
+// once, and come back together. Later honest ones agree by less than they spread; then a machine is
+// told by its record, as long as the others' would show that they agree: honest work does on
+// average, whatever its shard, and one odd update of a machine whose others agree is believed.
+// Noise is told by agreeing with nothing at all, each time. An update of few numbers agrees by
+// chance, and is judged by less. Judges nothing without kEnough updates of others.
 class Pointing final : public Validator {
  public:
   std::string_view name() const override { return "direction"; }
@@ -42,7 +44,7 @@ class Pointing final : public Validator {
     const auto record = h.record(e.worker);
     const auto before = record.first(record.size() - std::min<std::size_t>(1, record.size()));
     if (-usual < usual - kSpreads * apart && *agreed < std::min(noise, usual - kSpreads * apart) &&
-        !(mean(before) > noise))
+        !(mean(before) > noise) && !all_turned(others, noise))
       return fmt::format("it points elsewhere: agreement {:.3f}, usual is {:.3f}", *agreed, usual);
     if (record.size() < kRecordFor) return "";
     const auto doubt = kShown * kDeviation * apart / std::sqrt(static_cast<double>(record.size()));
@@ -57,6 +59,12 @@ class Pointing final : public Validator {
   static double mean(std::span<const double> values) {
     const auto sum = std::accumulate(values.begin(), values.end(), 0.0);
     return values.empty() ? 0 : sum / static_cast<double>(values.size());
+  }
+
+  // The last of the others do not agree with what was accepted before them either.
+  static bool all_turned(const std::deque<double>& others, double noise) {
+    const auto from = others.end() - std::min<std::ptrdiff_t>(kLately, std::ssize(others));
+    return median(std::vector<double>(from, others.end())) <= noise;
   }
 
   static bool against(std::span<const double> record) {

@@ -97,6 +97,18 @@ TEST(Pointing, OneOddUpdateOfAMachineWhoseOthersAgreeIsBelieved) {
   EXPECT_NE(judge(machines.update(-0.5, 0)), "");
 }
 
+// A hub with momentum overshoots, and the next round points back.
+TEST(Pointing, WhereAllTurnAtOnceHardlyAnybodyIsRefused) {
+  Machines machines(10'000);
+  Judge judge;
+  std::int64_t newcomer = 100;  // Nobody has a record.
+  int refused = 0;
+  for (int round = 0; round < 10; ++round)
+    for (int i = 0; i < 32; ++i)
+      refused += judge(machines.update(round % 2 == 0 ? 0.9 : -0.9, newcomer++)).empty() ? 0 : 1;
+  EXPECT_LE(refused, 3 * 9);
+}
+
 // Late in training: updates agree by anything from nearly nothing to much.
 constexpr double kLittle = 0.06, kMuch = 0.9;
 

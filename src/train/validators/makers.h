@@ -9,6 +9,6 @@
 
 namespace souk::train {
 
-MakeValidator make_finite, make_norm, make_loss, make_direction;
+MakeValidator make_finite, make_norm, make_loss, make_direction, make_score;
 
 }  // namespace souk::train

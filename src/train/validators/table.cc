@@ -31,6 +31,18 @@ constexpr std::array kTable{
     ValidatorInfo{.name = "direction",
                   .what = "Refuses updates that do not point where those of other workers do.",
                   .make = make_direction},
+    ValidatorInfo{
+        .name = kScore,
+        .what = "Refuses updates that raise the loss on validation data, as two other owners "
+                "measured it; only where a job names it.",
+        .parameters = {{.name = "share",
+                        .low = 0,
+                        .high = 1,
+                        .above_low = true,
+                        .default_value = "0.1",
+                        .meaning = "The share of a newcomer's updates that are measured."}},
+        .make = make_score,
+        .by_default = false},
 };
 
 }  // namespace
@@ -41,6 +53,14 @@ std::vector<std::string_view> validator_names() {
   std::vector<std::string_view> names;
   for (const auto& info : kTable) names.push_back(info.name);
   return names;
+}
+
+std::optional<double> score_share(std::string_view spec) {
+  if (spec.substr(0, spec.find(':')) != kScore) return std::nullopt;
+  const auto& row = kTable.back();
+  static_assert(kTable.back().name == kScore);
+  const auto given = base::read_suffix("validator", row.name, row.parameters, spec);
+  return given ? std::optional(given->number("share")) : std::nullopt;
 }
 
 base::Result<std::unique_ptr<Validator>> make_validator(std::string_view spec) {

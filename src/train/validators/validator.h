@@ -107,10 +107,15 @@ struct ValidatorInfo {
   std::string_view what;                // One sentence: which updates it refuses.
   base::ParameterList parameters = {};  // At most one: what follows the colon of a spec.
   MakeValidator* make;
+  bool by_default = true;  // Used where a job names none.
 };
 
 [[nodiscard]] std::span<const ValidatorInfo> validators();
 [[nodiscard]] std::vector<std::string_view> validator_names();
+// Of the validator `score` ("score", "score:0.2"), which needs more than an update's values: the
+// share of updates that it looks at (train/scores.h). Nothing: it is another one.
+inline constexpr std::string_view kScore = "score";
+[[nodiscard]] std::optional<double> score_share(std::string_view spec);
 // A name, or a name and a value behind a colon: "finite", "norm", "norm:10".
 [[nodiscard]] base::Result<std::unique_ptr<Validator>> make_validator(std::string_view spec);
 
