@@ -16,6 +16,7 @@
 #include "base/vocabulary.h"
 #include "train/metrics.h"
 #include "train/training_plan.h"
+#include "train/unit_length.h"
 
 namespace souk::train {
 
@@ -150,6 +151,9 @@ class Training {
   Unit next(Worker worker, base::Time now, const std::set<std::int32_t>& holds = {},
             Owner owner = 0, std::int64_t keeps = 0);
 
+  // Where the worker's time went since it asked before (UnitLength).
+  void measured(Worker worker, base::Duration computed, base::Duration waited);
+
   // The unit as it was given out, while it still counts for this worker.
   [[nodiscard]] const Unit* find(Worker worker, std::int64_t id) const;
 
@@ -244,6 +248,7 @@ class Training {
     base::Time seen;
     base::Time not_before;  // Until then it gets nothing.
     Owner owner = 0;
+    std::optional<UnitLength> length = {};  // Where the job does not say.
     [[nodiscard]] double quantile(double q) const;
   };
   struct Answered {
@@ -309,7 +314,7 @@ class Training {
   TrainingPlan plan_;
   TrainingState s_;
   std::int64_t total_ = 0;  // Steps of an epoch,
-  std::int64_t unit_ = 0;   // and of a unit on the fastest machine.
+  std::int64_t unit_ = 0;   // and of a unit on the fastest machine, at most.
   std::map<Worker, WorkerRecord> workers_;
   std::map<std::int64_t, Attempt> given_;
   std::int64_t counter_ = 0;
