@@ -114,10 +114,20 @@ double Training::usual_pace(double q) const {
   return paces[static_cast<std::size_t>(q * static_cast<double>(paces.size() - 1))];
 }
 
+void Training::time_spent(Worker worker, Duration computed, Duration waited) {
+  // In rounds a worker waits for others, whatever its line.
+  if (plan_.local_steps > 0 || plan_.synchronous) return;
+  auto& length = workers_[worker].length;
+  if (!length) length.emplace(plan_.unit_steps());
+  length->measured(computed, waited);
+}
+
 // The split: the fastest machine does `local_steps`, a slower one as many as it can in that time,
-// so that updates are equally stale; one that loses much gets half.
+// so that updates are equally stale; one that loses much gets half. Where the job does not say,
+// each worker's units are as short as its line allows, once that is known.
 std::int64_t Training::steps_for(const WorkerRecord& worker, std::int32_t epoch,
                                  std::int32_t at_work) const {
+  if (worker.length) return std::max(worker.length->steps(), plan_.fewest_steps(at_work));
   auto steps = plan_.unit_steps(epoch, at_work);
   const auto fastest = usual_pace(0), own = worker.quantile(0.5);
   if (own > 0 && fastest > 0)

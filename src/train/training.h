@@ -16,6 +16,7 @@
 #include "base/vocabulary.h"
 #include "train/metrics.h"
 #include "train/training_plan.h"
+#include "train/unit_length.h"
 
 namespace souk::train {
 
@@ -150,6 +151,9 @@ class Training {
   Unit next(Worker worker, base::Time now, const std::set<std::int32_t>& holds = {},
             Owner owner = 0, std::int64_t keeps = 0);
 
+  // Where the worker's time went since it asked before (UnitLength).
+  void time_spent(Worker worker, base::Duration computed, base::Duration waited);
+
   // The unit as it was given out, while it still counts for this worker.
   [[nodiscard]] const Unit* find(Worker worker, std::int64_t id) const;
 
@@ -262,6 +266,7 @@ class Training {
     base::Time seen;
     base::Time not_before;  // Until then it gets nothing.
     Owner owner = 0;
+    std::optional<UnitLength> length = {};  // Where the job does not say.
     [[nodiscard]] double quantile(double q) const;
   };
   struct Answered {

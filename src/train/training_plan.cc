@@ -68,12 +68,14 @@ std::int64_t TrainingPlan::unit_steps() const {
                                   kFewestLocalSteps, kMostLocalSteps);
 }
 
+std::int64_t TrainingPlan::fewest_steps(std::int32_t at_work) const {
+  return (kFewestLocalSteps - 1) / parts(at_work) + 1;
+}
+
 std::int64_t TrainingPlan::unit_steps(std::int32_t epoch, std::int32_t at_work) const {
   if (local_steps > 0) return local_steps;
-  const auto own = parts(at_work);
-  const auto fewest = (kFewestLocalSteps - 1) / own + 1;
   const auto divisor = short_units || epoch <= 1 ? kShort : kLater;
-  return std::max<std::int64_t>(unit_steps() / divisor, fewest);
+  return std::max(unit_steps() / divisor, fewest_steps(at_work));
 }
 
 Result<> check_plan(const TrainingPlan& plan) {

@@ -47,6 +47,9 @@ struct TrainingPlan {
   [[nodiscard]] std::int64_t epoch_steps() const;
   // Into how many of its own steps a worker divides each, when so many work: equal ones.
   [[nodiscard]] std::int32_t parts(std::int32_t at_work) const;
+  // The fewest of a unit when so many work: with less, an optimiser that begins afresh in each unit
+  // never gains momentum.
+  [[nodiscard]] std::int64_t fewest_steps(std::int32_t at_work) const;
   // Of a unit on the fastest machine, where its shard has so many.
   [[nodiscard]] std::int64_t unit_steps() const;
   // The same in this epoch, when so many work. Where the split is chosen here, units are shorter

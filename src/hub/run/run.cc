@@ -132,9 +132,9 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
                              std::int64_t keeps) {
   return contained([&]() -> Result<wire::Unit> {
     forget_departed();
-    if (spent) {
-      times_.add(worker, *spent);
+    if (spent && times_.add(worker, *spent)) {
       codecs_.measured(worker, *spent, book_.floats());
+      book_.time_spent(worker, *spent);
     }
     const auto unit = book_.assign(worker, shards_of(holds), lender, keeps);
     auto out = described(worker, unit);

@@ -22,17 +22,18 @@ void TimeBook::did(base::LeaseId worker, std::int32_t batch, std::int64_t steps)
   did_[worker] = {.batch = batch, .steps = steps};
 }
 
-void TimeBook::add(base::LeaseId worker, const wire::TimeSpent& spent) {
+bool TimeBook::add(base::LeaseId worker, const wire::TimeSpent& spent) {
   const std::lock_guard lock(mutex_);
   const auto done = did_.extract(worker);
-  if (!plausible(spent)) return;
+  if (!plausible(spent)) return false;
   add_to(of_[worker], spent);
   add_to(all_, spent);
-  if (!done) return;
+  if (!done) return true;
   const auto batch = done.mapped().batch;
   auto& sum = by_batch_.try_emplace(batch, wire::BatchTime{.batch = batch}).first->second;
   sum.steps += done.mapped().steps;
   sum.compute = sum.compute + spent.compute;
+  return true;
 }
 
 wire::TimeSpent TimeBook::all() const {

@@ -15,8 +15,8 @@ class TimeBook {
  public:
   // The worker did this since it last told about its time.
   void did(base::LeaseId worker, std::int32_t batch, std::int64_t steps);
-  // More than a worker can have spent between two units is not believed.
-  void add(base::LeaseId worker, const wire::TimeSpent& spent);
+  // More than a worker can have spent between two units is not believed: false.
+  bool add(base::LeaseId worker, const wire::TimeSpent& spent);
   [[nodiscard]] wire::TimeSpent of(base::LeaseId worker) const;
   [[nodiscard]] wire::TimeSpent all() const;
   [[nodiscard]] std::vector<wire::BatchTime> by_batch() const;

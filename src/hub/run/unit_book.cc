@@ -59,6 +59,12 @@ UnitBook::UnitBook(wire::Train spec, train::Session session, const base::Clock& 
       session_(std::move(session)),
       audits_{.random = base::Random(static_cast<std::uint64_t>(spec_.seed))} {}
 
+void UnitBook::time_spent(base::LeaseId worker, const wire::TimeSpent& spent) {
+  const std::lock_guard lock(mutex_);
+  session_.training().time_spent(as_worker(worker), spent.compute,
+                                 spent.prepare + spent.fetch + spent.download + spent.upload);
+}
+
 train::Unit UnitBook::assign(base::LeaseId worker, const std::set<std::int32_t>& shards,
                              std::uint64_t owner, std::int64_t keeps) {
   const std::lock_guard lock(mutex_);

@@ -106,6 +106,8 @@ class UnitBook {
   // by other owners: which ones is drawn here (train/audit.h).
   train::Unit assign(base::LeaseId worker, const std::set<std::int32_t>& shards,
                      std::uint64_t owner = 0, std::int64_t keeps = 0);
+  // Where the worker's time went since it asked before: how long its units are follows from that.
+  void time_spent(base::LeaseId worker, const wire::TimeSpent& spent);
   // Is another owner to do this unit as well, or, without one, any that the worker has?
   [[nodiscard]] bool is_audited(base::LeaseId worker, std::int64_t unit = 0) const;
   // May what comes of this unit be compared with what another owner comes to?

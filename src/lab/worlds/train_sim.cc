@@ -38,6 +38,9 @@ class Hub {
   explicit Hub(train::Session session) : session_(std::move(session)) {}
 
   train::Unit next(std::int64_t worker, Time now) { return session_.training().next(worker, now); }
+  void time_spent(std::int64_t worker, Duration computed, Duration waited) {
+    session_.training().time_spent(worker, computed, waited);
+  }
   void begin(std::int64_t unit, std::span<const float> values, Time now);
   [[nodiscard]] train::ParameterSnapshot take() const { return train::take(parameters_); }
   [[nodiscard]] const train::ParameterSnapshot& kept(std::int64_t version) const {
@@ -184,7 +187,9 @@ struct Machine {
   std::vector<float> residual;
   train::Unit unit;
   train::ParameterSnapshot base;  // What the unit begins from.
+  Time asked;
   Time computes_from;
+  Duration computed;  // Since it asked.
   Hub::SentUpdate sent;
 };
 
@@ -262,6 +267,9 @@ Duration Simulation::work_time(const Machine& m) const {
 
 Result<> Simulation::ask(std::int64_t id) {
   auto& m = machines_[static_cast<std::size_t>(id)];
+  hub_.time_spent(id, m.computed, now_ - m.asked - m.computed);
+  m.asked = now_;
+  m.computed = {};
   m.unit = hub_.next(id, now_);
   if (m.unit.kind == UnitKind::finish) return {};
   if (m.unit.kind == UnitKind::wait) {
@@ -317,7 +325,8 @@ Result<> Simulation::computed(std::int64_t id) {
   auto& m = machines_[static_cast<std::size_t>(id)];
   m.sent = {.worker = id, .unit = m.unit.id, .base = m.base.version};
   if (m.unit.kind == UnitKind::train) {
-    out_.computed += (now_ - m.computes_from).seconds();
+    m.computed = now_ - m.computes_from;
+    out_.computed += m.computed.seconds();
     std::vector<float> base(m.base.size());
     train::copy_out(m.base.blocks, base);
     SOUK_ASSIGN(auto trained, learner_.train(base, m.unit, hub_.sends(), hub_.state_scale(),
