@@ -2,7 +2,7 @@
 import os
 import shutil
 
-from lending import LendingTest
+from lending import Agent, LendingTest
 from souk import DEADLINE_S, wait_for
 
 # Speaks docs/worker-protocol.md. Every parameter begins at a value of a block that does not compress, and
@@ -65,7 +65,7 @@ local_steps: {steps}
 shards: 1
 lr: 0.1
 workers: 1
-resources: {{memory: {memory}}}
+{more}
 price: {{limit: 1, budget: 50}}
 """
 SAMPLES, VALIDATION, BLOCK = 128, 16, 1 << 18
@@ -74,7 +74,7 @@ SAMPLES, VALIDATION, BLOCK = 128, 16, 1 << 18
 class LargeTraining(LendingTest):
     """Two units of a model of so many parameters, which all change."""
 
-    def submit(self, floats, tensors=64, rule="{name: downpour, eta: 1}", units=2, memory="900M"):
+    def submit(self, floats, tensors=64, rule="{name: downpour, eta: 1}", units=2, more=""):
         self.floats = floats
         rows = lambda n: "".join(f"{i % 7}.5,{i % 3}\n" for i in range(n))  # noqa: E731
         for name, content in (("train.csv", rows(SAMPLES)), ("test.csv", rows(VALIDATION)),
@@ -82,8 +82,11 @@ class LargeTraining(LendingTest):
                                                           validation=VALIDATION))):
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as out:
                 out.write(content)
-        path = self.job_file(JOB.format(rule=rule, steps=SAMPLES // 16 // units, memory=memory))
+        path = self.job_file(JOB.format(rule=rule, steps=SAMPLES // 16 // units, more=more))
         return self.json("run", path, "--yes", token=self.bob)["id"]
+
+    def lender(self, name, memory, *flags):
+        return Agent(self, self.ann, name, "--cores", "1", "--memory", memory, "--price", "0.1", *flags)
 
     def training(self, job):
         return self.good("GET", f"/v1/jobs/{job}/training", None, self.bob)
@@ -103,5 +106,5 @@ class LargeTraining(LendingTest):
     def results(self, job):
         folder = os.path.join(self.folder, "results")
         shutil.rmtree(folder, ignore_errors=True)
-        self.souk("results", job, "--out", folder, token=self.bob)
+        self.souk("results", job, "--output", folder, token=self.bob)
         return folder

@@ -21,7 +21,7 @@ def block(seed):
 @needs_sandbox
 class LargeTest(LargeTraining):
     def lend(self, *flags):
-        self.worker = self.agent("worker", "--memory", "2G", *flags)
+        self.worker = self.lender("worker", "2G", *flags)
 
     def check_model(self, job, units):
         """What came out is the first parameters and what every unit added, each once."""
@@ -53,7 +53,7 @@ class LargeTest(LargeTraining):
         job = self.submit(FLOATS)
         moved = lambda what, bytes_: wait_for(  # noqa: E731
             lambda: self.training(job).get(what, 0) > bytes_, f"{bytes_} bytes of {what}")
-        for what, bytes_ in (("bytes_in", 20 << 20), ("bytes_out", 20 << 20), ("bytes_in", 90 << 20)):
+        for what, bytes_ in (("bytes_in", 20 << 20), ("bytes_out", 20 << 20), ("bytes_in", 20 << 20)):
             moved(what, bytes_)
             self.server.kill()
             self.server.start(self.server.port)
@@ -65,7 +65,7 @@ class LargeTest(LargeTraining):
         job = self.submit(FLOATS)
         wait_for(lambda: self.training(job).get("bytes_in", 0) > 20 << 20, "pieces of the first parameters")
         self.worker.kill()
-        self.agent("other", "--memory", "2G")
+        self.lender("other", "2G")
         self.wait(job)
         self.check_model(job, units=2)
 

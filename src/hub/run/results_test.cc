@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <cstring>
+#include <filesystem>
 #include <regex>
 
 #include "base/text.h"
+#include "blob/store.h"
 #include "wire/safetensors.h"
 
 namespace souk::hub {
@@ -55,7 +58,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 std::string model_file(const train::Layout& layout, const std::vector<float>& values) {
-  const auto folder = base::testing::temp_dir("results");
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("souk-results-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
   std::string out;
   {
     const auto store = *blob::Store::open((folder / "store").string());

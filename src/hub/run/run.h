@@ -28,6 +28,7 @@
 #include "hub/run/wages.h"
 #include "hub/spill.h"
 #include "hub/stores/store.h"
+#include "train/pull.h"
 #include "wire/api/training.h"
 
 namespace souk::hub {
@@ -49,20 +50,21 @@ struct RunOptions {
   SpillOptions spill = {};  // Where large things lie.
 };
 
+// A piece of the parameters: from this block on, so many bytes.
+struct PullPiece {
+  std::size_t from = 0;
+  std::size_t most_bytes = train::kMostPiece;
+  // The version that the pieces before were of. It is given again where it is kept; else the newest
+  // is.
+  std::optional<std::int64_t> at = {};
+};
+
 // Which of the parameters a worker asks for.
 struct PullRequest {
   std::int64_t since = -1;  // What changed after this version.
   // All of exactly this version, which a check is looking at.
   std::optional<std::int64_t> version = {};
-  // A piece of it: from this block on, so many bytes. Without, all of it.
-  struct Piece {
-    std::size_t from = 0;
-    std::size_t most_bytes = train::kMostPiece;
-    // The version that the pieces before were of. It is given again where it is kept; else the
-    // newest is.
-    std::optional<std::int64_t> at = {};
-  };
-  std::optional<Piece> piece = {};
+  std::optional<PullPiece> piece = {};  // Without, all of it.
 };
 
 // How a training ended, and the blob with what it came to.

@@ -185,8 +185,8 @@ Result<ParametersRequest> parameters_request(Context& c) {
   SOUK_ASSIGN(const auto at, number_in(c.http(), "at", -1));
   if (version >= 0) wanted.version = version;
   if (from >= 0)
-    wanted.piece = {.from = static_cast<std::size_t>(from),
-                    .at = at < 0 ? std::nullopt : std::optional(at)};
+    wanted.piece = hub::PullPiece{.from = static_cast<std::size_t>(from),
+                                  .at = at < 0 ? std::nullopt : std::optional(at)};
   SOUK_ASSIGN(auto worker, worker_of(c, epoch));
   return ParametersRequest{std::move(worker), wanted};
 }
