@@ -7,9 +7,9 @@
 #include "fuzz/target.h"
 #include "hub/measured.h"
 
-// The parameters as a worker gets them, at once and in pieces. The first byte says how many it has: a
-// few, or a block and a few. What is refused changes nothing; after a piece the next begins further
-// on. Also what a hub tells of an update.
+// The parameters as a worker gets them, at once and in pieces. The first byte says how many it has:
+// a few, or a block and a few. What is refused changes nothing; after a piece the next begins
+// further on. Also what a hub tells of an update.
 
 using namespace souk;
 

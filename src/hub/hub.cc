@@ -48,17 +48,16 @@ base::Result<std::shared_ptr<Run>> Hub::begin(base::JobId job, const wire::Train
   try {
     const base::Containment contained;
     SOUK_ASSIGN(auto store, make_store_(job));
-    SOUK_ASSIGN(std::shared_ptr<Run> run, Run::open(spec, workers, blobs_, clock_,
-                                                    {.pointer = pointer(job),
-                                                     .hubs = hubs_.get(),
-                                                     .job = to_string(job),
-                                                     .paid_through = paid_through,
-                                                     .memory = memory_,
-                                                     .owner = owner,
-                                                     .spill = {.folder = folder_,
-                                                               .disk = disk_,
-                                                               .owner = owner}},
-                                                    std::move(store)));
+    SOUK_ASSIGN(std::shared_ptr<Run> run,
+                Run::open(spec, workers, blobs_, clock_,
+                          {.pointer = pointer(job),
+                           .hubs = hubs_.get(),
+                           .job = to_string(job),
+                           .paid_through = paid_through,
+                           .memory = memory_,
+                           .owner = owner,
+                           .spill = {.folder = folder_, .disk = disk_, .owner = owner}},
+                          std::move(store)));
     return run;
   } catch (const std::bad_alloc&) {
     return base::fail(base::Code::exhausted, "the server has no memory left for the training");

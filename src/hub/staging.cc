@@ -26,8 +26,7 @@ base::Result<std::int64_t> Staging::put(const std::string& name, std::int64_t of
   const std::lock_guard lock(mutex_);
   forget_old(now);
   const auto it = updates_.find(name);
-  const auto have =
-      it == updates_.end() ? 0 : static_cast<std::int64_t>(it->second.size);
+  const auto have = it == updates_.end() ? 0 : static_cast<std::int64_t>(it->second.size);
   if (offset > have || offset < 0)
     return fail(Code::conflict, fmt::format("{} bytes have arrived", have), "go on from there");
   const auto end = offset + std::ssize(piece);

@@ -24,8 +24,9 @@ struct StagingLimits {
 };
 
 // Updates on their way from workers, piece by piece, until the market has them judged and folded or
-// dropped. In memory or in files without names: what is lost with the process, or forgotten because nobody asked for it, is
-// done again by some worker. What is full says so. Thread-safe; time comes with each call.
+// dropped. In memory or in files without names: what is lost with the process, or forgotten because
+// nobody asked for it, is done again by some worker. What is full says so. Thread-safe; time comes
+// with each call.
 class Staging {
  public:
   explicit Staging(StagingLimits limits = {}) : limits_(std::move(limits)) {}

@@ -192,9 +192,10 @@ Result<> Update::list_framed(std::string_view body, std::size_t at) {
       return refused(fmt::format("block {} of {} has {} bytes, of which {} are there", i, count,
                                  stored, body.size() - at));
     if (stored > length || length > Codec::most_bytes(floats(i)))
-      return refused(fmt::format("block {} of {} has {} bytes that expand to {}; at most {} are "
-                                 "accepted",
-                                 i, count, stored, length, Codec::most_bytes(floats(i))));
+      return refused(
+          fmt::format("block {} of {} has {} bytes that expand to {}; at most {} are "
+                      "accepted",
+                      i, count, stored, length, Codec::most_bytes(floats(i))));
     SOUK_TRY(add_block({at, stored, length}));
     let_go(i);
     at += padded(stored);
@@ -274,8 +275,8 @@ std::string pack(std::span<const float> values, const Codec& codec, std::span<fl
   return out;
 }
 
-Packing::Packing(std::span<const float> values, const Codec& codec,
-                 std::span<const float> residual, std::size_t piece_bytes)
+Packing::Packing(std::span<const float> values, const Codec& codec, std::span<const float> residual,
+                 std::size_t piece_bytes)
     : values_(values), codec_(codec), residual_(residual), piece_bytes_(piece_bytes) {
   CHECK(residual.size() == (codec.keeps_residual() ? values.size() : 0) && piece_bytes > 0);
   if (values.size() <= kMostPackedWhole) {

@@ -55,8 +55,8 @@ class Update {
   struct BlockBytes {
     std::size_t at = 0, stored = 0, length = 0;
   };
-  base::Result<> list_blocks(std::string_view body, std::size_t at);   // After a table,
-  base::Result<> list_framed(std::string_view body, std::size_t at);   // or each after its lengths.
+  base::Result<> list_blocks(std::string_view body, std::size_t at);  // After a table,
+  base::Result<> list_framed(std::string_view body, std::size_t at);  // or each after its lengths.
   base::Result<> add_block(BlockBytes block);
   [[nodiscard]] std::string_view stored(const BlockBytes& block) const {
     return body_->bytes().substr(block.at, block.stored);
@@ -101,13 +101,12 @@ class Packing {
   const Codec& codec_;
   const std::span<const float> residual_;
   const std::size_t piece_bytes_;
-  std::string made_;               // Not given yet, from at_ on.
+  std::string made_;  // Not given yet, from at_ on.
   std::size_t at_ = 0, given_ = 0;
   std::size_t next_block_ = 0;
 };
 
 // What the codec leaves out of `values` after it left out `residual` before, in the same place.
-void advance_residual(std::span<const float> values, const Codec& codec,
-                      std::span<float> residual);
+void advance_residual(std::span<const float> values, const Codec& codec, std::span<float> residual);
 
 }  // namespace souk::train

@@ -39,8 +39,8 @@ class TrainingMarket : public FakeMarket {
     usually("GET /v1/leases/l1/parameters", [this](const net::Request& r) {
       const std::vector<float> zeros(size_);
       const auto from = r.param("from");
-      return net::Response{
-          .body = from ? piece_of(1, zeros, std::stoul(std::string(*from))) : parameters(1, zeros)};
+      return net::Response{.body = from ? piece_of(1, zeros, std::stoul(std::string(*from)))
+                                        : parameters(1, zeros)};
     });
   }
 

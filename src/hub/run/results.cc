@@ -180,8 +180,8 @@ base::Result<> write_model(const train::Layout& layout, const train::Blocks& par
     tensors.push_back({.name = t.name, .dtype = "F32", .shape = t.shape});
   SOUK_TRY(to.add("model.safetensors", wire::safetensors_head(std::move(tensors))));
   for (const auto& block : parameters) {
-    SOUK_TRY(to.append({reinterpret_cast<const char*>(block->data()),
-                        block->size() * sizeof(float)}));
+    SOUK_TRY(
+        to.append({reinterpret_cast<const char*>(block->data()), block->size() * sizeof(float)}));
     block->let_go();
   }
   return {};

@@ -391,7 +391,8 @@ Result<std::optional<TrainingResult>> Run::write_result() {
   if (!last) return std::nullopt;
   blob::FolderWriter folder(blobs_);
   SOUK_TRY(write_model(last->layout, last->blocks, folder));
-  for (const auto& [path, content] : result_files(spec_, view())) SOUK_TRY(folder.add(path, content));
+  for (const auto& [path, content] : result_files(spec_, view()))
+    SOUK_TRY(folder.add(path, content));
   SOUK_ASSIGN(auto packed, folder.finish());
   const std::lock_guard lock(mutex_);
   if (!outcome_.ended) {

@@ -22,16 +22,14 @@ class LargeRun : public testing::RunTest {
  protected:
   void open_large() {
     run_.reset();
-    auto opened = Run::open(spec_, workers_, *blobs_, clock_,
-                            {.pointer = (folder_ / pointer_).string(),
-                             .snapshot_updates = 1,
-                             .memory = &memory_,
-                             .owner = "a1",
-                             .spill = {.folder = folder_.string(),
-                                       .over = 1 << 20,
-                                       .disk = &disk_,
-                                       .owner = "a1"}},
-                            store());
+    auto opened = Run::open(
+        spec_, workers_, *blobs_, clock_,
+        {.pointer = (folder_ / pointer_).string(),
+         .snapshot_updates = 1,
+         .memory = &memory_,
+         .owner = "a1",
+         .spill = {.folder = folder_.string(), .over = 1 << 20, .disk = &disk_, .owner = "a1"}},
+        store());
     ASSERT_TRUE(opened) << opened.error().message;
     run_ = *std::move(opened);
   }
@@ -47,8 +45,8 @@ class LargeRun : public testing::RunTest {
   }
   void send(base::LeaseId worker, const wire::Unit& unit, std::string_view bytes) {
     for (std::size_t at = 0; at < bytes.size(); at += 1 << 20) {
-      const auto size = run_->receive(worker, unit.id, static_cast<std::int64_t>(at),
-                                      bytes.substr(at, 1 << 20));
+      const auto size =
+          run_->receive(worker, unit.id, static_cast<std::int64_t>(at), bytes.substr(at, 1 << 20));
       ASSERT_TRUE(size) << size.error().message;
     }
   }
@@ -56,8 +54,8 @@ class LargeRun : public testing::RunTest {
     const auto unit = ask(ann_);
     ASSERT_EQ(unit.kind, UnitKind::init);
     send(ann_, unit, noisy(1));
-    const auto verdict = run_->complete(
-        ann_, unit.id, {.tensors = {{"w", {static_cast<std::int64_t>(kFloats)}}}});
+    const auto verdict =
+        run_->complete(ann_, unit.id, {.tensors = {{"w", {static_cast<std::int64_t>(kFloats)}}}});
     ASSERT_TRUE(verdict && verdict->accepted) << verdict->reason;
   }
   wire::UnitVerdict finish(base::LeaseId worker, const wire::Unit& unit, const std::string& bytes,
@@ -70,8 +68,9 @@ class LargeRun : public testing::RunTest {
     return verdict ? *verdict : wire::UnitVerdict{};
   }
   // All of it in pieces of a block; gives the version of each.
-  std::vector<std::int64_t> pull_all(base::LeaseId worker, std::vector<float>& values,
-                                     const std::function<void()>& between = [] {}) {
+  std::vector<std::int64_t> pull_all(
+      base::LeaseId worker, std::vector<float>& values,
+      const std::function<void()>& between = [] {}) {
     values.resize(kFloats);
     std::vector<std::int64_t> versions;
     for (std::size_t from = 0; from < train::count_blocks(kFloats);) {
@@ -90,10 +89,10 @@ class LargeRun : public testing::RunTest {
     return versions;
   }
 
-  base::Budget memory_{"training-bytes", "of memory", base::BudgetUnit::bytes,
-                       {.each = 64 << 20, .all = 64 << 20}};
-  base::Budget disk_{"training-disk", "of files", base::BudgetUnit::bytes,
-                     {.each = 64 << 20, .all = 64 << 20}};
+  base::Budget memory_{
+      "training-bytes", "of memory", base::BudgetUnit::bytes, {.each = 64 << 20, .all = 64 << 20}};
+  base::Budget disk_{
+      "training-disk", "of files", base::BudgetUnit::bytes, {.each = 64 << 20, .all = 64 << 20}};
 };
 
 TEST_F(LargeRun, UpdatesWaitInFilesAreFoldedOnceAndSurviveACrash) {

@@ -27,8 +27,8 @@ constexpr std::int64_t kBetween = 9;
 
 Result<> append(blob::FolderWriter& to, const train::Blocks& blocks) {
   for (const auto& block : blocks) {
-    SOUK_TRY(to.append({reinterpret_cast<const char*>(block->data()),
-                        block->size() * sizeof(float)}));
+    SOUK_TRY(
+        to.append({reinterpret_cast<const char*>(block->data()), block->size() * sizeof(float)}));
     block->let_go();
   }
   return {};
@@ -46,7 +46,8 @@ class BlocksReader {
   Result<> add(std::string_view bytes) {
     while (!bytes.empty()) {
       if (runs_.size() == run_) return wrong_length();
-      if (!block_) block_ = std::make_shared<train::Block>(std::min(train::kBlock, size_ - floats_));
+      if (!block_)
+        block_ = std::make_shared<train::Block>(std::min(train::kBlock, size_ - floats_));
       const auto room = std::as_writable_bytes(block_->change()).subspan(filled_);
       const auto part = std::min(room.size(), bytes.size());
       std::memcpy(room.data(), bytes.data(), part);

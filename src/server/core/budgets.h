@@ -95,9 +95,9 @@ struct Budgets {
                             {.each = 256ull << 20, .all = 2ull << 30}};
 
   const std::array<base::Budget*, 14> all{
-      &blob_bytes,     &blob_chunks,   &pins,        &log_bytes,    &live_jobs,
-      &training_bytes, &keys,          &journal_bytes, &connections, &downloads,
-      &bundle_downloads, &request_bytes, &answer_bytes, &training_disk};
+      &blob_bytes,       &blob_chunks,   &pins,          &log_bytes,    &live_jobs,
+      &training_bytes,   &keys,          &journal_bytes, &connections,  &downloads,
+      &bundle_downloads, &request_bytes, &answer_bytes,  &training_disk};
 
   // Sets limits as the operator wrote them, such as "blob-bytes=2G/50G". All or none.
   base::Result<> set(const std::vector<std::string>& limits);
