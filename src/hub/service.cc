@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstring>
@@ -501,7 +500,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   impl->key = key_of(options.secret);
   impl->options = options;
   impl->options.secret.clear();
-  options.staging.most_bytes = std::max(options.staging.most_bytes, options.most_body_bytes);
+  if (options.staging.spill.folder.empty()) options.staging.most_bytes = options.most_body_bytes;
   impl->staging.emplace(options.staging);
   impl->workers.emplace(options.workers);
   net::ServerOptions http{.address = options.address,

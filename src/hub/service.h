@@ -49,7 +49,7 @@ struct ServiceOptions {
   std::optional<net::ServerTls> tls = {};
   std::size_t most_body_bytes = std::size_t{256} << 20;
   WorkerLimits workers = {};
-  StagingLimits staging = {};  // Its most_bytes is at least most_body_bytes.
+  StagingLimits staging = {};  // Without a folder its most_bytes is most_body_bytes.
 };
 
 // Since the process began; `staged` and `staged_bytes` are of this moment.
