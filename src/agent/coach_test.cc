@@ -404,7 +404,7 @@ class InPieces : public CoachTest {
   InPieces() : CoachTest(kFloats) {}
   // Answers with what it should be trained from: counting up, at the version of each piece.
   void answer_with(std::vector<std::int64_t> versions) {
-    market.usually(kPull, [this, versions](const net::Request& r) {
+    market.usually(kPull, [versions](const net::Request& r) {
       std::vector<float> values(kFloats);
       for (std::size_t i = 0; i < kFloats; ++i) values[i] = static_cast<float>(i);
       const auto from = std::stoul(std::string(r.param("from").value_or("0")));
