@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/random.h"
 #include "hub/stores/stores.h"
 #include "hub/testing/runs.h"
 
@@ -33,16 +34,14 @@ class LargeRun : public testing::RunTest {
     ASSERT_TRUE(opened) << opened.error().message;
     run_ = *std::move(opened);
   }
-  static std::string body(float value) {
-    return train::pack(std::vector<float>(kFloats, value), **train::make_codec("fp32"), {});
-  }
-  // Values that do not compress.
-  static std::string noisy(float least) {
+  // Numbers from `least` to `least` + 1 that do not compress.
+  static std::vector<float> noise(float least) {
+    base::Random random(1);
     std::vector<float> values(kFloats);
-    for (std::size_t i = 0; i < kFloats; ++i)
-      values[i] = least + static_cast<float>((i * 2654435761U) % 65536) / 65536;
-    return train::pack(values, **train::make_codec("fp32"), {});
+    for (auto& v : values) v = least + static_cast<float>(random.next() >> 40) / (1 << 24);
+    return values;
   }
+  static std::string noisy(float least) { return packed(noise(least)); }
   void send(base::LeaseId worker, const wire::Unit& unit, std::string_view bytes) {
     for (std::size_t at = 0; at < bytes.size(); at += 1 << 20) {
       const auto size =
@@ -111,7 +110,7 @@ TEST_F(LargeRun, UpdatesWaitInFilesAreFoldedOnceAndSurviveACrash) {
   EXPECT_TRUE(again.accepted) << "the first verdict";
   std::vector<float> values, after;
   pull_all(ann_, values);
-  EXPECT_NEAR(values[7], 1 + 2 * static_cast<float>((7 * 2654435761U) % 65536) / 65536, 1e-5);
+  EXPECT_NEAR(values[7], noise(1)[7] + noise(0)[7], 1e-5);
   open_large();
   pull_all(ann_, after);
   EXPECT_EQ(values, after);
