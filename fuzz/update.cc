@@ -70,10 +70,11 @@ SOUK_FUZZ(update, .input_bytes = 8192, .malloc_mb = 8) {
   const auto size = size_of(low, high);
   std::string body;
   if (choice % 2 == 1) {
-    const std::uint32_t flags = fuzz::take_byte(input) % 2;
+    const auto form = fuzz::take_byte(input) % 3;  // As it is, compressed, by blocks.
+    const std::uint32_t flags = form == 1 ? 1 : 0;
     const std::uint64_t floats = size;
     body.assign(24, '\0');
-    std::memcpy(body.data(), "SUP1", 4);
+    std::memcpy(body.data(), form == 2 ? "SUP2" : "SUP1", 4);
     std::memcpy(body.data() + 4, &flags, sizeof flags);
     codec->name().copy(body.data() + 8, 8);
     std::memcpy(body.data() + 16, &floats, sizeof floats);

@@ -26,7 +26,7 @@ using base::Result;
 constexpr std::size_t kPiece = 4 << 20;
 constexpr auto kFirstPause = std::chrono::milliseconds(50);
 constexpr auto kLongestPause = std::chrono::milliseconds(1000);
-constexpr auto kToInit = base::minutes(2);
+constexpr auto kToInit = base::minutes(10);
 constexpr auto kLongestUnit = base::hours(6);
 constexpr auto kToGiveBack = base::seconds(5);
 constexpr std::int64_t kLeastMemoryMib = 64, kMostMemoryMib = std::int64_t{1} << 20;
@@ -47,10 +47,11 @@ std::string request(std::string_view op, const std::map<std::string, std::string
 }
 
 // What a coach keeps for a model lies outside of the trainer's control group, and is no more than
-// the lease has memory: the parameters, what the codec left out, an update and its bytes, and what
-// is pulled, are so many copies.
-std::size_t most_floats(const wire::Lease& lease) {
-  constexpr std::size_t copies = 6;
+// the lease has memory. Of a large model that is an update and what the codec left out; of others
+// also the parameters, the update's bytes, and what is pulled: so many copies.
+constexpr std::size_t kCopies = 6, kCopiesOfLarge = 2;
+
+std::size_t most_floats(const wire::Lease& lease, std::size_t copies) {
   const auto memory =
       std::max<std::int64_t>(lease.task ? lease.task->memory_mib : 0, kLeastMemoryMib);
   return (static_cast<std::size_t>(std::min(memory, kMostMemoryMib)) << 20) /
@@ -66,8 +67,9 @@ Coach::Coach(CoachOptions options, base::Fd socket)
       down_(Link::make(options_.link)),
       up_(Link::make(options_.link)),
       hubs_(options_.lease.job, options_.link, *options_.clock, options_.say),
-      trainer_(std::move(socket), options_.folder, most_floats(options_.lease), give_up_,
-               [this] { return draining_.load(); }),
+      trainer_(std::move(socket), options_.folder, most_floats(options_.lease, kCopiesOfLarge),
+               give_up_, [this] { return draining_.load(); }),
+      large_over_(std::min(train::kMostPackedWhole, most_floats(options_.lease, kCopies))),
       thread_([this] { run(); }) {}
 
 Coach::~Coach() {
@@ -131,7 +133,7 @@ Result<> Coach::start() {
   SOUK_ASSIGN(const auto hello, trainer_.hello(config));
   options_.say(fmt::format("{} on {} ({}): {} parameters", hello.name, hello.device,
                            hello.framework, trainer_.size()));
-  values_.resize(trainer_.size());
+  if (!large()) values_.resize(trainer_.size());
   lap_ = options_.clock->now();  // Starting is no part of the work.
   return {};
 }
@@ -244,7 +246,7 @@ void Coach::failed(const wire::Unit& unit, const base::Error& error) {
   // It was given to somebody else, who was faster, or its round is over: no fault of this machine.
   if (error.code == Code::conflict) return;
   // Whoever gets it next should not wait for the deadline.
-  (void)report(unit, {.error = error.message.substr(0, 500)}, {});
+  (void)report(unit, {.error = error.message.substr(0, 500)});
   if (++failures_ == kMostFailures) leave(error);
 }
 
@@ -370,26 +372,84 @@ Result<std::vector<float>> Coach::pull_exactly(std::int64_t version) {
   return values;
 }
 
-bool Coach::push_to_hub(const wire::Unit& unit, std::string_view body) {
-  if (!unit.hub || body.empty()) return false;
-  return hubs_.push(*unit.hub, body, [this](std::size_t bytes) {
+Result<std::string> Coach::fetch_piece(const wire::Unit& unit, std::size_t from,
+                                       std::optional<std::int64_t> at) {
+  const bool exactly = unit.version > 0 || unit.kind == base::UnitKind::evaluate;
+  if (unit.hub && !exactly)
+    if (auto bytes = hubs_.pull(*unit.hub, fmt::format("parameters?from={}", from)))
+      return *std::move(bytes);
+  auto query = fmt::format("parameters?epoch={}&from={}", options_.lease.epoch, from);
+  if (exactly)
+    query += fmt::format("&version={}", unit.version);
+  else if (at)
+    query += fmt::format("&at={}", *at);
+  return patiently([&] { return down_->get(path(query)); }, no_more_);
+}
+
+// Gives the version. Pieces may be of different ones, unless what the unit began from matters: then
+// it is the oldest, as what came in between counts for the staleness of the update.
+Result<std::int64_t> Coach::pull_to_file(const wire::Unit& unit, const std::string& file) {
+  doing("pulling parameters");
+  std::optional<std::int64_t> version;
+  const auto blocks = train::count_blocks(trainer_.size());
+  for (std::size_t from = 0, next = 0; from < blocks; from = next) {
+    SOUK_ASSIGN(const auto bytes, fetch_piece(unit, from, version));
+    options_.moved(std::ssize(bytes), 0);
+    SOUK_ASSIGN(const auto piece, train::read_piece(bytes, trainer_.size(), from));
+    lap(&wire::TimeSpent::download);
+    next = piece.next;
+    if (piece.blocks.size() != next - from)
+      return fail(Code::damaged, "the parameters arrived damaged");
+    for (const auto& block : piece.blocks) SOUK_TRY(write_part(file, block.at, block.floats));
+    lap(&wire::TimeSpent::prepare);
+    version = std::min(version.value_or(piece.version), piece.version);
+  }
+  return *version;
+}
+
+Result<> Coach::write_part(const std::string& file, std::size_t at, std::string_view floats) {
+  auto written = trainer_.write_part(file, at, floats);
+  if (!written && written.error().code == Code::exhausted && busy_) {
+    // There is room for one only.
+    busy_->answer.wait();
+    trainer_.remove(busy_->task.base);
+    written = trainer_.write_part(file, at, floats);
+  }
+  if (!written) trainer_.remove(file);
+  return written;
+}
+
+train::Packing Coach::Outgoing::packing() const { return {values, codec, residual, kPiece}; }
+
+bool Coach::push_to_hub(const wire::Unit& unit, const Outgoing& update) {
+  if (!unit.hub) return false;
+  return hubs_.push(*unit.hub, update.packing(), [this](std::size_t bytes) {
     options_.moved(0, static_cast<std::int64_t>(bytes));
   });
 }
 
+Result<std::int64_t> Coach::push_to_market(const std::string& where, const Outgoing& update) {
+  auto packing = update.packing();
+  std::size_t at = 0;
+  for (auto piece = packing.next(); !piece.empty(); piece = packing.next()) {
+    const auto to = fmt::format("{}?epoch={}&offset={}", where, options_.lease.epoch, at);
+    SOUK_ASSIGN(const auto answer, patiently([&] { return up_->put(to, piece); }, give_up_));
+    SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
+    at += piece.size();
+    if (static_cast<std::size_t>(size.size) != at)
+      return fail(Code::conflict, fmt::format("of {} bytes {} have arrived", at, size.size));
+    options_.moved(0, std::ssize(piece));
+  }
+  return static_cast<std::int64_t>(at);
+}
+
 // True: accepted. What it was refused for is in the log.
-Result<bool> Coach::report(const wire::Unit& unit, wire::UnitDone done, std::string_view body) {
+Result<bool> Coach::report(const wire::Unit& unit, wire::UnitDone done, const Outgoing* update) {
   doing("pushing an update");
   done.epoch = options_.lease.epoch;
   const auto where = path(fmt::format("units/{}", unit.id));
-  if (push_to_hub(unit, body)) body = {};
-  for (std::size_t at = 0; at < body.size();) {
-    const auto piece = body.substr(at, kPiece);
-    const auto to = fmt::format("{}?epoch={}&offset={}", where, done.epoch, at);
-    SOUK_ASSIGN(const auto answer, patiently([&] { return up_->put(to, piece); }, give_up_));
-    SOUK_ASSIGN(const auto size, wire::from_json<wire::LogSize>(answer));
-    at = static_cast<std::size_t>(size.size);
-    options_.moved(0, std::ssize(piece));
+  if (update != nullptr && !push_to_hub(unit, *update)) {
+    SOUK_ASSIGN(done.bytes, push_to_market(where, *update));
   }
   SOUK_ASSIGN(const auto answer, up_->insist(where, wire::to_json(done), options_.grace, give_up_));
   SOUK_ASSIGN(const auto verdict, wire::from_json<wire::UnitVerdict>(answer));
@@ -419,10 +479,11 @@ Result<Coach::Task> Coach::init(const wire::Unit& unit) {
 }
 
 Result<> Coach::initialised(const Task& task) {
-  std::vector<float> values;
-  SOUK_TRY(trainer_.read(task.out, values));
+  SOUK_TRY(trainer_.read(task.out, update_));
+  trainer_.remove(task.out);
   SOUK_ASSIGN(const auto fp32, train::make_codec("fp32"));
-  SOUK_TRY(report(task.unit, {.tensors = trainer_.tensors()}, train::pack(values, *fp32, {})));
+  const Outgoing first{update_, *fp32};
+  SOUK_TRY(report(task.unit, {.tensors = trainer_.tensors()}, &first));
   lap(&wire::TimeSpent::prepare);
   return {};
 }
@@ -433,7 +494,7 @@ Result<> Coach::use_codec(const std::string& spec) {
   if (spec == codec_spec_) return {};
   SOUK_ASSIGN(codec_, train::make_codec(spec));
   codec_spec_ = spec;
-  if (codec_->keeps_residual()) residual_.resize(values_.size());
+  if (codec_->keeps_residual()) residual_.resize(trainer_.size());
   return {};
 }
 
@@ -446,7 +507,9 @@ Result<Coach::Task> Coach::train(const wire::Unit& unit) {
             .patience = kLongestUnit};
   SOUK_ASSIGN(const auto file, shard(unit.shard));
   lap(&wire::TimeSpent::fetch);
-  if (unit.version > 0) {  // Somebody's work is checked: from what that began with.
+  if (large()) {
+    SOUK_ASSIGN(task.version, pull_to_file(unit, task.base));
+  } else if (unit.version > 0) {  // Somebody's work is checked: from what that began with.
     SOUK_ASSIGN(const auto values, pull_exactly(unit.version));
     SOUK_TRY(write_base(task.base, values));
   } else {
@@ -477,18 +540,18 @@ Result<> Coach::trained(const Task& task, const TrainerAnswer& answer) {
   if (static_cast<std::int64_t>(4 * update_.size() * sizeof(float)) > options_.shard_bytes)
     trainer_.remove(task.out);
   SOUK_TRY(use_codec(task.unit.codec));
-  auto residual = codec_->keeps_residual() ? residual_ : std::vector<float>();
-  const auto body = train::pack(update_, *codec_, residual);
+  const bool keeps = codec_->keeps_residual();
+  const Outgoing update{update_, *codec_, keeps ? residual_ : std::span<const float>()};
   lap(&wire::TimeSpent::prepare);
   SOUK_ASSIGN(const bool accepted, report(task.unit,
                                           {.base = task.version,
                                            .steps = answer.steps,
                                            .samples = answer.samples,
                                            .loss = answer.loss},
-                                          body));
+                                          &update));
   lap(&wire::TimeSpent::upload);
   // What the codec left out is only owed if the rest arrived.
-  if (accepted && codec_->keeps_residual()) residual_ = std::move(residual);
+  if (accepted && keeps) train::advance_residual(update_, *codec_, residual_);
   return {};
 }
 
@@ -499,8 +562,12 @@ Result<Coach::Task> Coach::evaluate(const wire::Unit& unit) {
             .patience = kLongestUnit};
   SOUK_ASSIGN(const auto file, shard(unit.shard));
   lap(&wire::TimeSpent::fetch);
-  SOUK_ASSIGN(const auto values, pull_exactly(unit.version));
-  SOUK_TRY(write_base(task.base, values));
+  if (large()) {
+    SOUK_TRY(pull_to_file(unit, task.base));
+  } else {
+    SOUK_ASSIGN(const auto values, pull_exactly(unit.version));
+    SOUK_TRY(write_base(task.base, values));
+  }
   task.request =
       request("evaluate", {{"base", quoted(task.base)}, {"shard", quoted(file)}, {"batch", "256"}});
   return task;
@@ -512,7 +579,7 @@ Result<> Coach::evaluated(const Task& task, const TrainerAnswer& answer) {
     return {};
   }
   SOUK_TRY(report(task.unit,
-                  {.samples = answer.samples, .loss = answer.loss, .metrics = answer.metrics}, {}));
+                  {.samples = answer.samples, .loss = answer.loss, .metrics = answer.metrics}));
   lap(&wire::TimeSpent::upload);
   return {};
 }

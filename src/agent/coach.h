@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "blob/store.h"
 #include "train/codecs/codec.h"
+#include "train/update.h"
 #include "wire/api/lease.h"
 #include "wire/api/training.h"
 
@@ -97,14 +98,30 @@ class Coach {
   base::Result<std::string> shard(const std::string& name);
   void make_room(std::int64_t bytes);
   base::Result<> write_base(const std::string& file, std::span<const float> values);
+  // A model that is not kept here: its parameters go piece by piece into the trainer's file.
+  [[nodiscard]] bool large() const { return trainer_.size() > large_over_; }
+  base::Result<std::int64_t> pull_to_file(const wire::Unit& unit, const std::string& file);
+  base::Result<std::string> fetch_piece(const wire::Unit& unit, std::size_t from,
+                                        std::optional<std::int64_t> at);
+  base::Result<> write_part(const std::string& file, std::size_t at, std::string_view floats);
   base::Result<> pull(const wire::Unit& unit);
   base::Result<std::string> fetch(const wire::Unit& unit, std::int64_t since);
+  // An update, to be encoded as it is sent.
+  struct Outgoing {
+    std::span<const float> values;
+    const train::Codec& codec;
+    std::span<const float> residual = {};
+    [[nodiscard]] train::Packing packing() const;
+  };
   // False: the market must have it all.
-  bool push_to_hub(const wire::Unit& unit, std::string_view body);
+  bool push_to_hub(const wire::Unit& unit, const Outgoing& update);
+  // Gives how many bytes it has.
+  base::Result<std::int64_t> push_to_market(const std::string& where, const Outgoing& update);
   base::Result<std::vector<float>> pull_exactly(std::int64_t version);
   template <class Call>
   base::Result<std::string> patiently(const Call& call, const std::function<bool()>& give_up);
-  base::Result<bool> report(const wire::Unit& unit, wire::UnitDone done, std::string_view body);
+  base::Result<bool> report(const wire::Unit& unit, wire::UnitDone done,
+                            const Outgoing* update = nullptr);
   // The codec that the unit asks for, from now on.
   base::Result<> use_codec(const std::string& spec);
   // The time since the last call went into this, as far as the trainer was not busy.
@@ -120,6 +137,9 @@ class Coach {
   base::Result<Link> down_, up_;  // What comes, and what is sent: a drain ends the first only.
   HubLinks hubs_;
   Trainer trainer_;
+  const std::size_t large_over_;  // Floats.
+  // What is kept of the model: the parameters unless it is large, an update, and what the codec
+  // left out if it leaves out anything.
   std::vector<float> values_, residual_, update_;
   std::int64_t version_ = -1;
   std::unique_ptr<train::Codec> codec_;

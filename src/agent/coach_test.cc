@@ -64,7 +64,7 @@ TEST_F(CoachTest, AModelThatTheLeaseHasNoMemoryForIsNotMadeRoomFor) {
   start({{"hello", [](const auto&) {
             return R"({"ok":true,"name":"x","tensors":[{"name":"w","shape":[1073741823]}]})";
           }}});
-  EXPECT_THAT(finish(), HasSubstr("more than 2796202 parameters"));
+  EXPECT_THAT(finish(), HasSubstr("more than 8388608 parameters"));
   EXPECT_EQ(market.count(kAsk), 0U);
 }
 
@@ -384,18 +384,75 @@ class LargeModel : public CoachTest {
 
 TEST_F(LargeModel, AnUpdateOfSeveralPiecesArrivesWhole) {
   market.add_unit(base::UnitKind::init);
+  std::vector<float> made(kFloats);
   start({{"init", [&](const auto& request) {
-            std::vector<float> values(kFloats);  // That do not compress.
-            base::Random random(1);
-            for (auto& v : values) v = static_cast<float>(random.next() >> 40);
-            trainer->write(request.at("out").get_string(), values);
+            base::Random random(1);  // They do not compress.
+            for (auto& v : made) v = static_cast<float>(random.next() >> 40);
+            trainer->write(request.at("out").get_string(), made);
             return R"({"ok":true})";
           }}});
   EXPECT_EQ(finish(), "");
   const auto pieces = market.server().asked("PUT /v1/leases/l1/units/1");
   ASSERT_THAT(pieces, SizeIs(2));
   EXPECT_EQ(pieces[1].param("offset"), std::to_string(pieces[0].body.size()));
-  EXPECT_EQ(market.update(1), trainer->read("init.safetensors"));
+  EXPECT_EQ(market.update(1), made);
+}
+
+// More than the coach keeps of a model: pieces go into the trainer's file as they come.
+class InPieces : public CoachTest {
+ protected:
+  InPieces() : CoachTest(kFloats) {}
+  // Answers with what it should be trained from: counting up, at the version of each piece.
+  void answer_with(std::vector<std::int64_t> versions) {
+    market.usually(kPull, [versions](const net::Request& r) {
+      std::vector<float> values(kFloats);
+      for (std::size_t i = 0; i < kFloats; ++i) values[i] = static_cast<float>(i);
+      const auto from = std::stoul(std::string(r.param("from").value_or("0")));
+      const auto version = versions[std::min(versions.size() - 1, from / 4)];
+      return net::Response{.body = testing::piece_of(version, values, from)};
+    });
+  }
+  static constexpr std::size_t kFloats = 11 * train::kBlock + 7;
+};
+
+TEST_F(InPieces, ALargeModelIsPulledIntoTheTrainersFileAndItsUpdateArrivesWhole) {
+  answer_with({3});
+  market.add_unit(base::UnitKind::train);
+  market.add_unit(base::UnitKind::evaluate, {.version = 12});
+  start();
+  EXPECT_EQ(finish(), "");
+  const auto base = trainer->read("base-0.safetensors");
+  ASSERT_EQ(base.size(), kFloats);
+  for (std::size_t i = 0; i < kFloats; ++i) ASSERT_EQ(base[i], static_cast<float>(i));
+  EXPECT_EQ(report(1, "base"), "3");
+  EXPECT_THAT(market.update(1), Each(1));
+  EXPECT_NE(report(1, "bytes"), "") << "so that the market knows whether all has arrived";
+  const auto asked = market.server().asked(kPull);
+  ASSERT_THAT(asked, SizeIs(6)) << "three pieces each";
+  EXPECT_EQ(asked[1].param("from"), "4");
+  EXPECT_EQ(asked[1].param("at"), "3") << "if the market keeps that version";
+  EXPECT_EQ(asked[5].param("version"), "12");
+}
+
+TEST_F(InPieces, AnUpdateFromPiecesOfDifferentVersionsIsOfTheOldest) {
+  answer_with({5, 4, 6});
+  market.add_unit(base::UnitKind::train);
+  start();
+  EXPECT_EQ(finish(), "");
+  EXPECT_EQ(report(1, "base"), "4");
+}
+
+TEST_F(InPieces, AConnectionThatIsLostCostsAPiece) {
+  const auto gateway = testing::bad_gateway();
+  answer_with({3});
+  market.add_unit(base::UnitKind::train);
+  market.on(kPull, {gateway, gateway});
+  market.on("PUT /v1/leases/l1/units/1", {gateway});
+  start();
+  EXPECT_EQ(finish(), "");
+  EXPECT_EQ(report(1, "base"), "3");
+  EXPECT_THAT(market.update(1), Each(1));
+  EXPECT_EQ(trainer->count("train"), 1U);
 }
 
 }  // namespace

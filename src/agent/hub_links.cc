@@ -8,7 +8,6 @@
 namespace souk::agent {
 namespace {
 
-constexpr std::size_t kPiece = 4 << 20;
 constexpr auto kConnect = base::seconds(5);
 constexpr auto kPause = base::seconds(30);  // Until one that failed is tried again.
 constexpr std::size_t kMostHubs = 64;
@@ -60,18 +59,18 @@ std::optional<std::string> HubLinks::pull(const wire::UnitHub& hub, const std::s
   return link == nullptr ? std::nullopt : call(*link, link->pulls, hub, "GET", path, {});
 }
 
-bool HubLinks::push(const wire::UnitHub& hub, std::string_view update,
+bool HubLinks::push(const wire::UnitHub& hub, train::Packing update,
                     const std::function<void(std::size_t bytes)>& sent) {
   auto* link = find(hub);
   if (link == nullptr) return false;
-  for (std::size_t at = 0; at < update.size();) {
-    const auto piece = update.substr(at, kPiece);
+  std::size_t at = 0;
+  for (auto piece = update.next(); !piece.empty(); piece = update.next()) {
     const auto answer = call(*link, link->pushes, hub, "PUT",
                              fmt::format("updates/{}?offset={}", hub.update, at), piece);
     if (!answer) return false;
+    at += piece.size();
     const auto size = wire::from_json<wire::LogSize>(*answer);
-    if (!size || static_cast<std::size_t>(size->size) <= at) return false;
-    at = static_cast<std::size_t>(size->size);
+    if (!size || static_cast<std::size_t>(size->size) != at) return false;
     sent(piece.size());
   }
   return true;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "net/client.h"
+#include "train/update.h"
 #include "wire/api/training.h"
 
 namespace souk::agent {
@@ -29,7 +30,7 @@ class HubLinks {
   // does not work now.
   std::optional<std::string> pull(const wire::UnitHub& hub, const std::string& path);
   // Sends an update in pieces; `sent` is told the size of each. False: it did not arrive whole.
-  bool push(const wire::UnitHub& hub, std::string_view update,
+  bool push(const wire::UnitHub& hub, train::Packing update,
             const std::function<void(std::size_t bytes)>& sent);
   // Makes the pull under way, and all later ones, fail soon.
   void cancel_pulls();

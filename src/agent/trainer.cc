@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/check.h"
 #include "wire/json.h"
 #include "wire/safetensors.h"
 
@@ -229,12 +230,28 @@ bool Trainer::is_ours(const std::string& name) const {
          static_cast<std::size_t>(ours.st_size) == head_.size() + size_ * sizeof(float);
 }
 
-Result<> Trainer::write(const std::string& name, std::span<const float> values) {
+Result<int> Trainer::ours(const std::string& name) {
   if (!is_ours(name)) {
     SOUK_ASSIGN(auto file, create(name));
     written_.insert_or_assign(name, std::move(file));
   }
-  const int file = written_.at(name).get();
+  return written_.at(name).get();
+}
+
+Result<> Trainer::write_part(const std::string& name, std::size_t at, std::string_view floats) {
+  CHECK(at * sizeof(float) + floats.size() <= size_ * sizeof(float));
+  const bool new_file = !is_ours(name);
+  SOUK_ASSIGN(const int file, ours(name));
+  if (new_file) {
+    const auto size = static_cast<off_t>(head_.size() + size_ * sizeof(float));
+    if (::ftruncate(file, size) != 0) return cannot_write(name);
+    SOUK_TRY(write_at(file, 0, head_, name));
+  }
+  return write_at(file, head_.size() + at * sizeof(float), floats, name);
+}
+
+Result<> Trainer::write(const std::string& name, std::span<const float> values) {
+  SOUK_ASSIGN(const int file, ours(name));
   auto done = write_at(file, 0, head_, name);
   if (done)
     done = write_at(file, head_.size(),

@@ -49,6 +49,9 @@ class Trainer {
   // maps it needs no copy of its own. It is not mapped here, where a file that the trainer cuts
   // short would end the agent, and one that it changes meanwhile would be read twice.
   base::Result<> write(const std::string& name, std::span<const float> values);
+  // A part of it, from the float `at` on, for a model that is not in memory here. Until all parts
+  // are written the rest is as it was, or zero.
+  base::Result<> write_part(const std::string& name, std::size_t at, std::string_view floats);
   // `values` gets as long as the model; its memory is used again.
   base::Result<> read(const std::string& name, std::vector<float>& values) const;
   // The change that a unit came to; that of state tensors is multiplied by `state_scale`.
@@ -64,6 +67,8 @@ class Trainer {
   base::Result<std::string> receive(base::Duration patience);
   [[nodiscard]] base::Result<base::Fd> create(const std::string& name) const;
   [[nodiscard]] bool is_ours(const std::string& name) const;
+  // The file of this name that we wrote, or a new one.
+  base::Result<int> ours(const std::string& name);
 
   base::Fd socket_;
   const std::string folder_;

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "blob/files.h"
+#include "blob/folder_writer.h"
 #include "blob/ignore.h"
 #include "blob/walk.h"
 
@@ -233,24 +234,21 @@ Result<Packed> pack(const std::string& path, Store& store, const PackOptions& op
 }
 
 Result<Packed> pack_files(const std::map<std::string, std::string>& files, Store& store) {
-  Packed out;
-  out.pin = store.pin({});
-  for (const auto& [path, content] : files) {
-    Entry entry{.path = path, .size = content.size()};
-    for (std::string_view rest = content; !rest.empty();) {
-      const auto piece = rest.substr(0, kChunkBytes);
-      SOUK_ASSIGN(const auto added, store.add(piece, &out.pin));
-      entry.chunks.push_back(added.name);
-      rest.remove_prefix(piece.size());
-    }
-    out.manifest.entries.push_back(std::move(entry));
+  FolderWriter out(store);
+  for (const auto& [path, content] : files) SOUK_TRY(out.add(path, content));
+  return out.finish();
+}
+
+Result<> read_chunks(const Manifest& manifest, std::string_view path, const Store& store,
+                     const std::function<Result<>(std::string_view)>& each) {
+  const auto it = std::ranges::find(manifest.entries, path, &Entry::path);
+  if (it == manifest.entries.end())
+    return base::fail(base::Code::not_found, "there is no file '" + std::string(path) + "'");
+  for (const auto& name : it->chunks) {
+    SOUK_ASSIGN(const auto piece, store.content(name));
+    SOUK_TRY(each(piece));
   }
-  std::ranges::sort(out.manifest.entries, path_before, &Entry::path);
-  SOUK_TRY(check(out.manifest));
-  SOUK_ASSIGN(const auto bytes, to_bytes(out.manifest));
-  SOUK_ASSIGN(const auto added, store.add(bytes, &out.pin));
-  out.root = added.name;
-  return out;
+  return {};
 }
 
 Result<Bytes> read_file(const Manifest& manifest, std::string_view path, const Store& store,

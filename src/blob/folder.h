@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -64,6 +65,12 @@ struct Packed {
 //   damaged    it claims more or less than its chunks hold
 [[nodiscard]] Result<Bytes> read_file(const Manifest& manifest, std::string_view path,
                                       const Store& store, std::uint64_t most_bytes);
+
+// The same, chunk by chunk, for a file that is too large for that: whoever reads adds up how much
+// there is. Ends with the error of `each`, if it gives one.
+[[nodiscard]] Result<> read_chunks(const Manifest& manifest, std::string_view path,
+                                   const Store& store,
+                                   const std::function<Result<>(std::string_view)>& each);
 
 // The manifest that `root` names. not_found or damaged as the store says; invalid if it is none.
 [[nodiscard]] Result<Manifest> read_manifest(const Digest& root, const Store& store);

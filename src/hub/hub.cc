@@ -11,14 +11,15 @@
 namespace souk::hub {
 
 Hub::Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store,
-         std::unique_ptr<Remote> hubs, base::Budget* memory)
+         std::unique_ptr<Remote> hubs, base::Budget* memory, base::Budget* disk)
     : blobs_(blobs),
       clock_(clock),
       folder_(std::move(folder)),
       make_store_(make_store ? std::move(make_store)
                              : [](base::JobId) { return make_memory_store(); }),
       hubs_(std::move(hubs)),
-      memory_(memory) {}
+      memory_(memory),
+      disk_(disk) {}
 
 std::string Hub::pointer(base::JobId job) const { return folder_ + "/" + to_string(job); }
 
@@ -47,14 +48,16 @@ base::Result<std::shared_ptr<Run>> Hub::begin(base::JobId job, const wire::Train
   try {
     const base::Containment contained;
     SOUK_ASSIGN(auto store, make_store_(job));
-    SOUK_ASSIGN(std::shared_ptr<Run> run, Run::open(spec, workers, blobs_, clock_,
-                                                    {.pointer = pointer(job),
-                                                     .hubs = hubs_.get(),
-                                                     .job = to_string(job),
-                                                     .paid_through = paid_through,
-                                                     .memory = memory_,
-                                                     .owner = owner},
-                                                    std::move(store)));
+    SOUK_ASSIGN(std::shared_ptr<Run> run,
+                Run::open(spec, workers, blobs_, clock_,
+                          {.pointer = pointer(job),
+                           .hubs = hubs_.get(),
+                           .job = to_string(job),
+                           .paid_through = paid_through,
+                           .memory = memory_,
+                           .owner = owner,
+                           .spill = {.folder = folder_, .disk = disk_, .owner = owner}},
+                          std::move(store)));
     return run;
   } catch (const std::bad_alloc&) {
     return base::fail(base::Code::exhausted, "the server has no memory left for the training");

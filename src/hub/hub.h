@@ -18,9 +18,11 @@ class Hub {
 
   // Snapshots are kept in `blobs`, and their names in `folder`. `hubs`, if there are any, share
   // what `make_store` makes.
-  // Trainings take their memory of `memory`, if it is given, each for its job's owner.
+  // Trainings take their memory of `memory`, and what they keep in files in `folder` meanwhile of
+  // `disk`, if those are given, each for its job's owner.
   Hub(blob::Store& blobs, const base::Clock& clock, std::string folder, MakeStore make_store = {},
-      std::unique_ptr<Remote> hubs = {}, base::Budget* memory = nullptr);
+      std::unique_ptr<Remote> hubs = {}, base::Budget* memory = nullptr,
+      base::Budget* disk = nullptr);
 
   // Begun or recovered, if this is the first call. `paid_through`: the highest number of a wage
   // that the market has paid for the job. `owner` is who its memory is counted for. Whatever is
@@ -52,7 +54,7 @@ class Hub {
   const std::string folder_;
   const MakeStore make_store_;
   const std::unique_ptr<Remote> hubs_;
-  base::Budget* const memory_;
+  base::Budget *const memory_, *const disk_;
   mutable std::mutex mutex_;
   std::map<base::JobId, std::shared_ptr<Slot>> slots_;
 };

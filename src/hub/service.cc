@@ -154,9 +154,14 @@ class Job {
  public:
   explicit Job(std::unique_ptr<ParameterStore> store) : store_(std::move(store)) {}
 
-  Result<std::string> pull(std::int64_t since) const {
+  Result<std::string> pull(std::int64_t since, std::optional<std::size_t> from) const {
     SOUK_ASSIGN(const auto taken, store_->take());
     if (taken.blocks.empty()) return not_begun();
+    if (from) return train::pack_piece(taken, since, *from, train::kMostPiece);
+    if (taken.size() * sizeof(float) > train::kMostPulledWhole)
+      return fail(Code::too_large,
+                  fmt::format("{} parameters cannot be sent in one answer", taken.size()),
+                  "ask for pieces of them, with from=0");
     return train::pack_changed(taken, since);
   }
 
@@ -165,7 +170,7 @@ class Job {
     std::memcpy(values.data(), body.data(), body.size());
     SavedParameters saved{.values = train::blocks_of(values)};
     for (std::size_t p = 0; p < rule.needs().planes; ++p)
-      saved.planes.push_back(train::blocks_of(std::vector<float>(values.size())));
+      saved.planes.push_back(train::blocks_of_zeros(values.size()));
     const Turn folding(folding_);
     SOUK_TRY(store_->load(saved));
     const std::lock_guard lock(mutex_);
@@ -384,7 +389,11 @@ void Service::Impl::forget_idle() {
 
 Result<net::Response> Service::Impl::pull(const net::Request& http, const Job& job) {
   SOUK_ASSIGN(const auto since, number<std::int64_t>(http, "since", -1, -1, kMost));
-  SOUK_ASSIGN(auto body, job.pull(since));
+  std::optional<std::size_t> from;
+  if (http.param("from")) {
+    SOUK_ASSIGN(from, number<std::size_t>(http, "from", std::nullopt, 0, std::size_t{1} << 32));
+  }
+  SOUK_ASSIGN(auto body, job.pull(since, from));
   ++pulls;
   pulled_bytes += std::ssize(body);
   return net::Response{.content_type = "application/octet-stream", .body = std::move(body)};
@@ -415,7 +424,7 @@ Result<net::Response> Service::Impl::judge(const net::Request& http, const HubRe
   SOUK_ASSIGN(const auto codec, train::make_codec(http.param("codec").value_or("fp32")));
   SOUK_ASSIGN(const auto bytes, staging->take(staged_name(asked.job, asked.update)));
   SOUK_ASSIGN(const auto update,
-              train::Update::read(std::string(*bytes), *codec, static_cast<std::size_t>(size)));
+              train::Update::read(bytes, *codec, static_cast<std::size_t>(size)));
   return net::Response{.content_type = "application/octet-stream", .body = pack(measure(update))};
 }
 
@@ -459,10 +468,9 @@ Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& a
                             shape.planes),
                 "use the rule that the job began with", "rule");
   SOUK_TRY(train::check_codec(rule, *out.codec));
-  auto body = std::move(http.body);
+  auto body = train::kept(std::move(http.body));
   if (const auto staged = http.param("staged")) {
-    SOUK_ASSIGN(const auto bytes, staging->take(staged_name(asked.job, *staged)));
-    body = *bytes;
+    SOUK_ASSIGN(body, staging->take(staged_name(asked.job, *staged)));
   }
   SOUK_ASSIGN(contribution.update, train::Update::read(std::move(body), *out.codec, shape.size));
   const auto stats = train::stats_of(contribution.update);
@@ -492,7 +500,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   impl->key = key_of(options.secret);
   impl->options = options;
   impl->options.secret.clear();
-  options.staging.most_bytes = options.most_body_bytes;
+  if (options.staging.spill.folder.empty()) options.staging.most_bytes = options.most_body_bytes;
   impl->staging.emplace(options.staging);
   impl->workers.emplace(options.workers);
   net::ServerOptions http{.address = options.address,

@@ -15,6 +15,7 @@
 // Several of them, on one shared store, serve one job together.
 //
 //   GET  /v1/hub/{job}/parameters?since=VERSION      what changed since (train/pull.h)
+//   GET  /v1/hub/{job}/parameters?since=VERSION&from=BLOCK   a piece of that
 //   PUT  /v1/hub/{job}/parameters?rule=NAME          begins: the body is the model's floats
 //   POST /v1/hub/{job}/fold?id=&base=&epoch=&weight=&at_work=&rule=&workers=&codec=&generation=
 //        the body is an update (train/update.h). Params of the rule are given as rule.NAME=VALUE.
@@ -29,7 +30,8 @@
 //   POST   /v1/hub/{job}/fold?...&staged={update}    folds it instead of a body, and forgets it
 //   DELETE /v1/hub/{job}/updates/{update}
 //
-// Such updates are kept in memory, so many and so long as StagingLimits says.
+// Such updates are kept in memory, and large ones in files, so many and so long as StagingLimits
+// says.
 //
 //   GET    /v1/hub/stats                             what this process has carried: ServiceStats
 //
@@ -47,7 +49,7 @@ struct ServiceOptions {
   std::optional<net::ServerTls> tls = {};
   std::size_t most_body_bytes = std::size_t{256} << 20;
   WorkerLimits workers = {};
-  StagingLimits staging = {};  // Its most_bytes is most_body_bytes.
+  StagingLimits staging = {};  // Without a folder its most_bytes is most_body_bytes.
 };
 
 // Since the process began; `staged` and `staged_bytes` are of this moment.

@@ -9,7 +9,7 @@ using base::fail;
 
 // Requires mutex_.
 void Staging::erase(std::map<std::string, StagedUpdate>::iterator at) {
-  bytes_ -= at->second.bytes->size();
+  bytes_ -= at->second.size;
   updates_.erase(at);
 }
 
@@ -26,7 +26,7 @@ base::Result<std::int64_t> Staging::put(const std::string& name, std::int64_t of
   const std::lock_guard lock(mutex_);
   forget_old(now);
   const auto it = updates_.find(name);
-  const auto have = it == updates_.end() ? 0 : std::ssize(*it->second.bytes);
+  const auto have = it == updates_.end() ? 0 : static_cast<std::int64_t>(it->second.size);
   if (offset > have || offset < 0)
     return fail(Code::conflict, fmt::format("{} bytes have arrived", have), "go on from there");
   const auto end = offset + std::ssize(piece);
@@ -40,22 +40,24 @@ base::Result<std::int64_t> Staging::put(const std::string& name, std::int64_t of
       (it == updates_.end() && updates_.size() >= limits_.most))
     return fail(Code::exhausted, fmt::format("{} updates are waiting here", updates_.size()),
                 "send it to the market");
-  auto& update = updates_[name];
+  auto& update = updates_.try_emplace(name, ArrivingBytes(limits_.spill)).first->second;
   update.last = now;
-  update.bytes->resize(static_cast<std::size_t>(offset));
-  update.bytes->append(piece);
+  SOUK_TRY(update.arriving.write(static_cast<std::size_t>(offset), piece));
+  update.size = static_cast<std::size_t>(end);
   bytes_ += static_cast<std::size_t>(end - have);
   return end;
 }
 
-base::Result<std::shared_ptr<const std::string>> Staging::take(const std::string& name) {
+base::Result<std::shared_ptr<const train::KeptBytes>> Staging::take(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const auto it = updates_.find(name);
   if (it == updates_.end())
     return fail(Code::not_found, fmt::format("no update {} has arrived", name),
                 "it was never sent here, or too long ago");
-  it->second.taken = true;
-  return it->second.bytes;
+  if (!it->second.taken) {
+    SOUK_ASSIGN(it->second.taken, it->second.arriving.finish());
+  }
+  return it->second.taken;
 }
 
 void Staging::drop(const std::string& name) {

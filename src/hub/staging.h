@@ -7,9 +7,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "hub/spill.h"
 
 namespace souk::hub {
 
@@ -17,21 +19,23 @@ struct StagingLimits {
   std::size_t most_bytes = std::size_t{256} << 20;  // Of one update,
   std::size_t most_in_all = std::size_t{2} << 30;   // of all together,
   std::size_t most = 1'024;                         // and how many.
+  SpillOptions spill = {};                          // Where large ones lie.
   base::Duration forgotten_after = base::minutes(10);
 };
 
 // Updates on their way from workers, piece by piece, until the market has them judged and folded or
-// dropped. In memory: what is lost with the process, or forgotten because nobody asked for it, is
-// done again by some worker. What is full says so. Thread-safe; time comes with each call.
+// dropped. In memory or in files without names: what is lost with the process, or forgotten because
+// nobody asked for it, is done again by some worker. What is full says so. Thread-safe; time comes
+// with each call.
 class Staging {
  public:
-  explicit Staging(StagingLimits limits = {}) : limits_(limits) {}
+  explicit Staging(StagingLimits limits = {}) : limits_(std::move(limits)) {}
 
   // Gives how much of it there is. Pieces may arrive twice, but not after take().
   base::Result<std::int64_t> put(const std::string& name, std::int64_t offset,
                                  std::string_view piece, base::Time now);
   // What has arrived. From now on it stays as it is: what was judged is what is folded.
-  base::Result<std::shared_ptr<const std::string>> take(const std::string& name);
+  base::Result<std::shared_ptr<const train::KeptBytes>> take(const std::string& name);
   void drop(const std::string& name);
 
   struct Usage {
@@ -41,9 +45,10 @@ class Staging {
 
  private:
   struct StagedUpdate {
-    std::shared_ptr<std::string> bytes = std::make_shared<std::string>();
+    ArrivingBytes arriving;
+    std::size_t size = 0;
     base::Time last;
-    bool taken = false;
+    std::shared_ptr<const train::KeptBytes> taken = {};
   };
   void forget_old(base::Time now);
   void erase(std::map<std::string, StagedUpdate>::iterator at);

@@ -16,7 +16,7 @@ TEST(Staging, PutsPiecesTogetherEvenIfTheyArriveTwice) {
   EXPECT_EQ(staging.put("u", 0, "abc", kNow), 3);
   EXPECT_EQ(staging.put("u", 3, "de", kNow), 5);
   EXPECT_EQ(staging.put("u", 2, "cdef", kNow), 6);
-  EXPECT_EQ(**staging.take("u"), "abcdef");
+  EXPECT_EQ((*staging.take("u"))->bytes(), "abcdef");
   EXPECT_EQ(staging.usage().bytes, 6);
 }
 
@@ -34,8 +34,8 @@ TEST(Staging, WhatWasJudgedCannotBeChangedBeforeItIsFolded) {
   EXPECT_EQ(staging.put("u", 0, "worse", kNow).error().code, Code::conflict);
   EXPECT_EQ(staging.put("u", 4, "s", kNow).error().code, Code::conflict);
   EXPECT_EQ(staging.put("u", 0, "evil", kNow), 4);  // Nothing new: answered, not taken.
-  EXPECT_EQ(**staging.take("u"), "good");
-  EXPECT_EQ(*judged, "good");
+  EXPECT_EQ((*staging.take("u"))->bytes(), "good");
+  EXPECT_EQ(judged->bytes(), "good");
 }
 
 TEST(Staging, IsBoundedInOneInAllAndInNumber) {

@@ -44,6 +44,7 @@ Stats stats_of(const Update& update) {
       const auto values = update.chunk(i, from, scratch);
       sum += sum_of_squares(values.data(), values.size());
     }
+    update.let_go(i);
   }
   return {.finite = std::isfinite(sum), .norm = std::sqrt(sum)};
 }

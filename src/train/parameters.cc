@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 
@@ -14,11 +16,32 @@ using base::Code;
 using base::fail;
 
 std::span<float> writable(std::shared_ptr<Block>& block) {
-  if (block.use_count() > 1) block = std::make_shared<Block>(*block);
-  return *block;
+  if (block.use_count() > 1 || block->is_elsewhere())
+    block = std::make_shared<Block>(std::span<const float>(*block));
+  return block->change();
 }
 
 }  // namespace
+
+Block::Block(std::shared_ptr<const KeptBytes> keeper, std::size_t at, std::size_t floats)
+    : keeper_(std::move(keeper)) {
+  const auto bytes = keeper_->bytes().substr(at, floats * sizeof(float));
+  CHECK(bytes.size() == floats * sizeof(float) &&
+        reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0);
+  elsewhere_ = {reinterpret_cast<const float*>(bytes.data()), floats};
+}
+
+std::span<float> Block::change() {
+  CHECK(!keeper_);
+  return own_;
+}
+
+void Block::let_go() const {
+  if (!keeper_) return;
+  const auto* from = reinterpret_cast<const char*>(elsewhere_.data());
+  keeper_->let_go(static_cast<std::size_t>(from - keeper_->bytes().data()),
+                  elsewhere_.size_bytes());
+}
 
 std::size_t Layout::size() const {
   std::size_t total = 0;
@@ -54,11 +77,10 @@ base::Result<> check_layout(const Layout& layout, std::size_t most) {
 
 Parameters::Parameters(std::size_t size, std::size_t planes) : size_(size), planes_(planes + 1) {
   CHECK(size > 0);
-  const auto count = (size + kBlock - 1) / kBlock;
-  versions_.resize(count);
+  const auto zeros = blocks_of_zeros(size);
+  versions_.resize(zeros.size());
   for (auto& plane : planes_)
-    for (std::size_t i = 0; i < count; ++i)
-      plane.push_back(std::make_shared<Block>(std::min(kBlock, size - i * kBlock)));
+    for (const auto& block : zeros) plane.push_back(std::const_pointer_cast<Block>(block));
 }
 
 std::span<float> Parameters::change(std::size_t i) {
@@ -78,7 +100,7 @@ void Parameters::load(const Blocks& values, const std::vector<Blocks>& planes,
   const auto fill = [](Plane& to, const Blocks& from) {
     for (std::size_t i = 0; i < to.size(); ++i) {
       CHECK(to[i]->size() == from[i]->size());
-      to[i] = std::make_shared<Block>(*from[i]);
+      to[i] = std::const_pointer_cast<Block>(from[i]);
     }
   };
   fill(planes_[0], values);
@@ -91,7 +113,19 @@ Blocks blocks_of(std::span<const float> values) {
   Blocks out;
   for (std::size_t at = 0; at < values.size(); at += kBlock) {
     const auto part = values.subspan(at, std::min(kBlock, values.size() - at));
-    out.push_back(std::make_shared<Block>(part.begin(), part.end()));
+    out.push_back(std::make_shared<Block>(part));
+  }
+  return out;
+}
+
+Blocks blocks_of_zeros(std::size_t floats) {
+  Blocks out;
+  for (std::size_t at = 0; at < floats; at += kBlock) {
+    const auto size = std::min(kBlock, floats - at);
+    if (!out.empty() && size == kBlock)
+      out.push_back(out.front());
+    else
+      out.push_back(std::make_shared<Block>(size));
   }
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/result.h"
+#include "train/kept_bytes.h"
 
 // A model's parameters as the hub keeps them: one run of floats cut into blocks of 1 MiB, each with
 // the version at which it last changed. Blocks are what is sent, compared, folded and stored.
@@ -36,13 +37,36 @@ struct Layout {
 // Refuses names given twice, dimensions below one and more than `most` floats.
 [[nodiscard]] base::Result<> check_layout(const Layout& layout, std::size_t most);
 
-using Block = std::vector<float>;
+// Floats that readers share: in memory of their own, or seen where they lie in `keeper`.
+class Block {
+ public:
+  explicit Block(std::size_t size) : own_(size) {}  // Zeros.
+  explicit Block(std::span<const float> values) : own_(values.begin(), values.end()) {}
+  Block(std::shared_ptr<const KeptBytes> keeper, std::size_t at, std::size_t floats);
+
+  [[nodiscard]] const float* data() const { return keeper_ ? elsewhere_.data() : own_.data(); }
+  [[nodiscard]] std::size_t size() const { return keeper_ ? elsewhere_.size() : own_.size(); }
+  [[nodiscard]] const float* begin() const { return data(); }
+  [[nodiscard]] const float* end() const { return data() + size(); }
+  [[nodiscard]] float operator[](std::size_t i) const { return data()[i]; }
+  // To change, by the only one who has it. Requires memory of its own.
+  [[nodiscard]] std::span<float> change();
+  [[nodiscard]] bool is_elsewhere() const { return keeper_ != nullptr; }
+  // See KeptBytes.
+  void let_go() const;
+
+ private:
+  std::vector<float> own_;
+  std::span<const float> elsewhere_;
+  std::shared_ptr<const KeptBytes> keeper_;
+};
 using Blocks = std::vector<std::shared_ptr<const Block>>;
 
 // The parameters and, beside them, the planes of the same size that an aggregator keeps (momentum
 // and the like). Copies on write: a reader that took blocks() keeps what it saw, at the cost of the
-// blocks that change while it holds them; where nobody holds a block it is changed in place. Not
-// thread-safe; the blocks handed out may be read on any thread.
+// blocks that change while it holds them; where nobody holds a block it is changed in place. Blocks
+// of zeros are one until they change. Not thread-safe; the blocks handed out may be read on any
+// thread.
 class Parameters {
  public:
   Parameters() = default;
@@ -72,7 +96,8 @@ class Parameters {
     return {planes_[p + 1].begin(), planes_[p + 1].end()};
   }
 
-  // Begins anew from saved values. `values` has size() floats, in blocks.
+  // Begins anew from saved values. `values` has size() floats, in blocks, which are shared until
+  // they change.
   void load(const Blocks& values, const std::vector<Blocks>& planes, std::int64_t version);
 
  private:
@@ -85,6 +110,7 @@ class Parameters {
 
 // Values in one run, and cut into blocks.
 [[nodiscard]] Blocks blocks_of(std::span<const float> values);
+[[nodiscard]] Blocks blocks_of_zeros(std::size_t floats);  // Shares memory.
 void copy_out(const Blocks& blocks, std::span<float> out);
 
 }  // namespace souk::train

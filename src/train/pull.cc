@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace souk::train {
 namespace {
@@ -30,24 +31,89 @@ ParameterSnapshot take(const Parameters& parameters) {
   return out;
 }
 
-std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since) {
-  std::vector<std::uint32_t> changed;
+namespace {
+
+// The blocks, with their numbers and what else is in the head.
+std::string pack_blocks(const ParameterSnapshot& taken, const std::vector<std::uint32_t>& changed,
+                        std::optional<std::size_t> next) {
   std::size_t floats = 0;
-  for (std::size_t i = 0; i < taken.blocks.size(); ++i) {
-    if (taken.versions[i] <= since) continue;
-    changed.push_back(static_cast<std::uint32_t>(i));
-    floats += taken.blocks[i]->size();
-  }
+  for (const auto i : changed) floats += taken.blocks[i]->size();
+  const auto head = kHead + (next ? sizeof(std::uint64_t) : 0);
   std::string out;
-  out.reserve(kHead + indices_bytes(changed.size()) + floats * sizeof(float));
-  const std::uint64_t head[3] = {static_cast<std::uint64_t>(taken.version), taken.size(),
-                                 changed.size()};
-  out.append(reinterpret_cast<const char*>(head), sizeof head);
+  out.reserve(head + indices_bytes(changed.size()) + floats * sizeof(float));
+  const std::uint64_t numbers[4] = {static_cast<std::uint64_t>(taken.version), taken.size(),
+                                    changed.size(), next.value_or(0)};
+  out.append(reinterpret_cast<const char*>(numbers), head);
   out.append(reinterpret_cast<const char*>(changed.data()), changed.size() * sizeof(std::uint32_t));
-  out.resize(kHead + indices_bytes(changed.size()));
-  for (const auto i : changed)
+  out.resize(head + indices_bytes(changed.size()));
+  for (const auto i : changed) {
     out.append(reinterpret_cast<const char*>(taken.blocks[i]->data()),
                taken.blocks[i]->size() * sizeof(float));
+    taken.blocks[i]->let_go();
+  }
+  return out;
+}
+
+// Reads `count` ascending numbers of blocks from `from` on and the blocks, which must be all of
+// `bytes`.
+base::Result<std::vector<PulledPiece::PulledBlock>> read_blocks(std::string_view bytes,
+                                                                std::uint64_t count,
+                                                                std::size_t size,
+                                                                std::size_t from) {
+  const auto damaged = [] { return fail(Code::damaged, "the parameters arrived damaged"); };
+  if (count > count_blocks(size) || bytes.size() < indices_bytes(count)) return damaged();
+  std::vector<std::uint32_t> changed(count);
+  if (count > 0) std::memcpy(changed.data(), bytes.data(), count * sizeof(std::uint32_t));
+  bytes.remove_prefix(indices_bytes(count));
+  std::vector<PulledPiece::PulledBlock> out;
+  for (const auto i : changed) {
+    if (i < from || i >= count_blocks(size)) return damaged();
+    from = i + 1;
+    const auto n = length_of(i, size) * sizeof(float);
+    if (bytes.size() < n) return damaged();
+    out.push_back({i * kBlock, bytes.substr(0, n)});
+    bytes.remove_prefix(n);
+  }
+  if (!bytes.empty()) return damaged();
+  return out;
+}
+
+}  // namespace
+
+std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since) {
+  std::vector<std::uint32_t> changed;
+  for (std::size_t i = 0; i < taken.blocks.size(); ++i)
+    if (taken.versions[i] > since) changed.push_back(static_cast<std::uint32_t>(i));
+  return pack_blocks(taken, changed, std::nullopt);
+}
+
+std::string pack_piece(const ParameterSnapshot& taken, std::int64_t since, std::size_t from,
+                       std::size_t most_bytes) {
+  std::vector<std::uint32_t> changed;
+  std::size_t bytes = 0, i = from;
+  for (; i < taken.blocks.size(); ++i) {
+    if (taken.versions[i] <= since) continue;
+    const auto more = taken.blocks[i]->size() * sizeof(float);
+    if (!changed.empty() && bytes + more > most_bytes) break;
+    bytes += more;
+    changed.push_back(static_cast<std::uint32_t>(i));
+  }
+  return pack_blocks(taken, changed, std::min(i, taken.blocks.size()));
+}
+
+base::Result<PulledPiece> read_piece(std::string_view bytes, std::size_t size, std::size_t from) {
+  std::uint64_t head[4];
+  const auto damaged = [] { return fail(Code::damaged, "the parameters arrived damaged"); };
+  if (bytes.size() < sizeof head) return damaged();
+  std::memcpy(head, bytes.data(), sizeof head);
+  PulledPiece out{.version = static_cast<std::int64_t>(head[0])};
+  if (out.version < 0 || head[1] != size || head[3] > count_blocks(size)) return damaged();
+  out.next = static_cast<std::size_t>(head[3]);
+  SOUK_ASSIGN(out.blocks, read_blocks(bytes.substr(sizeof head), head[2], size, from));
+  // Whoever asks must get on.
+  const auto last = out.blocks.empty() ? from : out.blocks.back().at / kBlock + 1;
+  const bool gets_on = out.next == count_blocks(size) || (out.next > from && out.next >= last);
+  if (!gets_on || out.next < last) return damaged();
   return out;
 }
 
@@ -57,25 +123,10 @@ base::Result<std::int64_t> unpack_changed(std::string_view bytes, std::span<floa
   if (bytes.size() < sizeof head) return damaged();
   std::memcpy(head, bytes.data(), sizeof head);
   const auto version = static_cast<std::int64_t>(head[0]);
-  const auto blocks = (values.size() + kBlock - 1) / kBlock;
-  if (version < 0 || head[1] != values.size() || head[2] > blocks) return damaged();
-  const auto count = static_cast<std::size_t>(head[2]);
-  if (bytes.size() < kHead + indices_bytes(count)) return damaged();
-  std::vector<std::uint32_t> changed(count);
-  if (count > 0) std::memcpy(changed.data(), bytes.data() + kHead, count * sizeof(std::uint32_t));
-  bytes.remove_prefix(kHead + indices_bytes(count));
-  std::size_t floats = 0, next = 0;
-  for (const auto i : changed) {
-    if (i < next || i >= blocks) return damaged();
-    next = i + 1;
-    floats += length_of(i, values.size());
-  }
-  if (bytes.size() != floats * sizeof(float)) return damaged();
-  for (const auto i : changed) {
-    const auto n = length_of(i, values.size()) * sizeof(float);
-    std::memcpy(values.data() + i * kBlock, bytes.data(), n);
-    bytes.remove_prefix(n);
-  }
+  if (version < 0 || head[1] != values.size()) return damaged();
+  SOUK_ASSIGN(const auto blocks, read_blocks(bytes.substr(sizeof head), head[2], values.size(), 0));
+  for (const auto& block : blocks)
+    std::memcpy(values.data() + block.at, block.floats.data(), block.floats.size());
   return version;
 }
 

@@ -15,6 +15,10 @@
 //   version, size, count   64 bits each, little endian: of the parameters, of all floats, of blocks
 //   indices                32 bits each, ascending, padded to a multiple of 8 bytes
 //   blocks                 their floats, in the order of the indices
+//
+// Or a piece of that, so that nobody needs a large model at once: the same with a fourth number
+// behind the count, from which block on to ask next; as many as there are blocks when that is all.
+// Pieces say which version each of them is of.
 
 namespace souk::train {
 
@@ -28,6 +32,10 @@ struct ParameterSnapshot {
 
 [[nodiscard]] ParameterSnapshot take(const Parameters& parameters);
 
+inline constexpr std::size_t kMostPulledWhole = std::size_t{256} << 20;  // Bytes.
+// Bytes of blocks: small enough for a request over a slow line.
+inline constexpr std::size_t kMostPiece = std::size_t{4} << 20;
+
 // What changed after `since`; -1: everything, for a newcomer.
 [[nodiscard]] std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since);
 
@@ -35,5 +43,26 @@ struct ParameterSnapshot {
 // for parameters of this size, and then changes nothing.
 [[nodiscard]] base::Result<std::int64_t> unpack_changed(std::string_view bytes,
                                                         std::span<float> values);
+
+// What changed after `since` from block `from` on: blocks of at most `most_bytes` together, but one
+// at least if there is one.
+[[nodiscard]] std::string pack_piece(const ParameterSnapshot& taken, std::int64_t since,
+                                     std::size_t from, std::size_t most_bytes);
+
+struct PulledPiece {
+  std::int64_t version = 0;
+  std::size_t next = 0;  // To ask from. Parameters have count_blocks() of them.
+  struct PulledBlock {
+    std::size_t at = 0;       // Of its first float among all.
+    std::string_view floats;  // Bytes, in the message.
+  };
+  std::vector<PulledBlock> blocks;
+};
+[[nodiscard]] constexpr std::size_t count_blocks(std::size_t floats) {
+  return (floats + kBlock - 1) / kBlock;
+}
+// Refuses what is not such a message for `size` floats, asked from block `from` on.
+[[nodiscard]] base::Result<PulledPiece> read_piece(std::string_view bytes, std::size_t size,
+                                                   std::size_t from);
 
 }  // namespace souk::train

@@ -157,5 +157,47 @@ TEST(Pull, DamagedMessagesChangeNothing) {
   }());
 }
 
+TEST(Pieces, PutTogetherAreWhatChanged) {
+  const auto taken = take(changed());
+  for (const std::int64_t since : {-1, 3, 4, 100}) {
+    for (const std::size_t most : {std::size_t{1}, kBlock * sizeof(float), kMostPiece}) {
+      std::vector<float> values(kSize, -1), whole(kSize, -1);
+      std::size_t from = 0, rounds = 0;
+      while (from < count_blocks(kSize)) {
+        const auto message = pack_piece(taken, since, from, most);
+        const auto piece = read_piece(message, kSize, from);
+        ASSERT_TRUE(piece);
+        EXPECT_EQ(piece->version, taken.version);
+        for (const auto& block : piece->blocks)
+          std::memcpy(values.data() + block.at, block.floats.data(), block.floats.size());
+        ASSERT_GT(piece->next, from);
+        from = piece->next;
+        ASSERT_LE(++rounds, count_blocks(kSize));
+      }
+      ASSERT_TRUE(unpack_changed(pack_changed(taken, since), whole));
+      EXPECT_EQ(values, whole) << since << " " << most;
+    }
+  }
+}
+
+TEST(Pieces, WhatIsNoPieceOrDoesNotGetOnIsRefused) {
+  const auto good = pack_piece(take(changed()), -1, 0, 1);  // Block 0; the next begins at 1.
+  ASSERT_TRUE(read_piece(good, kSize, 0));
+  EXPECT_FALSE(read_piece(good, kSize, 1)) << "another piece than was asked for";
+  EXPECT_FALSE(read_piece(good, kSize - 1, 0)) << "another model";
+  for (std::size_t length = 0; length < 100; ++length)
+    EXPECT_FALSE(read_piece(std::string_view(good).substr(0, length), kSize, 0));
+  EXPECT_FALSE(read_piece(good + "x", kSize, 0));
+  const auto with = [&](std::size_t at, std::uint64_t number) {
+    auto bad = good;
+    std::memcpy(bad.data() + at * sizeof number, &number, sizeof number);
+    return read_piece(bad, kSize, 0).has_value();
+  };
+  EXPECT_FALSE(with(0, std::uint64_t{1} << 63)) << "a version below zero";
+  EXPECT_FALSE(with(2, std::uint64_t{1} << 62)) << "more blocks than there are";
+  EXPECT_FALSE(with(3, 0)) << "the same again, for ever";
+  EXPECT_FALSE(with(3, 1000)) << "beyond the end";
+}
+
 }  // namespace
 }  // namespace souk::train

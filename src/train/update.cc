@@ -27,6 +27,16 @@
 // them by a tenth. Measured on 4,972,746 normally distributed changes: fp32, fp16 and int8 shrink
 // to 92% at 350 MB/s each way, which is not worth it; top-k shrinks to 88%, and a model with frozen
 // layers, or changes with many zeros, many times over. Samples tell which it is.
+//
+// A large update (kMostPackedWhole) is made, sent and read block by block:
+//
+//   0       4      "SUP2"
+//   4       4      flags: 0
+//   8       8      the codec's name, filled up with zeros
+//   16      8      how many floats it decodes to
+//   24             the blocks. Of each: 4 bytes, how many are stored of it; 4 bytes, how many the
+//                  codec made; what is stored, filled up with zeros to a multiple of 4. Where fewer
+//                  are stored than were made, they are one zstd frame.
 
 namespace souk::train {
 namespace {
@@ -37,7 +47,9 @@ using base::Result;
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::array kMagic{'S', 'U', 'P', '1'};
+constexpr std::array kMagic{'S', 'U', 'P', '1'}, kByBlocks{'S', 'U', 'P', '2'};
+// An update that is compressed as a whole is expanded in memory: at most to so many bytes.
+constexpr std::size_t kMostExpanded = std::size_t{256} << 20;
 constexpr std::uint32_t kZstd = 1;
 constexpr int kLevel = 1;
 constexpr std::size_t kSamples = 4, kSampleBytes = 16 * 1024;
@@ -82,8 +94,8 @@ std::string compressed(std::string_view content) {
   return out;
 }
 
-// `most`: what is refused before anything is allocated, as it may be a bomb.
-Result<std::string> expanded(std::string_view frame, std::size_t most) {
+// Into `out`. `most`: what is refused before anything is allocated, as it may be a bomb.
+Result<> expand(std::string_view frame, std::size_t most, std::string& out) {
   const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
     return refused("its body is not a zstd frame that states its size");
@@ -91,7 +103,6 @@ Result<std::string> expanded(std::string_view frame, std::size_t most) {
     return refused(fmt::format("it expands to {} bytes; at most {} are accepted", size, most));
   if (ZSTD_findFrameCompressedSize(frame.data(), frame.size()) != frame.size())
     return refused("its zstd frame is cut short, or bytes follow it");
-  std::string out;
   std::size_t got = 0;
   out.resize_and_overwrite(size, [&](char* to, std::size_t room) {
     got = ZSTD_decompress(to, room, frame.data(), frame.size());
@@ -99,8 +110,10 @@ Result<std::string> expanded(std::string_view frame, std::size_t most) {
   });
   if (ZSTD_isError(got)) return refused(ZSTD_getErrorName(got));
   if (got != size) return refused("its zstd frame holds less than it claims");
-  return out;
+  return {};
 }
+
+std::size_t padded(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
 Result<Header> read_header(std::string_view body, const Codec& codec, std::size_t size) {
   Header header;
@@ -108,9 +121,10 @@ Result<Header> read_header(std::string_view body, const Codec& codec, std::size_
     return refused(
         fmt::format("it has {} bytes; its header alone takes {}", body.size(), sizeof header));
   std::memcpy(&header, body.data(), sizeof header);
-  if (header.magic != kMagic) return refused("it does not begin with \"SUP1\"");
-  if (header.flags > kZstd)
-    return refused(fmt::format("its flags are {}; 0 and 1 are known", header.flags));
+  if (header.magic != kMagic && header.magic != kByBlocks)
+    return refused("it does not begin with \"SUP1\" or \"SUP2\"");
+  if (header.flags > (header.magic == kMagic ? kZstd : 0))
+    return refused(fmt::format("its flags are {}, which is not known", header.flags));
   if (header.codec != tag(codec.name()))
     return refused(fmt::format("it is not encoded as {}", codec.name()));
   if (header.floats != size)
@@ -120,40 +134,102 @@ Result<Header> read_header(std::string_view body, const Codec& codec, std::size_
 
 }  // namespace
 
-Result<Update> Update::read(std::string body, const Codec& codec, std::size_t size) {
-  SOUK_ASSIGN(const auto header, read_header(body, codec, size));
-  const auto count = blocks_for(size), table = count * sizeof(std::uint32_t);
-  std::size_t at = sizeof header;
-  if (header.flags == kZstd) {
-    auto most = table;
-    for (std::size_t i = 0; i < count; ++i)
-      most += Codec::most_bytes(std::min(kBlock, size - i * kBlock));
-    SOUK_ASSIGN(body, expanded(std::string_view(body).substr(at), most));
-    at = 0;
-  }
-  if (body.size() - at < table)
-    return refused(fmt::format("it is cut short: {} blocks cannot be listed in {} bytes", count,
-                               body.size() - at));
+Result<Update> Update::read(std::shared_ptr<const KeptBytes> body, const Codec& codec,
+                            std::size_t size) {
+  SOUK_ASSIGN(const auto header, read_header(body->bytes(), codec, size));
   Update update;
   update.codec_ = &codec;
   update.body_ = std::move(body);
   update.size_ = size;
-  update.parts_.reserve(count);
+  update.parts_.reserve(blocks_for(size));
+  std::size_t at = sizeof header;
+  if (header.magic == kByBlocks) {
+    SOUK_TRY(update.list_framed(update.body_->bytes(), at));
+    return update;
+  }
+  if (header.flags == kZstd) {
+    auto most = blocks_for(size) * sizeof(std::uint32_t);
+    for (std::size_t i = 0; i < blocks_for(size); ++i) most += Codec::most_bytes(update.floats(i));
+    std::string whole;
+    SOUK_TRY(expand(update.body_->bytes().substr(at), std::min(most, kMostExpanded), whole));
+    update.body_ = kept(std::move(whole));
+    at = 0;
+  }
+  SOUK_TRY(update.list_blocks(update.body_->bytes(), at));
+  return update;
+}
+
+Result<> Update::list_blocks(std::string_view body, std::size_t at) {
+  const auto count = blocks_for(size_), table = count * sizeof(std::uint32_t);
+  if (body.size() - at < table)
+    return refused(fmt::format("it is cut short: {} blocks cannot be listed in {} bytes", count,
+                               body.size() - at));
   auto part = at + table;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint32_t length = 0;
-    std::memcpy(&length, update.body_.data() + at + i * sizeof length, sizeof length);
-    if (length > update.body_.size() - part)
+    std::memcpy(&length, body.data() + at + i * sizeof length, sizeof length);
+    if (length > body.size() - part)
       return refused(fmt::format("block {} of {} has {} bytes, of which {} are there", i, count,
-                                 length, update.body_.size() - part));
-    update.parts_.push_back({part, length});
+                                 length, body.size() - part));
+    SOUK_TRY(add_block({part, length, length}));
     part += length;
-    if (auto checked = codec.check(update.bytes(i), update.floats(i)); !checked)
-      return refused(fmt::format("block {} of {}: {}", i, count, checked.error().message));
   }
-  if (part != update.body_.size())
-    return refused(fmt::format("{} bytes follow its last block", update.body_.size() - part));
-  return update;
+  if (part != body.size())
+    return refused(fmt::format("{} bytes follow its last block", body.size() - part));
+  return {};
+}
+
+Result<> Update::list_framed(std::string_view body, std::size_t at) {
+  const auto count = blocks_for(size_);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t lengths[2];
+    if (body.size() - at < sizeof lengths)
+      return refused(fmt::format("it is cut short: of {} blocks {} are there", count, i));
+    std::memcpy(lengths, body.data() + at, sizeof lengths);
+    at += sizeof lengths;
+    const auto [stored, length] = lengths;
+    if (padded(stored) > body.size() - at)
+      return refused(fmt::format("block {} of {} has {} bytes, of which {} are there", i, count,
+                                 stored, body.size() - at));
+    if (stored > length || length > Codec::most_bytes(floats(i)))
+      return refused(
+          fmt::format("block {} of {} has {} bytes that expand to {}; at most {} are "
+                      "accepted",
+                      i, count, stored, length, Codec::most_bytes(floats(i))));
+    SOUK_TRY(add_block({at, stored, length}));
+    let_go(i);
+    at += padded(stored);
+  }
+  if (at != body.size())
+    return refused(fmt::format("{} bytes follow its last block", body.size() - at));
+  return {};
+}
+
+Result<> Update::add_block(BlockBytes block) {
+  const auto i = parts_.size();
+  parts_.push_back(block);
+  if (block.stored < block.length) {
+    expanded_at_ = 0;
+    SOUK_TRY(expand(stored(block), block.length, expanded_));
+    if (expanded_.size() != block.length)
+      return refused(fmt::format("block {} expands to {} bytes; it says {}", i, expanded_.size(),
+                                 block.length));
+    expanded_at_ = i + 1;
+  }
+  if (auto checked = codec_->check(bytes(i), floats(i)); !checked)
+    return refused(
+        fmt::format("block {} of {}: {}", i, blocks_for(size_), checked.error().message));
+  return {};
+}
+
+std::string_view Update::bytes(std::size_t i) const {
+  const auto& block = parts_[i];
+  if (block.stored == block.length) return stored(block);
+  if (expanded_at_ != i + 1) {
+    CHECK(expand(stored(block), block.length, expanded_));  // It did before.
+    expanded_at_ = i + 1;
+  }
+  return expanded_;
 }
 
 std::span<const float> Update::block(std::size_t i, std::span<float> scratch) const {
@@ -197,6 +273,61 @@ std::string pack(std::span<const float> values, const Codec& codec, std::span<fl
     out += frame;
   }
   return out;
+}
+
+Packing::Packing(std::span<const float> values, const Codec& codec, std::span<const float> residual,
+                 std::size_t piece_bytes)
+    : values_(values), codec_(codec), residual_(residual), piece_bytes_(piece_bytes) {
+  CHECK(residual.size() == (codec.keeps_residual() ? values.size() : 0) && piece_bytes > 0);
+  if (values.size() <= kMostPackedWhole) {
+    std::vector<float> left_out(residual.begin(), residual.end());
+    made_ = pack(values, codec, left_out);
+    next_block_ = blocks_for(values.size());
+    return;
+  }
+  const Header header{.magic = kByBlocks, .codec = tag(codec.name()), .floats = values.size()};
+  made_.assign(reinterpret_cast<const char*>(&header), sizeof header);
+}
+
+// Encodes one more block.
+void Packing::fill() {
+  const auto from = next_block_++ * kBlock, length = std::min(kBlock, values_.size() - from);
+  std::vector<float> left_out;
+  if (!residual_.empty()) {
+    const auto before = residual_.subspan(from, length);
+    left_out.assign(before.begin(), before.end());
+  }
+  std::string block;
+  codec_.encode(values_.subspan(from, length), left_out, block);
+  const auto frame = compressed(block);
+  const auto& stored = frame.empty() ? block : frame;
+  const std::uint32_t lengths[2] = {static_cast<std::uint32_t>(stored.size()),
+                                    static_cast<std::uint32_t>(block.size())};
+  made_.append(reinterpret_cast<const char*>(lengths), sizeof lengths).append(stored);
+  made_.append(padded(stored.size()) - stored.size(), '\0');
+}
+
+std::string_view Packing::next() {
+  if (at_ > 0 && values_.size() > kMostPackedWhole) {
+    made_.erase(0, at_);
+    at_ = 0;
+  }
+  while (made_.size() - at_ < piece_bytes_ && next_block_ < blocks_for(values_.size())) fill();
+  const auto piece = std::string_view(made_).substr(at_, piece_bytes_);
+  at_ += piece.size();
+  given_ += piece.size();
+  return piece;
+}
+
+void advance_residual(std::span<const float> values, const Codec& codec,
+                      std::span<float> residual) {
+  CHECK(residual.size() == values.size());
+  std::string ignored;
+  for (std::size_t from = 0; from < values.size(); from += kBlock) {
+    const auto length = std::min(kBlock, values.size() - from);
+    ignored.clear();
+    codec.encode(values.subspan(from, length), residual.subspan(from, length), ignored);
+  }
 }
 
 }  // namespace souk::train

@@ -6,22 +6,29 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "train/codecs/codec.h"
+#include "train/kept_bytes.h"
 #include "train/parameters.h"
 
 namespace souk::train {
 
 // One worker's contribution on its way into the parameters. Its values stay encoded until a fold
-// reads them chunk by chunk, so that decoding and folding share the cache. Owns its bytes; may be
-// moved and copied, and read on any thread.
+// reads them chunk by chunk, so that decoding and folding share the cache. Copies share the bytes.
+// May be read on any thread, by one at a time.
 class Update {
  public:
-  // `body` is what pack() made; refuses bytes that do not decode to `size` floats with `codec`,
-  // which outlives the update. What is compressed is expanded here, once.
-  static base::Result<Update> read(std::string body, const Codec& codec, std::size_t size);
+  // `body` is what pack() or Packing made; refuses bytes that do not decode to `size` floats with
+  // `codec`, which outlives the update. What is compressed as a whole is expanded here, once; what
+  // is compressed by blocks when it is read.
+  static base::Result<Update> read(std::shared_ptr<const KeptBytes> body, const Codec& codec,
+                                   std::size_t size);
+  static base::Result<Update> read(std::string body, const Codec& codec, std::size_t size) {
+    return read(kept(std::move(body)), codec, size);
+  }
 
   // Block `i`, decoded into `scratch` (kBlock floats) or seen where it lies. Valid as long as both.
   [[nodiscard]] std::span<const float> block(std::size_t i, std::span<float> scratch) const;
@@ -29,6 +36,8 @@ class Update {
   // floats. At most that many are seen, fewer at the end of the block.
   [[nodiscard]] std::span<const float> chunk(std::size_t i, std::size_t from,
                                              std::span<float> scratch) const;
+  // Block `i` is not needed soon (KeptBytes).
+  void let_go(std::size_t i) const { body_->let_go(parts_[i].at, parts_[i].stored); }
   [[nodiscard]] std::size_t count() const { return parts_.size(); }  // Of blocks.
   [[nodiscard]] std::size_t size() const { return size_; }           // Floats.
 
@@ -42,19 +51,27 @@ class Update {
   double norm = -1;
 
  private:
+  // Of the body. Fewer bytes are stored than the codec made where they are compressed.
   struct BlockBytes {
-    std::size_t at, length;
+    std::size_t at = 0, stored = 0, length = 0;
   };
-  [[nodiscard]] std::string_view bytes(std::size_t i) const {
-    return std::string_view(body_).substr(parts_[i].at, parts_[i].length);
+  base::Result<> list_blocks(std::string_view body, std::size_t at);  // After a table,
+  base::Result<> list_framed(std::string_view body, std::size_t at);  // or each after its lengths.
+  base::Result<> add_block(BlockBytes block);
+  [[nodiscard]] std::string_view stored(const BlockBytes& block) const {
+    return body_->bytes().substr(block.at, block.stored);
   }
+  [[nodiscard]] std::string_view bytes(std::size_t i) const;
   [[nodiscard]] std::size_t floats(std::size_t i) const {
     return std::min(kBlock, size_ - i * kBlock);
   }
   const Codec* codec_ = nullptr;
-  std::string body_;
-  std::vector<BlockBytes> parts_;  // Of body_, one for each block.
+  std::shared_ptr<const KeptBytes> body_;
+  std::vector<BlockBytes> parts_;  // One for each block.
   std::size_t size_ = 0;
+  // The block that was expanded last.
+  mutable std::string expanded_;
+  mutable std::size_t expanded_at_ = 0;  // Its number, and one.
 };
 
 // The bytes of an update: blocks encoded one after the other, compressed where that helps. The
@@ -62,5 +79,34 @@ class Update {
 // `residual` (as long as `values`, or empty if the codec keeps none) goes from update to update.
 [[nodiscard]] std::string pack(std::span<const float> values, const Codec& codec,
                                std::span<float> residual);
+
+// An update of more floats than this is packed and sent block by block.
+inline constexpr std::size_t kMostPackedWhole = 16 * kBlock;
+
+// The bytes of an update in pieces, so that nobody needs all of them at once: what pack() makes for
+// a small one, and its blocks each by itself for others. `values`, `codec` and `residual` outlive
+// it, and stay as they are: packed again they give the same bytes.
+class Packing {
+ public:
+  Packing(std::span<const float> values, const Codec& codec, std::span<const float> residual,
+          std::size_t piece_bytes);
+  // The next piece_bytes; fewer at the end, and then none. Valid until the next call.
+  [[nodiscard]] std::string_view next();
+  [[nodiscard]] std::size_t given() const { return given_; }  // Bytes so far.
+
+ private:
+  void fill();
+
+  const std::span<const float> values_;
+  const Codec& codec_;
+  const std::span<const float> residual_;
+  const std::size_t piece_bytes_;
+  std::string made_;  // Not given yet, from at_ on.
+  std::size_t at_ = 0, given_ = 0;
+  std::size_t next_block_ = 0;
+};
+
+// What the codec leaves out of `values` after it left out `residual` before, in the same place.
+void advance_residual(std::span<const float> values, const Codec& codec, std::span<float> residual);
 
 }  // namespace souk::train

@@ -146,5 +146,75 @@ TEST(Update, NoByteThatIsChangedOnTheWayCanDoMoreThanBeRefused) {
   }
 }
 
+std::string all_of(Packing packing, std::size_t most) {
+  std::string out;
+  for (auto piece = packing.next(); !piece.empty(); piece = packing.next()) {
+    EXPECT_LE(piece.size(), most);
+    out += piece;
+    EXPECT_EQ(packing.given(), out.size());
+  }
+  return out;
+}
+
+TEST(Packing, ALargeUpdateComesBackHoweverItIsCutWithEveryCodec) {
+  const std::size_t size = kMostPackedWhole + kBlock + 4099;
+  auto values = noise(size, 5);
+  std::fill_n(values.begin(), kBlock, 0.5F);  // A block that compresses.
+  for (const auto name : codec_names()) {
+    SCOPED_TRACE(std::string(name));
+    const auto codec = *make_codec(name);
+    std::vector<float> residual(codec->keeps_residual() ? size : 0, 0.001F), after = residual;
+    const auto body = all_of({values, *codec, residual, 1 << 20}, 1 << 20);
+    EXPECT_EQ(body, all_of({values, *codec, residual, 777'777}, 777'777)) << "packed again";
+    EXPECT_TRUE(body.starts_with("SUP2"));
+    const auto u = Update::read(body, *codec, size);
+    ASSERT_TRUE(u) << u.error().message;
+    const auto whole = Update::read(pack(values, *codec, after), *codec, size);
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(values_of(*u), values_of(*whole));
+    std::vector<float> scratch(kChunk);
+    for (const std::size_t at : {std::size_t{0}, kChunk, 3 * kBlock, kChunk})
+      EXPECT_EQ(std::memcmp(u->chunk(at / kBlock, at % kBlock, scratch).data(),
+                            values_of(*whole).data() + at, kChunk * sizeof(float)),
+                0);
+    if (!codec->keeps_residual()) continue;
+    advance_residual(values, *codec, residual);
+    EXPECT_EQ(residual, after);
+  }
+}
+
+TEST(Packing, ASmallUpdateIsWhatPackMakes) {
+  const auto values = noise(1000, 3);
+  EXPECT_EQ(all_of({values, fp32(), {}, 100}, 100), pack(values, fp32(), {}));
+}
+
+TEST(Packing, WhatIsDamagedIsRefused) {
+  const auto framed = [](std::uint32_t stored, std::uint32_t length, std::string_view bytes) {
+    std::string out = "SUP2";
+    out.append(4, '\0').append("fp32").append(4, '\0');
+    const std::uint64_t floats = 2;
+    out.append(reinterpret_cast<const char*>(&floats), sizeof floats);
+    out.append(reinterpret_cast<const char*>(&stored), sizeof stored);
+    out.append(reinterpret_cast<const char*>(&length), sizeof length);
+    return out.append(bytes);
+  };
+  ASSERT_TRUE(Update::read(framed(8, 8, "12345678"), fp32(), 2));
+  expect_refused(framed(8, 8, "1234567"), 2, "has 8 bytes, of which 7 are there");
+  expect_refused(framed(8, 8, "123456789"), 2, "1 bytes follow");
+  expect_refused(framed(8, 4, "12345678"), 2, "expand to 4");
+  expect_refused(framed(4, 4, "1234"), 2, "block 0");
+  expect_refused(framed(4, 8, "1234"), 2, "zstd");
+  expect_refused(framed(4, 1 << 30, "1234"), 2, "at most");
+  expect_refused(framed(0, 8, "").substr(0, 30), 2, "cut short");
+  std::string frame(ZSTD_compressBound(12), '\0');
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), "aaaaaaaaaaaa", 12, 1));
+  const auto size = static_cast<std::uint32_t>(frame.size());
+  frame.resize((frame.size() + 3) / 4 * 4);
+  if (size < 1000) expect_refused(framed(std::min(size, 7U), 8, frame), 2, "");
+  auto flagged = framed(8, 8, "12345678");
+  flagged[4] = 1;
+  expect_refused(flagged, 2, "flags");
+}
+
 }  // namespace
 }  // namespace souk::train

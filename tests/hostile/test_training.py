@@ -70,7 +70,7 @@ class Worker(test_wages.Worker):
 
 
 class TrainingAttacks(LendingTest):
-    flags = ("--round", "100ms", "--requests", "0")
+    flags = ("--round", "100ms", "--requests", "0", "--budget", "training-bytes=256M")
 
     def write_data(self):
         for name, n in (("train.csv", 320), ("test.csv", 40)):

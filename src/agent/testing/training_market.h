@@ -20,6 +20,15 @@ inline std::string parameters(std::int64_t version, const std::vector<float>& va
   return train::pack_changed({.blocks = {block}, .versions = {version}, .version = version}, -1);
 }
 
+// The same in pieces (train::read_piece): the one from block `from` on.
+inline std::string piece_of(std::int64_t version, const std::vector<float>& values,
+                            std::size_t from) {
+  auto blocks = train::blocks_of(values);
+  std::vector<std::int64_t> versions(blocks.size(), version);
+  return train::pack_piece({std::move(blocks), std::move(versions), version}, -1, from,
+                           train::kMostPiece);
+}
+
 // A market with one training job j1 and its lease l1: it hands out the units that the test queued,
 // then says that there are no more. Its parameters have `size` floats, all zero, at version 1.
 class TrainingMarket : public FakeMarket {
@@ -27,8 +36,11 @@ class TrainingMarket : public FakeMarket {
   explicit TrainingMarket(std::size_t size) : size_(size) {
     usually("POST /v1/leases/l1/units", [this](const net::Request& r) { return units(r); });
     usually("PUT /v1/leases/l1/units", [this](const net::Request& r) { return piece(r); });
-    usually("GET /v1/leases/l1/parameters", [this](const net::Request&) {
-      return net::Response{.body = parameters(1, std::vector<float>(size_))};
+    usually("GET /v1/leases/l1/parameters", [this](const net::Request& r) {
+      const std::vector<float> zeros(size_);
+      const auto from = r.param("from");
+      return net::Response{.body = from ? piece_of(1, zeros, std::stoul(std::string(*from)))
+                                        : parameters(1, zeros)};
     });
   }
 

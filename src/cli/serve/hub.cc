@@ -13,6 +13,8 @@
 namespace souk::cli {
 namespace {
 
+constexpr std::size_t kScratchBytes = std::size_t{64} << 30;
+
 struct Hub {
   Listen listen{"127.0.0.1", 7071};
   std::string secret_file, certificate, key;
@@ -52,6 +54,8 @@ Result<> serve(Context& c, Hub& o) {
   o.options.port = o.listen.port;
   SOUK_TRY(read_files(o));
   if (o.most_body) o.options.most_body_bytes = static_cast<std::size_t>(o.most_body->mib) << 20;
+  if (!o.options.staging.spill.folder.empty())
+    o.options.staging.most_bytes = o.options.staging.most_in_all = kScratchBytes;
   if (o.options.workers.most < 1 || o.options.workers.most > 256)
     return usage(fmt::format("--workers: {} is too few or too many", o.options.workers.most),
                  "1 to 256");
@@ -91,7 +95,10 @@ Command hub_command() {
       flag("--tls-key FILE", "its key, PEM", o->key),
       flag("--plain-http", "no TLS off this computer, behind a proxy of yours", o->plain_http),
       flag("--workers N", "the most that fold at once, default 8", o->options.workers.most),
-      flag("--most SIZE", "of one update, default 256M", o->most_body)};
+      flag("--most SIZE", "of one request, and of an update without --scratch; default 256M",
+           o->most_body),
+      flag("--scratch FOLDER", "where updates larger than 64M lie, of any size; 64G in all",
+           o->options.staging.spill.folder)};
   out.details =
       "Any number of hubs may share one Redis or PostgreSQL: each update is folded once, into the "
       "newest parameters, and none is lost. A market that was told of them with `souk serve --hub` "

@@ -18,32 +18,34 @@ namespace {
 constexpr int kMostTooLarge = 5;
 
 // The model that a worker made, and planes of zeros for the aggregator.
-Result<SavedParameters> first_parameters(std::string body, std::size_t floats, std::size_t planes) {
+Result<SavedParameters> first_parameters(std::shared_ptr<const train::KeptBytes> body,
+                                         std::size_t floats, std::size_t planes) {
   SOUK_ASSIGN(const auto fp32, train::make_codec("fp32"));
   SOUK_ASSIGN(const auto first, train::Update::read(std::move(body), *fp32, floats));
   if (!train::stats_of(first).finite)
     return base::fail(base::Code::invalid, "the first parameters are not finite");
   SavedParameters out;
-  train::Block scratch(train::kBlock);
+  std::vector<float> scratch(train::kBlock);
   for (std::size_t i = 0; i < first.count(); ++i) {
-    const auto values = first.block(i, scratch);
-    out.values.push_back(std::make_shared<train::Block>(values.begin(), values.end()));
+    out.values.push_back(std::make_shared<train::Block>(first.block(i, scratch)));
+    first.let_go(i);
   }
-  for (std::size_t p = 0; p < planes; ++p)
-    out.planes.push_back(train::blocks_of(std::vector<float>(floats)));
+  for (std::size_t p = 0; p < planes; ++p) out.planes.push_back(train::blocks_of_zeros(floats));
   return out;
 }
 
 }  // namespace
 
 Folding::Folding(UnitBook& book, ParameterStore& store, const base::Clock& clock,
-                 std::string generation, RunMemory& memory, std::size_t most_floats)
+                 std::string generation, RunMemory& memory, std::size_t most_floats,
+                 SpillOptions spill)
     : book_(book),
       store_(store),
       clock_(clock),
       generation_(std::move(generation)),
       memory_(memory),
-      most_floats_(most_floats) {}
+      most_floats_(most_floats),
+      spill_(std::move(spill)) {}
 
 // Before a single number is unpacked: what a worker claims is not believed.
 Result<> Folding::check_size(const train::Layout& layout) {
@@ -63,7 +65,8 @@ std::optional<std::string> Folding::hopeless() const {
       too_large_.load(), most_floats_);
 }
 
-UnitVerdict Folding::begin(OpenReport& report, const wire::UnitDone& done, std::string body) {
+UnitVerdict Folding::begin(OpenReport& report, const wire::UnitDone& done,
+                           std::shared_ptr<const train::KeptBytes> body) {
   train::Layout layout;
   for (const auto& t : done.tensors) layout.tensors.push_back({t.name, t.shape});
   if (const auto good = check_size(layout); !good)
@@ -110,10 +113,11 @@ Result<> Folding::advance(std::int64_t version) {
 
 // Taken before the check begins: whoever is given a unit of it pulls exactly these parameters.
 Result<> Folding::begin_check() {
-  auto taken = store_.take();
-  check_missed_ = !taken;
-  if (!taken) return std::unexpected(taken.error());
-  book_.begin_check(*std::move(taken));
+  check_missed_ = true;  // Unless all of it succeeds.
+  SOUK_ASSIGN(auto taken, store_.take());
+  SOUK_ASSIGN(taken.blocks, spilled(std::move(taken.blocks), spill_));
+  check_missed_ = false;
+  book_.begin_check(std::move(taken));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "hub/run/run_memory.h"
 #include "hub/run/unit_book.h"
+#include "hub/spill.h"
 #include "hub/stores/store.h"
 #include "wire/api/training.h"
 
@@ -21,10 +23,11 @@ class Folding {
  public:
   // `generation` is what the store knows the parameters of this life by.
   Folding(UnitBook& book, ParameterStore& store, const base::Clock& clock, std::string generation,
-          RunMemory& memory, std::size_t most_floats);
+          RunMemory& memory, std::size_t most_floats, SpillOptions spill = {});
 
   // The first parameters, by whoever came first.
-  wire::UnitVerdict begin(OpenReport& report, const wire::UnitDone& done, std::string body);
+  wire::UnitVerdict begin(OpenReport& report, const wire::UnitDone& done,
+                          std::shared_ptr<const train::KeptBytes> body);
   // Parameters from a snapshot; gives them as they are now in the store.
   base::Result<train::ParameterSnapshot> load(SavedParameters parameters);
   // Folds for all who wait. After an error, what was accepted is folded the next time.
@@ -52,6 +55,7 @@ class Folding {
   const std::string generation_;
   RunMemory& memory_;
   const std::size_t most_floats_;
+  const SpillOptions spill_;
   std::atomic<int> too_large_ = 0;  // Models that were.
   std::atomic<std::int64_t> folds_ = 0, time_us_ = 0;
   std::atomic<bool> check_missed_ = false;  // A check is due, but the store did not answer.

@@ -60,7 +60,7 @@ TEST_F(FoldingFails, ACheckBeginsOnceItsParametersCanBeKept) {
   EXPECT_EQ(ask(ann_).kind, base::UnitKind::wait);
   const auto unit = ask(ann_);
   ASSERT_EQ(unit.kind, base::UnitKind::evaluate);
-  EXPECT_TRUE(run_->pull(ann_, -1, unit.version));
+  EXPECT_TRUE(run_->pull(ann_, {-1, unit.version}));
 }
 
 TEST_F(FoldingFails, FirstParametersThatCouldNotBeStoredAreAskedForAgainAndNobodyIsBlamed) {

@@ -161,7 +161,7 @@ TEST_F(RunWithHubs, TheHubReadsEachUpdateByTheCodecOfItsUnit) {
     EXPECT_TRUE(judged.accepted) << judged.reason;
   }
   EXPECT_EQ(codecs, (std::set<std::string>{"fp32", "fp16"}));
-  const auto bytes = run_->pull(ann_, -1, std::nullopt);
+  const auto bytes = run_->pull(ann_, {-1, std::nullopt});
   std::vector<float> out(floats);
   ASSERT_TRUE(bytes && train::unpack_changed(*bytes, out));
   EXPECT_NEAR(out.back(), 3, 1e-3);

@@ -4,20 +4,21 @@
 
 namespace souk::hub {
 
-void PulledBases::remember(base::LeaseId worker, std::int64_t version, train::Blocks blocks) {
+void PulledBases::remember(base::LeaseId worker, train::ParameterSnapshot pulled) {
+  std::optional<train::ParameterSnapshot> freed = std::move(pulled);  // After the lock.
   const std::lock_guard lock(mutex_);
   auto& [newer, older] = by_worker_[worker];
-  if (newer.version != version) std::swap(newer, older);
-  newer.version = version;
-  std::swap(newer.blocks, blocks);  // What was there is freed by the caller, after the lock.
+  if (!newer || newer->version != freed->version) std::swap(newer, older);
+  std::swap(newer, freed);
 }
 
-std::optional<train::Blocks> PulledBases::find(base::LeaseId worker, std::int64_t version) const {
+std::optional<train::ParameterSnapshot> PulledBases::find(base::LeaseId worker,
+                                                          std::int64_t version) const {
   const std::lock_guard lock(mutex_);
   const auto it = by_worker_.find(worker);
   if (it == by_worker_.end()) return std::nullopt;
   for (const auto& base : it->second)
-    if (base.version == version) return base.blocks;
+    if (base && base->version == version) return base;
   return std::nullopt;
 }
 

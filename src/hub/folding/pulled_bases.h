@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/id.h"
-#include "train/parameters.h"
+#include "train/pull.h"
 
 namespace souk::hub {
 
@@ -17,18 +17,16 @@ namespace souk::hub {
 // has them; copies none.
 class PulledBases {
  public:
-  void remember(base::LeaseId worker, std::int64_t version, train::Blocks blocks);
+  void remember(base::LeaseId worker, train::ParameterSnapshot pulled);
   // Nothing: the worker has pulled two others since.
-  [[nodiscard]] std::optional<train::Blocks> find(base::LeaseId worker, std::int64_t version) const;
+  [[nodiscard]] std::optional<train::ParameterSnapshot> find(base::LeaseId worker,
+                                                             std::int64_t version) const;
   void forget(base::LeaseId worker);
 
  private:
-  struct PulledBase {
-    std::int64_t version = -1;
-    train::Blocks blocks;
-  };
-  mutable std::mutex mutex_;                                      // Guards what follows.
-  std::map<base::LeaseId, std::array<PulledBase, 2>> by_worker_;  // The newer first.
+  mutable std::mutex mutex_;  // Guards what follows.
+  // The newer first.
+  std::map<base::LeaseId, std::array<std::optional<train::ParameterSnapshot>, 2>> by_worker_;
 };
 
 }  // namespace souk::hub

@@ -14,17 +14,6 @@
 namespace souk::hub {
 namespace {
 
-std::string model_file(const train::Layout& layout, const train::Blocks& parameters) {
-  std::vector<wire::SafeTensor> tensors;
-  for (const auto& t : layout.tensors)
-    tensors.push_back({.name = t.name, .dtype = "F32", .shape = t.shape});
-  auto out = wire::safetensors_head(std::move(tensors));
-  out.reserve(out.size() + layout.size() * sizeof(float));
-  for (const auto& block : parameters)
-    out.append(reinterpret_cast<const char*>(block->data()), block->size() * sizeof(float));
-  return out;
-}
-
 // What the rows' mean, low and high are of.
 std::string figure_name(const wire::Training& training) {
   return training.figure ? training.figure->name : "accuracy";
@@ -174,17 +163,28 @@ std::string curve_svg(const wire::Training& training) {
 }
 
 std::map<std::string, std::string> result_files(const wire::Train& spec,
-                                                const wire::Training& training,
-                                                const train::Layout& layout,
-                                                const train::Blocks& parameters) {
+                                                const wire::Training& training) {
   std::string config = "{";
   for (const auto& [name, value] : spec.config)
     config += fmt::format("{}{}:{}", config.size() > 1 ? "," : "", wire::to_json(name), value);
-  return {{"model.safetensors", model_file(layout, parameters)},
-          {"metrics.csv", metrics_csv(training)},
+  return {{"metrics.csv", metrics_csv(training)},
           {"metrics.json", wire::to_json(training)},
           {"curve.svg", curve_svg(training)},
           {"trainer.json", config + "}"}};
+}
+
+base::Result<> write_model(const train::Layout& layout, const train::Blocks& parameters,
+                           blob::FolderWriter& to) {
+  std::vector<wire::SafeTensor> tensors;
+  for (const auto& t : layout.tensors)
+    tensors.push_back({.name = t.name, .dtype = "F32", .shape = t.shape});
+  SOUK_TRY(to.add("model.safetensors", wire::safetensors_head(std::move(tensors))));
+  for (const auto& block : parameters) {
+    SOUK_TRY(
+        to.append({reinterpret_cast<const char*>(block->data()), block->size() * sizeof(float)}));
+    block->let_go();
+  }
+  return {};
 }
 
 }  // namespace souk::hub

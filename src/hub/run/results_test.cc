@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <cstring>
+#include <filesystem>
 #include <regex>
 
 #include "base/text.h"
+#include "blob/store.h"
 #include "wire/safetensors.h"
 
 namespace souk::hub {
@@ -54,11 +57,28 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
+std::string model_file(const train::Layout& layout, const std::vector<float>& values) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("souk-results-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::string out;
+  {
+    const auto store = *blob::Store::open((folder / "store").string());
+    blob::FolderWriter to(*store);
+    EXPECT_TRUE(write_model(layout, train::blocks_of(values), to));
+    const auto packed = to.finish();
+    EXPECT_TRUE(packed);
+    if (packed) out = *blob::read_file(packed->manifest, "model.safetensors", *store, 1 << 30);
+  }
+  std::filesystem::remove_all(folder);
+  return out;
+}
+
 std::map<std::string, std::string> files(const wire::Training& t) {
-  const train::Layout layout{{{"zeta", {2, 3}}, {"alpha", {2}}}};
-  const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8};
-  return result_files({.config = {{"model", "\"mlp\""}, {"classes", "3"}}}, t, layout,
-                      train::blocks_of(values));
+  auto out = result_files({.config = {{"model", "\"mlp\""}, {"classes", "3"}}}, t);
+  out["model.safetensors"] =
+      model_file({{{"zeta", {2, 3}}, {"alpha", {2}}}}, {1, 2, 3, 4, 5, 6, 7, 8});
+  return out;
 }
 
 // An element of a picture: what it is, and its attributes.
@@ -205,8 +225,7 @@ TEST(Results, AModelOfManyBlocksIsWhole) {
   std::vector<float> values(size);
   for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(i);
   const train::Layout layout{{{"w", {static_cast<std::int64_t>(size)}}}};
-  const auto model =
-      result_files({}, training(1), layout, train::blocks_of(values)).at("model.safetensors");
+  const auto model = model_file(layout, values);
   const auto read = wire::read_safetensors(model, model.size());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(std::memcmp(model.data() + read->data, values.data(), size * sizeof(float)), 0);

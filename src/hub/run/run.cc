@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <new>
 #include <utility>
 
 #include "base/containment.h"
 #include "base/kill_point.h"
-#include "blob/folder.h"
+#include "blob/folder_writer.h"
 #include "hub/run/plan.h"
 #include "hub/run/results.h"
 #include "hub/stores/stores.h"
@@ -45,14 +46,16 @@ Run::Run(const wire::Train& spec, train::AggregatorSpec aggregator, train::Sessi
       codecs_(spec_.codec, session.rule().needs().sends == train::Sends::weights),
       store_(std::move(store)),
       book_(spec_, std::move(session), clock),
-      memory_(options_.memory, options_.owner, book_.aggregator().needs()),
-      arrivals_(memory_),
+      memory_(options_.memory, options_.owner, book_.aggregator().needs(),
+              options_.spill.folder.empty() ? std::numeric_limits<std::size_t>::max()
+                                            : options_.spill.over),
+      arrivals_(memory_, options_.spill),
       snapshots_(blobs, clock,
                  {.pointer = options_.pointer,
                   .every = options_.snapshot_every,
                   .accepted = options_.snapshot_updates}),
       folding_(book_, *store_, clock, generation_, memory_,
-               memory_.most_floats(options_.most_floats)) {
+               memory_.most_floats(options_.most_floats), options_.spill) {
   // Several updates at once, their bases, or the comparison of two need the bytes here.
   const auto needs = book_.aggregator().needs();
   if (options_.hubs != nullptr && needs.arity == 1 && !needs.base && spec_.replicate == 0 &&
@@ -184,7 +187,7 @@ Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::
     auto floats = book_.floats();
     if (floats == 0) floats = memory_.most_floats(options_.most_floats);
     const auto most = floats * sizeof(float) * 2 + (std::size_t{1} << 20);
-    return arrivals_.add(worker, unit, offset, piece, most);
+    return arrivals_.add(worker, unit, offset, piece, most, clock_.now());
   });
 }
 
@@ -200,7 +203,7 @@ Result<UnitVerdict> Run::judge_report(base::LeaseId worker, std::int64_t unit,
   forget_departed();
   if (book_.crowded()) catch_up(true);
   SOUK_ASSIGN(auto opening, book_.open(worker, unit));
-  auto body = arrivals_.take(worker, unit);
+  SOUK_ASSIGN(auto body, arrivals_.take(worker, unit));
   if (!opening.report) {
     if (opening.hub && hub_folding_) hub_folding_->drop(unit, *opening.hub);
     return std::move(opening.verdict);
@@ -212,13 +215,19 @@ Result<UnitVerdict> Run::judge_report(base::LeaseId worker, std::int64_t unit,
   return verdict;
 }
 
-Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& said, std::string body) {
+Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& said, Body body) {
   if (said.error) return book_.refuse(report, *said.error);
+  const auto size = body->bytes().size();
+  // It paused for so long that what had arrived was dropped, or it lost count: nobody's fault.
+  if (said.bytes && static_cast<std::size_t>(*said.bytes) != size)
+    return book_.refuse(
+        report, fmt::format("{} bytes of its update have arrived; it has {}", size, *said.bytes),
+        false);
   const auto& unit = report.unit();
   const auto done = in_whole_steps(said, unit, spec_.batch);
   // Nothing was done, or of a divided step only a part.
   if (unit.kind != UnitKind::init && done.steps == 0 && done.samples == 0 &&
-      (body.empty() || said.steps > 0))
+      (size == 0 || said.steps > 0))
     return book_.give_back(report);
   book_.limit_wage(report, done.steps);
   if (unit.kind == UnitKind::evaluate) return book_.evaluated(report, done);
@@ -228,7 +237,7 @@ Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& said, s
   }
   times_.did(report.worker(), batch_of(spec_, unit.id), done.steps);
   if (report.hub() && hub_folding_) {
-    if (body.empty())
+    if (size == 0)
       return hub_folding_->judge(report, done, codecs_.of(report.worker(), unit.id).spec);
     hub_folding_->bypassed(report);
   }
@@ -248,7 +257,7 @@ std::optional<TrialVersions> Run::try_out(const train::Update& update, std::int6
   return out;
 }
 
-UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, std::string body) {
+UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, Body body) {
   const auto& unit = report.unit();
   // Read and measured without a lock: this is where the time goes.
   auto update = train::Update::read(std::move(body), *codecs_.of(report.worker(), unit.id).codec,
@@ -272,9 +281,11 @@ UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, std:
                         .claim = std::move(claim),
                         .wage = report.wage(done.epoch)};
   const auto worker = report.worker();
-  auto base = bases_.find(worker, done.base);
   std::optional<TrialVersions> trial;
   if (book_.wants_trial(report)) trial = try_out(pending.contribution.update, unit.id);
+  auto known = bases_.find(worker, done.base);
+  std::optional<train::Blocks> base;
+  if (known) base = std::move(known->blocks);
   // While an update is folded at a hub, nothing is accepted here.
   Turn turn(turns_, std::defer_lock);
   if (hub_folding_) turn.lock();
@@ -305,29 +316,40 @@ Result<> Run::fold_and_save() {
   return snapshots_.save(mark, head, parameters);
 }
 
-Result<std::string> Run::pull(base::LeaseId worker, std::int64_t since,
-                              std::optional<std::int64_t> version) {
-  return contained([&] { return pack_parameters(worker, since, version); });
+Result<std::string> Run::pull(base::LeaseId worker, const PullRequest& wanted) {
+  return contained([&] { return pack_parameters(worker, wanted); });
 }
 
-Result<std::string> Run::pack_parameters(base::LeaseId worker, std::int64_t since,
-                                         std::optional<std::int64_t> version) {
-  train::ParameterSnapshot taken;
-  if (version) {
-    auto kept = book_.kept(*version);
-    if (!kept)
-      return fail(Code::not_found, fmt::format("version {} is not kept any more", *version),
-                  "ask for another unit");
-    taken = *std::move(kept);
-    since = -1;
-  } else {
-    SOUK_ASSIGN(taken, store_->take());
-  }
-  auto out = train::pack_changed(taken, since);
-  if (!version && (keeps_bases() || book_.is_audited(worker)))
-    bases_.remember(worker, taken.version, std::move(taken.blocks));
+Result<std::string> Run::pack_parameters(base::LeaseId worker, const PullRequest& wanted) {
+  SOUK_ASSIGN(const auto taken, parameters_for(worker, wanted));
+  const auto since = wanted.version ? -1 : wanted.since;
+  if (!wanted.piece && taken.size() * sizeof(float) > train::kMostPulledWhole)
+    return fail(Code::too_large,
+                fmt::format("{} parameters cannot be sent in one answer", taken.size()),
+                "ask for pieces of them, with from=0: this needs a newer souk");
+  auto out = wanted.piece ? train::pack_piece(taken, since, wanted.piece->from,
+                                              std::min(wanted.piece->most_bytes, train::kMostPiece))
+                          : train::pack_changed(taken, since);
   bytes_out_ += std::ssize(out);
   return out;
+}
+
+Result<train::ParameterSnapshot> Run::parameters_for(base::LeaseId worker,
+                                                     const PullRequest& wanted) {
+  if (wanted.version) {
+    if (auto kept = book_.kept(*wanted.version)) return *std::move(kept);
+    return fail(Code::not_found, fmt::format("version {} is not kept any more", *wanted.version),
+                "ask for another unit");
+  }
+  const bool later = wanted.piece && wanted.piece->at;
+  if (later)
+    if (auto base = bases_.find(worker, *wanted.piece->at)) return *std::move(base);
+  SOUK_ASSIGN(auto taken, store_->take());
+  if (!later && (keeps_bases() || book_.is_audited(worker))) {
+    SOUK_ASSIGN(taken.blocks, spilled(std::move(taken.blocks), options_.spill));
+    bases_.remember(worker, taken);
+  }
+  return taken;
 }
 
 // On the core thread. What the worker has sent or pulled may be large: it is freed by others.
@@ -381,8 +403,11 @@ Result<std::optional<TrainingResult>> Run::ended() {
 Result<std::optional<TrainingResult>> Run::write_result() {
   const auto last = book_.final_parameters();
   if (!last) return std::nullopt;
-  const auto files = result_files(spec_, view(), last->layout, last->blocks);
-  SOUK_ASSIGN(auto packed, blob::pack_files({files.begin(), files.end()}, blobs_));
+  blob::FolderWriter folder(blobs_);
+  SOUK_TRY(write_model(last->layout, last->blocks, folder));
+  for (const auto& [path, content] : result_files(spec_, view()))
+    SOUK_TRY(folder.add(path, content));
+  SOUK_ASSIGN(auto packed, folder.finish());
   const std::lock_guard lock(mutex_);
   if (!outcome_.ended) {
     outcome_.ended = {to_string(packed.root), last->reason};

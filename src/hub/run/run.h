@@ -26,7 +26,9 @@
 #include "hub/run/turns.h"
 #include "hub/run/unit_book.h"
 #include "hub/run/wages.h"
+#include "hub/spill.h"
 #include "hub/stores/store.h"
+#include "train/pull.h"
 #include "wire/api/training.h"
 
 namespace souk::hub {
@@ -35,7 +37,7 @@ struct RunOptions {
   std::string pointer;  // The file that names the last snapshot.
   base::Duration snapshot_every = base::seconds(10);
   std::int64_t snapshot_updates = 500;
-  std::size_t most_floats = std::size_t{1} << 30;
+  std::size_t most_floats = std::size_t{1} << 34;
   // Hubs that share the store, and what they know the job by. Without: all bytes come here.
   Remote* hubs = nullptr;
   std::string job = {};
@@ -45,6 +47,24 @@ struct RunOptions {
   // What the training takes of the server's memory is counted here, for the job's owner.
   base::Budget* memory = nullptr;
   std::string owner = {};
+  SpillOptions spill = {};  // Where large things lie.
+};
+
+// A piece of the parameters: from this block on, so many bytes.
+struct PullPiece {
+  std::size_t from = 0;
+  std::size_t most_bytes = train::kMostPiece;
+  // The version that the pieces before were of. It is given again where it is kept; else the newest
+  // is.
+  std::optional<std::int64_t> at = {};
+};
+
+// Which of the parameters a worker asks for.
+struct PullRequest {
+  std::int64_t since = -1;  // What changed after this version.
+  // All of exactly this version, which a check is looking at.
+  std::optional<std::int64_t> version = {};
+  std::optional<PullPiece> piece = {};  // Without, all of it.
 };
 
 // How a training ended, and the blob with what it came to.
@@ -92,10 +112,9 @@ class Run {
   // fails is no error here: see trouble().
   base::Result<wire::UnitVerdict> complete(base::LeaseId worker, std::int64_t unit,
                                            const wire::UnitDone& done);
-  // The blocks that changed after `since` (train/pull.h); or all of exactly `version`, which a
-  // check is looking at.
-  base::Result<std::string> pull(base::LeaseId worker, std::int64_t since,
-                                 std::optional<std::int64_t> version);
+  // Blocks of the parameters (train/pull.h). A worker whose base will be needed gets all pieces of
+  // one version; to others each may be of a newer one, which the piece says.
+  base::Result<std::string> pull(base::LeaseId worker, const PullRequest& wanted);
   void gone(base::LeaseId worker);
   // The worker's lease is about to close: nothing of it is accepted from now on, and all that was
   // accepted before is in owed().
@@ -133,14 +152,15 @@ class Run {
   [[nodiscard]] wire::Unit described(base::LeaseId worker, const train::Unit& unit);
   base::Result<wire::UnitVerdict> judge_report(base::LeaseId worker, std::int64_t unit,
                                                const wire::UnitDone& done);
-  base::Result<wire::UnitVerdict> judge(OpenReport& report, const wire::UnitDone& done,
-                                        std::string body);
-  base::Result<std::string> pack_parameters(base::LeaseId worker, std::int64_t since,
-                                            std::optional<std::int64_t> version);
+  using Body = std::shared_ptr<const train::KeptBytes>;
+  base::Result<wire::UnitVerdict> judge(OpenReport& report, const wire::UnitDone& done, Body body);
+  base::Result<std::string> pack_parameters(base::LeaseId worker, const PullRequest& wanted);
+  base::Result<train::ParameterSnapshot> parameters_for(base::LeaseId worker,
+                                                        const PullRequest& wanted);
   base::Result<std::optional<TrainingResult>> write_result();
-  wire::UnitVerdict judge_here(OpenReport& report, const wire::UnitDone& done, std::string body);
   // The parameters as they are, and with this update: nothing, if the store does not answer.
   std::optional<TrialVersions> try_out(const train::Update& update, std::int64_t unit) const;
+  wire::UnitVerdict judge_here(OpenReport& report, const wire::UnitDone& done, Body body);
   // Is what every worker began from needed, not only where a unit is done twice?
   [[nodiscard]] bool keeps_bases() const;
   // Folds and saves what is due. `wait`: for a turn, if others have it; else they will do it.

@@ -47,7 +47,7 @@ class RunCrowd : public testing::RunTest {
     m.unit = *unit;
     m.base = unit->version;
     if (unit->kind == UnitKind::train && m.base == 0) {
-      const auto bytes = run_->pull(m.lease, -1, std::nullopt);
+      const auto bytes = run_->pull(m.lease, {-1, std::nullopt});
       ASSERT_TRUE(bytes) << bytes.error().message;
       std::vector<float> pulled(11);
       m.base = *train::unpack_changed(*bytes, pulled);

@@ -55,7 +55,7 @@ TEST_F(RunFailures, WhatIsThrownEndsTheTrainingAndWhatWasAcceptedStaysOwed) {
     EXPECT_GE(run_->owed().size(), 2u);
     // It is of no more use, and still harms nobody.
     EXPECT_FALSE(run_->next(ann_, {}));
-    EXPECT_FALSE(run_->pull(ann_, -1, std::nullopt));
+    EXPECT_FALSE(run_->pull(ann_, {-1, std::nullopt}));
     EXPECT_FALSE(run_->end("by its owner"));
     run_->gone(ann_);
     run_->seal(bob_);
@@ -212,8 +212,8 @@ TEST_F(RunOwners, WorkUnderAuditIsComparedAndTheOddOneOutIsNeitherPaidNorFolded)
       const auto unit = ask(play.worker, play.owner);
       if (unit.kind != UnitKind::train) continue;
       if (play.owner == 3) ++carols;
-      EXPECT_TRUE(run_->pull(play.worker, -1,
-                             unit.version > 0 ? std::optional(unit.version) : std::nullopt));
+      EXPECT_TRUE(run_->pull(play.worker,
+                             {-1, unit.version > 0 ? std::optional(unit.version) : std::nullopt}));
       auto done = done_of(unit);
       if (unit.version > 0) done.base = unit.version;
       (void)tell(play.worker, unit, done, std::vector<float>(11, play.value));

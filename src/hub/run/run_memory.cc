@@ -6,17 +6,28 @@
 namespace souk::hub {
 namespace {
 
-// Of the parameters and each plane: as they are, as readers still see them, in a snapshot.
-constexpr std::size_t kCopies = 3;
+// Of the parameters and each plane: as they are, and as readers still see them.
+constexpr std::size_t kCopies = 2;
 constexpr std::size_t kVersions = 2;  // Under check.
 constexpr std::size_t kUpdates = 2;   // Beyond those that a fold waits for.
+// Of a large model, whose versions and updates lie in files: what is being sent, read and folded of
+// it, in hundredths. Measured by bench/large.py.
+constexpr std::uint64_t kLargeShare = 120;
 
 }  // namespace
 
-RunMemory::RunMemory(base::Budget* budget, std::string owner, const train::Needs& needs)
+RunMemory::RunMemory(base::Budget* budget, std::string owner, const train::Needs& needs,
+                     std::size_t spill_over)
     : budget_(budget),
       owner_(std::move(owner)),
-      copies_(kCopies * (1 + needs.planes) + kVersions + needs.arity + kUpdates) {}
+      planes_(needs.planes),
+      copies_(kCopies * (1 + needs.planes) + kVersions + needs.arity + kUpdates),
+      spill_over_(spill_over) {}
+
+std::uint64_t RunMemory::needed(std::uint64_t floats) const {
+  const auto bytes = floats * sizeof(float);
+  return bytes <= spill_over_ ? bytes * copies_ : bytes * (kLargeShare + 100 * planes_) / 100;
+}
 
 RunMemory::~RunMemory() {
   if (budget_ != nullptr) budget_->give_back(owner_, model_ + arriving_);
@@ -24,13 +35,16 @@ RunMemory::~RunMemory() {
 
 std::size_t RunMemory::most_floats(std::size_t most) const {
   if (budget_ == nullptr) return most;
-  const auto fit = budget_->limit().each / (copies_ * sizeof(float));
+  const auto room = budget_->limit().each;
+  const auto large = room * 100 / (kLargeShare + 100 * planes_) / sizeof(float);
+  const auto small = std::min<std::uint64_t>(room / copies_, spill_over_) / sizeof(float);
+  const auto fit = large * sizeof(float) > spill_over_ ? large : small;
   return std::min<std::size_t>(most, static_cast<std::size_t>(fit));
 }
 
 base::Result<> RunMemory::hold_model(std::size_t floats) {
   if (budget_ == nullptr) return {};
-  const std::uint64_t wanted = floats * copies_ * sizeof(float);
+  const auto wanted = needed(floats);
   const std::lock_guard lock(mutex_);
   budget_->give_back(owner_, std::exchange(model_, 0));
   SOUK_TRY(budget_->take(owner_, wanted));

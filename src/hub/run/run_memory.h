@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <string>
 
@@ -11,12 +12,14 @@
 namespace souk::hub {
 
 // The memory that one training takes of what its owner's trainings, and all together, may take
-// (base/budget.h): a model, in as many copies as its aggregator, its snapshots and its checks need,
-// and the updates that are arriving. Given back when it goes. Thread-safe.
+// (base/budget.h): a model, in as many copies as its aggregator and its checks need, and the
+// updates that are arriving. What lies in files (hub/spill.h) is not counted here, so a large model
+// takes little more than itself. Given back when it goes. Thread-safe.
 class RunMemory {
  public:
-  // Without a budget nothing is counted.
-  RunMemory(base::Budget* budget, std::string owner, const train::Needs& needs);
+  // Without a budget nothing is counted. What is larger than `spill_over` bytes lies in files.
+  RunMemory(base::Budget* budget, std::string owner, const train::Needs& needs,
+            std::size_t spill_over = std::numeric_limits<std::size_t>::max());
   ~RunMemory();
   RunMemory(const RunMemory&) = delete;
   RunMemory& operator=(const RunMemory&) = delete;
@@ -30,9 +33,11 @@ class RunMemory {
   void leave(std::size_t bytes);
 
  private:
+  [[nodiscard]] std::uint64_t needed(std::uint64_t floats) const;
+
   base::Budget* const budget_;
   const std::string owner_;
-  const std::size_t copies_;
+  const std::size_t planes_, copies_, spill_over_;
   std::mutex mutex_;  // Guards what follows.
   std::uint64_t model_ = 0, arriving_ = 0;
 };

@@ -16,7 +16,7 @@ TEST(RunMemory, AModelIsHeldInAllItsCopiesAndGivenBack) {
   {
     RunMemory memory(&budget, "a1", {.planes = 1, .arity = 4});
     const auto most = memory.most_floats(std::size_t{1} << 30);
-    EXPECT_EQ(most, 10 * kMiB / 4 / (3 * 2 + 2 + 4 + 2));
+    EXPECT_EQ(most, 10 * kMiB / 4 / (2 * 2 + 2 + 4 + 2));
     EXPECT_TRUE(memory.hold_model(most));
     EXPECT_GT(budget.used("a1"), 9 * kMiB);
     EXPECT_TRUE(memory.hold_model(most / 2));  // Instead, not as well.
@@ -38,6 +38,21 @@ TEST(RunMemory, AnUpdateThatFindsNoRoomWaitsForOthersToLeave) {
   EXPECT_NE(refused.error().message.find("training-bytes"), std::string::npos);
   memory.leave(3 * kMiB);
   EXPECT_TRUE(memory.arrive(2 * kMiB));
+}
+
+TEST(RunMemory, ALargeModelTakesLittleMoreThanItself) {
+  Budget budget("training-bytes", "of memory for trainings", base::BudgetUnit::bytes,
+                {.each = 10'000 * kMiB, .all = 10'000 * kMiB});
+  constexpr std::size_t floats = 1'000'000'000;
+  RunMemory memory(&budget, "a1", {}, 64 * kMiB);
+  EXPECT_GE(memory.most_floats(std::size_t{1} << 34), floats);
+  EXPECT_TRUE(memory.hold_model(floats));
+  EXPECT_LE(budget.used("a1"), 22 * floats * sizeof(float) / 10);
+  RunMemory planes(&budget, "a2", {.planes = 2}, 64 * kMiB);
+  EXPECT_FALSE(planes.hold_model(floats)) << "as much again for each plane";
+  RunMemory small(&budget, "a2", {}, 64 * kMiB);
+  EXPECT_TRUE(small.hold_model(16 * kMiB / sizeof(float)));
+  EXPECT_GE(budget.used("a2"), 5 * 16 * kMiB) << "a small one stays in memory with all its copies";
 }
 
 TEST(RunMemory, WithoutABudgetNothingIsCounted) {

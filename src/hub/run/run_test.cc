@@ -182,11 +182,11 @@ TEST_F(HubRun, NobodyPushesForAnother) {
 TEST_F(HubRun, APullBringsOnlyWhatChanged) {
   begin();
   const auto version = run_->view().version;
-  const auto nothing = run_->pull(ann_, version, std::nullopt);
+  const auto nothing = run_->pull(ann_, {version, std::nullopt});
   ASSERT_TRUE(nothing);
   EXPECT_LE(nothing->size(), 32u);
   EXPECT_TRUE(train(ann_, 0.5f).accepted);
-  const auto changed = run_->pull(ann_, version, std::nullopt);
+  const auto changed = run_->pull(ann_, {version, std::nullopt});
   ASSERT_TRUE(changed);
   EXPECT_GE(changed->size(), 11 * sizeof(float));
 }
@@ -201,12 +201,12 @@ TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
   EXPECT_TRUE(train(bob_, 0.25f).accepted);  // The epoch is over.
   const auto unit = ask(ann_);
   ASSERT_EQ(unit.kind, base::UnitKind::evaluate);
-  const auto bytes = run_->pull(ann_, -1, unit.version);
+  const auto bytes = run_->pull(ann_, {-1, unit.version});
   ASSERT_TRUE(bytes);
   std::vector<float> seen(11);
   ASSERT_TRUE(train::unpack_changed(*bytes, seen));
   EXPECT_EQ(seen, std::vector<float>(11, 1.5f));
-  EXPECT_FALSE(run_->pull(ann_, -1, unit.version + 1));
+  EXPECT_FALSE(run_->pull(ann_, {-1, unit.version + 1}));
   EXPECT_TRUE(tell(ann_, unit, {.samples = 100, .loss = 0.2, .metrics = {{"accuracy", 0.75}}}, {})
                   .accepted);
   EXPECT_EQ(ask(ann_).kind, base::UnitKind::finish);
@@ -287,7 +287,7 @@ TEST_F(HubRun, AReplicatedUnitIsFoldedAndPaidOnlyWhenAnotherComesToTheSame) {
   const auto push = [&](LeaseId worker, float delta) {
     const auto unit = ask(worker);
     EXPECT_EQ(unit.kind, base::UnitKind::train);
-    EXPECT_TRUE(run_->pull(worker, -1, std::nullopt));
+    EXPECT_TRUE(run_->pull(worker, {-1, std::nullopt}));
     const auto codec = train::make_codec("fp32");
     const auto body = train::pack(std::vector<float>(11, delta), **codec, {});
     EXPECT_TRUE(run_->receive(worker, unit.id, 0, body));
@@ -366,14 +366,14 @@ TEST_F(HubRun, AUnitThatWasFetchedWhileAnotherWasComputedHasItsOwnBase) {
   open();
   begin();
   const auto a = ask(ann_);
-  ASSERT_TRUE(run_->pull(ann_, -1, std::nullopt));
+  ASSERT_TRUE(run_->pull(ann_, {-1, std::nullopt}));
   const auto first = run_->view().version;
-  ASSERT_TRUE(run_->pull(bob_, -1, std::nullopt));
+  ASSERT_TRUE(run_->pull(bob_, {-1, std::nullopt}));
   EXPECT_TRUE(train(bob_, 0.25f).accepted);
   const auto b = run_->next(ann_, {}, {}, 0, a.id);
   ASSERT_TRUE(b);
   ASSERT_EQ(b->kind, base::UnitKind::train);
-  ASSERT_TRUE(run_->pull(ann_, -1, std::nullopt));
+  ASSERT_TRUE(run_->pull(ann_, {-1, std::nullopt}));
   const auto second = run_->view().version;
   ASSERT_NE(first, second);
   for (const auto& [unit, base] : {std::pair(a, first), std::pair(*b, second)}) {

@@ -62,7 +62,7 @@ class RunWages : public testing::RunTest {
           state = {unit, clock_.now(), unit.version};
           if (unit.kind == base::UnitKind::train && unit.version == 0) {
             state.base = run_->view().version;
-            EXPECT_TRUE(run_->pull(worker, -1, std::nullopt));
+            EXPECT_TRUE(run_->pull(worker, {-1, std::nullopt}));
           }
           continue;
         }
@@ -173,7 +173,7 @@ TEST_F(RunWages, WorkThatWaitsForAComparisonIsPaidWhenTheTrainingEnds) {
   begin();
   EXPECT_TRUE(train(ann_, 0.25f).accepted);
   const auto unit = ask(bob_);
-  EXPECT_TRUE(run_->pull(bob_, -1, std::nullopt));
+  EXPECT_TRUE(run_->pull(bob_, {-1, std::nullopt}));
   clock_.advance(base::seconds(1));
   EXPECT_TRUE(report(bob_, unit, run_->view().version)->accepted);
   EXPECT_EQ(run_->owed().size(), 2u);
@@ -190,7 +190,7 @@ TEST_F(RunWages, WorkThatNobodyComparesIsPaidWhenItsWorkerAsksForMore) {
   begin();
   EXPECT_TRUE(train(ann_, 0.25f).accepted);
   const auto unit = ask(bob_);
-  EXPECT_TRUE(run_->pull(bob_, -1, std::nullopt));
+  EXPECT_TRUE(run_->pull(bob_, {-1, std::nullopt}));
   clock_.advance(base::seconds(1));
   EXPECT_TRUE(report(bob_, unit, run_->view().version)->accepted);
   run_->gone(ann_);  // Nobody is left to compare.

@@ -47,6 +47,7 @@ struct SnapshotOptions {
 };
 
 // The snapshots of one training: a folder in the blob store each, and a file that names the last.
+// They are written and read chunk by chunk, and chunks that did not change are not written again.
 // Thread-safe, but recover() and save() are called in turn (turns.h). No lock is held while the
 // disk is used.
 class Snapshots {
@@ -86,7 +87,8 @@ class Snapshots {
   mutable std::mutex mutex_;      // Guards what follows.
   std::optional<SaveMark> last_;  // Of the last snapshot.
   base::Time next_;               // By the clock,
-  base::Time not_before_;         // but not before, after a failure.
+  base::Time not_before_;         // but not before, after a failure;
+  base::Time rested_;             // and, unless it has ended, not before: the last took long.
   blob::Store::Pin pin_;          // Keeps the last snapshot in the store.
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace souk::hub {
@@ -56,9 +57,9 @@ TEST_F(SnapshotsTest, WhatWasSavedComesBack) {
   EXPECT_EQ(head.next_wage, 5);
   EXPECT_EQ(head.layout.size(), 11u);
   EXPECT_EQ(parameters.version, 3);
-  EXPECT_EQ(*parameters.values.front(), *parameters_.values.front());
+  EXPECT_TRUE(std::ranges::equal(*parameters.values.front(), *parameters_.values.front()));
   ASSERT_EQ(parameters.planes.size(), 1u);
-  EXPECT_EQ(*parameters.planes[0].front(), *parameters_.planes[0].front());
+  EXPECT_TRUE(std::ranges::equal(*parameters.planes[0].front(), *parameters_.planes[0].front()));
   EXPECT_FALSE(after.due(mark_));
 }
 

@@ -96,7 +96,7 @@ class RunTest : public ::testing::Test {
   }
   std::vector<float> values() {
     std::vector<float> out(11);
-    const auto bytes = run_->pull(ann_, -1, std::nullopt);
+    const auto bytes = run_->pull(ann_, {-1, std::nullopt});
     EXPECT_TRUE(bytes);
     EXPECT_TRUE(train::unpack_changed(*bytes, out));
     return out;

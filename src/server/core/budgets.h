@@ -63,6 +63,11 @@ struct Budgets {
                               "of memory for trainings",
                               Unit::bytes,
                               {.each = 2ull << 30, .all = 8ull << 30}};
+  // Of large models: updates on their way, and versions that are being checked (hub/spill.h).
+  base::Budget training_disk{"training-disk",
+                             "of files of trainings under way",
+                             Unit::bytes,
+                             {.each = 16ull << 30, .all = 64ull << 30}};
 
   // Idempotency keys that are remembered: each is for a day, so this is changes a day.
   base::Budget keys{"keys", "changes a day", Unit::count, {.each = 1'000'000, .all = 10'000'000}};
@@ -89,10 +94,10 @@ struct Budgets {
                             Unit::bytes,
                             {.each = 256ull << 20, .all = 2ull << 30}};
 
-  const std::array<base::Budget*, 13> all{
-      &blob_bytes,       &blob_chunks,   &pins,          &log_bytes,   &live_jobs,
-      &training_bytes,   &keys,          &journal_bytes, &connections, &downloads,
-      &bundle_downloads, &request_bytes, &answer_bytes};
+  const std::array<base::Budget*, 14> all{
+      &blob_bytes,       &blob_chunks,   &pins,          &log_bytes,    &live_jobs,
+      &training_bytes,   &keys,          &journal_bytes, &connections,  &downloads,
+      &bundle_downloads, &request_bytes, &answer_bytes,  &training_disk};
 
   // Sets limits as the operator wrote them, such as "blob-bytes=2G/50G". All or none.
   base::Result<> set(const std::vector<std::string>& limits);

@@ -38,7 +38,7 @@ class Services {
         logs(folder + "/logs", budgets.log_bytes),
         pins(*blobs, claims, budgets.pins),
         hub(*blobs, clock, folder + "/hub", std::move(parameters), std::move(hubs),
-            &budgets.training_bytes),
+            &budgets.training_bytes, &budgets.training_disk),
         lab(clock, std::move(lab_options)),
         challenges(challenge_every, seed),
         probes(seed) {}

@@ -173,22 +173,27 @@ Result<wire::UnitVerdict> pay(Context& c, JudgedUnit judged) {
 
 struct ParametersRequest {
   TrainingWorker worker;
-  std::int64_t since;
-  std::optional<std::int64_t> version;
+  hub::PullRequest wanted;
 };
 
 Result<ParametersRequest> parameters_request(Context& c) {
   SOUK_ASSIGN(const auto epoch, number_in(c.http(), "epoch", 0));
-  SOUK_ASSIGN(const auto since, number_in(c.http(), "since", -1));
+  hub::PullRequest wanted;
+  SOUK_ASSIGN(wanted.since, number_in(c.http(), "since", -1));
   SOUK_ASSIGN(const auto version, number_in(c.http(), "version", -1));
+  SOUK_ASSIGN(const auto from, number_in(c.http(), "from", -1));
+  SOUK_ASSIGN(const auto at, number_in(c.http(), "at", -1));
+  if (version >= 0) wanted.version = version;
+  if (from >= 0)
+    wanted.piece = hub::PullPiece{.from = static_cast<std::size_t>(from),
+                                  .at = at < 0 ? std::nullopt : std::optional(at)};
   SOUK_ASSIGN(auto worker, worker_of(c, epoch));
-  return ParametersRequest{std::move(worker), since,
-                           version < 0 ? std::nullopt : std::optional(version)};
+  return ParametersRequest{std::move(worker), wanted};
 }
 
 Result<net::Response> pull(PoolContext& p, const ParametersRequest& request) {
   SOUK_ASSIGN(auto bytes, with_run(p, request.worker, [&](const std::shared_ptr<hub::Run>& run) {
-                return run->pull(request.worker.lease, request.since, request.version);
+                return run->pull(request.worker.lease, request.wanted);
               }));
   return bytes_response(std::move(bytes));
 }
@@ -240,7 +245,10 @@ void add_training_routes(Routes& routes) {
   pulled.doc.media = "application/octet-stream";
   pulled.doc.query = {{"epoch", "integer", "Of the lease.", false},
                       {"since", "integer", "The version that the worker has.", false},
-                      {"version", "integer", "This version, which is under check.", false}};
+                      {"version", "integer", "This version, which is under check.", false},
+                      {"from", "integer",
+                       "A piece only, from this block on. It says where the next begins.", false},
+                      {"at", "integer", "The version of the pieces before, if there were.", false}};
   routes.on_files("GET", "/v1/jobs/{id}/training", "getTraining", "How far a training is",
                   Access::user, &training_request, &show_training);
 }

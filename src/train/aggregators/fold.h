@@ -47,6 +47,15 @@ void for_each_chunk(Parameters& p, std::size_t folds, Each each) {
   p.advance();
 }
 
+// What is behind `chunk` is not read again: an update may lie in a file that is larger than memory.
+inline void let_go_behind(std::span<const Update> updates, const Chunk& chunk) {
+  if (chunk.from != 0 || chunk.block == 0) return;
+  for (const auto& u : updates) {
+    u.let_go(chunk.block - 1);
+    if (!u.base.empty()) u.base[chunk.block - 1]->let_go();
+  }
+}
+
 // For aggregators of arity 1: calls each(k, chunk, values of update k) for the updates in their
 // order, and counts each as one fold.
 template <class Each>
@@ -54,6 +63,7 @@ void fold_each(Parameters& p, std::span<const Update> updates, Each each) {
   for (const auto& u : updates) CHECK(u.size() == p.size());
   std::vector<float> scratch(kChunk);
   for_each_chunk(p, updates.size(), [&](const Chunk& chunk) {
+    let_go_behind(updates, chunk);
     for (std::size_t k = 0; k < updates.size(); ++k)
       each(k, chunk, updates[k].chunk(chunk.block, chunk.from, scratch).data());
   });
@@ -68,6 +78,7 @@ void fold_sum(Parameters& p, std::span<const Update> updates, std::span<const fl
   for (const auto& u : updates) CHECK(u.size() == p.size());
   std::vector<float> scratch(kChunk), sums(kChunk);
   for_each_chunk(p, 1, [&](const Chunk& chunk) {
+    let_go_behind(updates, chunk);
     auto* sum = sums.data();
     std::fill_n(sum, chunk.size, 0.F);
     for (std::size_t k = 0; k < updates.size(); ++k) {

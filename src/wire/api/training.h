@@ -170,11 +170,12 @@ struct UnitDone {
   std::int64_t samples = 0;
   double loss = 0;
   std::map<std::string, double> metrics;
-  std::vector<TensorInfo> tensors;   // init: what the parameters are.
-  std::optional<std::string> error;  // The trainer's.
+  std::vector<TensorInfo> tensors;    // init: what the parameters are.
+  std::optional<std::string> error;   // The trainer's.
+  std::optional<std::int64_t> bytes;  // Of the update that was sent to the market, all pieces.
   static constexpr auto optional_fields =
       std::array<std::string_view, 6>{"base", "steps", "samples", "loss", "metrics", "tensors"};
-  SOUK_FIELDS(UnitDone, epoch, base, steps, samples, loss, metrics, tensors, error)
+  SOUK_FIELDS(UnitDone, epoch, base, steps, samples, loss, metrics, tensors, error, bytes)
 };
 
 struct UnitVerdict {

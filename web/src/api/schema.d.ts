@@ -3486,6 +3486,8 @@ export interface components {
             };
             tensors?: components["schemas"]["TensorInfo"][];
             error?: string;
+            /** Format: int64 */
+            bytes?: number;
         };
         UnitHub: {
             url: string;
@@ -5565,6 +5567,10 @@ export interface operations {
                 since?: number;
                 /** @description This version, which is under check. */
                 version?: number;
+                /** @description A piece only, from this block on. It says where the next begins. */
+                from?: number;
+                /** @description The version of the pieces before, if there were. */
+                at?: number;
             };
             header?: never;
             path: {
