@@ -27,6 +27,7 @@ def worker(
     model: Any = None,
     *,
     loss: Callable[..., Any] | None = None,
+    compute_loss: Callable[..., Any] | None = None,
     optimizer: Callable[..., Any] | None = None,
     load: Callable[..., Any] = load_shard,
     metrics: Mapping[str, Callable[[Any, Any], Any]] | None = None,
@@ -42,6 +43,11 @@ def worker(
     `optimizer(parameters, lr)` makes an optimiser (SGD with the job's `momentum` and `weight_decay`
     without it), `device` is a GPU where there is one. A Keras model comes compiled.
 
+    Instead of `loss`, `compute_loss(model, batch)` gives the loss of a batch, or the loss and an
+    output, as the trainers of Hugging Face do; `metrics` are then functions of (output, batch). A
+    LightningModule needs neither: its `training_step`, `validation_step` and `configure_optimizers`
+    are used, and what its checks log are the metrics.
+
     NumPy: `parameters` is a dict of arrays, or a function that makes one of a
     `numpy.random.Generator`. `gradient(parameters, x, y)` gives the loss and a dict of gradients,
     `evaluate(parameters, x, y)` the loss and a dict of metrics.
@@ -49,7 +55,13 @@ def worker(
     `load(path)` reads the file of a shard and gives `(x, y)`, or for PyTorch a Dataset; without it
     built-in shards are read. `metrics` are functions of `(output, y)` with a batch's mean.
     """
-    chosen = {"loss": loss, "optimizer": optimizer, "metrics": metrics, "device": device}
+    chosen = {
+        "loss": loss,
+        "compute_loss": compute_loss,
+        "optimizer": optimizer,
+        "metrics": metrics,
+        "device": device,
+    }
     if parameters is not None:
         from ._numpy import NumpyTrainer
 
@@ -71,11 +83,11 @@ def worker(
             return KerasTrainer(built, build, load)
         torch = sys.modules.get("torch")  # Whoever made a module of it has imported it.
         if torch is not None and isinstance(built, torch.nn.Module):
+            from ._recipes import recipe_of
             from ._torch import TorchTrainer
 
-            if loss is None:
-                raise invalid("a PyTorch model needs a loss", "loss=torch.nn.functional....")
-            return TorchTrainer(built, build, loss, load, optimizer, metrics or {}, device)
+            recipe = recipe_of(built, loss, compute_loss, optimizer, metrics)
+            return TorchTrainer(built, build, recipe, load, device)
         raise invalid(
             f"{type(built).__name__} is neither a PyTorch nor a Keras model",
             "souk.serve takes trainers of any kind",
@@ -107,6 +119,8 @@ class _Deferred:
             self._trainer = self._adapter(self._model, None)
         else:
             build = _builder(self._model, config)
+            if (torch := sys.modules.get("torch")) is not None:
+                torch.manual_seed(0)  # What is frozen must come out alike on every worker.
             self._trainer = self._adapter(build(), build)
         return self._trainer.setup(config)
 
