@@ -117,7 +117,7 @@ class TorchTrainer:
         optimizer = self._new_optimizer(unit.lr)
         # Taken out: a unit that fails leaves nothing behind.
         if (state := self._kept.pop(unit.keep, None)) is not None:
-            _go_on(optimizer, state["optimizer"])
+            optimizer.state.update(state["optimizer"])  # Of the same parameters: no copy is made.
             self._precision.go_on(state["scale"])
         else:
             self._precision.go_on(None)
@@ -131,7 +131,7 @@ class TorchTrainer:
         mean = losses.mean()
         if unit.keep:
             self._kept[unit.keep] = {
-                "optimizer": optimizer.state_dict()["state"],
+                "optimizer": dict(optimizer.state),
                 "scale": self._precision.state(),
             }
         return Trained(self._to_arrays(self._model), losses.steps, losses.samples, mean)
@@ -275,12 +275,6 @@ class _Precision:
     def go_on(self, state: Any) -> None:
         if self._scaler is not None:
             self._scaler.load_state_dict(state or self._first)
-
-
-def _go_on(optimizer: Any, state: Mapping[Any, Any]) -> None:
-    """With the moments of an earlier one, but its own rate and settings."""
-    own = optimizer.state_dict()
-    optimizer.load_state_dict({"state": state, "param_groups": own["param_groups"]})
 
 
 class _Losses:

@@ -93,7 +93,7 @@ def worker(
             "souk.serve takes trainers of any kind",
         )
 
-    serve(_Deferred(model, adapter))
+    serve(Deferred(model, adapter))
 
 
 def _refuse(what: str, **given: object) -> None:
@@ -103,7 +103,7 @@ def _refuse(what: str, **given: object) -> None:
             raise invalid(f"{what} takes no {name}=")
 
 
-class _Deferred:
+class Deferred:
     """A trainer whose model is made at `hello`, when the configuration is known."""
 
     def __init__(
