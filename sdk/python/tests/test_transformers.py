@@ -152,7 +152,9 @@ class Transformers(WorkerTest):
         results = self.results(w)
         base = self.folder / "base"
         python("-m", "souk.transformers", "new", base, "--context", "32")
-        written = python("-m", "souk.transformers", "predict", results, "--length", "60", text="One")
+        written = python(
+            "-m", "souk.transformers", "predict", results, "--length", "60", text="One"
+        )
         self.assertTrue(written.startswith("One"), written)
         self.assertGreater(len(written), 30)
         self.assertEqual(export(results, base), "a model for transformers")
@@ -192,7 +194,9 @@ class Transformers(WorkerTest):
         self.addCleanup(w.end)
         hello = {"protocol": 1}
         config = {**SMALL, "lora": {"target": ["q_proj"]}}
-        self.assertIn("layers of this model: c_attn, c_fc", w.error("hello", **hello, config=config))
+        self.assertIn(
+            "layers of this model: c_attn, c_fc", w.error("hello", **hello, config=config)
+        )
         config = {**SMALL, "model": "nowhere"}
         self.assertIn("nowhere has no config.json", w.error("hello", **hello, config=config))
         config = {**SMALL, "precision": "fp16"}

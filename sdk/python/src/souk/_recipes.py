@@ -125,9 +125,7 @@ def _optimizer_of(model: Any, lr: float) -> Any:
         if len(given) == 0 or (
             len(given) > 1 and all(hasattr(one, "param_groups") for one in given)
         ):
-            raise invalid(
-                f"configure_optimizers gave {len(given)} optimisers", "a worker has one"
-            )
+            raise invalid(f"configure_optimizers gave {len(given)} optimisers", "a worker has one")
         given = given[0]
     if not hasattr(given, "param_groups"):
         raise invalid(f"configure_optimizers gave {type(given).__name__}", "return an optimiser")

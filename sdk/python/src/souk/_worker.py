@@ -75,25 +75,35 @@ def worker(
     _refuse("a model", gradient=gradient, evaluate=evaluate)
 
     def adapter(built: Any, build: Callable[[], Any] | None) -> Trainer:
-        # Keras first: with PyTorch below it, its models are PyTorch's as well.
-        if hasattr(built, "train_on_batch") and hasattr(built, "set_weights"):
-            from ._keras import KerasTrainer
-
-            _refuse("a Keras model, which is compiled with its own,", **chosen)
-            return KerasTrainer(built, build, load)
-        torch = sys.modules.get("torch")  # Whoever made a module of it has imported it.
-        if torch is not None and isinstance(built, torch.nn.Module):
-            from ._recipes import recipe_of
-            from ._torch import TorchTrainer
-
-            recipe = recipe_of(built, loss, compute_loss, optimizer, metrics)
-            return TorchTrainer(built, build, recipe, load, device)
-        raise invalid(
-            f"{type(built).__name__} is neither a PyTorch nor a Keras model",
-            "souk.serve takes trainers of any kind",
-        )
+        return _adapter(built, build, load, chosen)
 
     serve(Deferred(model, adapter))
+
+
+def _adapter(
+    built: Any,
+    build: Callable[[], Any] | None,
+    load: Callable[..., Any],
+    chosen: Mapping[str, Any],
+) -> Trainer:
+    """Of a model, with what the user chose for it."""
+    # Keras first: with PyTorch below it, its models are PyTorch's as well.
+    if hasattr(built, "train_on_batch") and hasattr(built, "set_weights"):
+        from ._keras import KerasTrainer
+
+        _refuse("a Keras model, which is compiled with its own,", **chosen)
+        return KerasTrainer(built, build, load)
+    torch = sys.modules.get("torch")  # Whoever made a module of it has imported it.
+    if torch is not None and isinstance(built, torch.nn.Module):
+        from ._recipes import recipe_of
+        from ._torch import TorchTrainer
+
+        given = {name: value for name, value in chosen.items() if name != "device"}
+        return TorchTrainer(built, build, recipe_of(built, **given), load, chosen["device"])
+    raise invalid(
+        f"{type(built).__name__} is neither a PyTorch nor a Keras model",
+        "souk.serve takes trainers of any kind",
+    )
 
 
 def _refuse(what: str, **given: object) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 
 from .errors import Error, invalid
 
+_SUMMARY = "Adds a training's results to a file store of MLflow's."
 _NAME = re.compile(r"[^\w ./-]")
 _LONGEST_PARAMETER = 500  # Characters, as in MLflow.
 
@@ -150,7 +151,7 @@ def _meta(folder: Path, values: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python3 -m souk.mlflow", description=__doc__.split("\n")[0])  # type: ignore[union-attr]  # fmt: skip
+    parser = argparse.ArgumentParser(prog="python3 -m souk.mlflow", description=_SUMMARY)
     parser.add_argument("results", type=Path, help="the folder that `souk results` wrote")
     parser.add_argument("--store", type=Path, default=Path("mlruns"))
     parser.add_argument("--experiment", default="souk")

@@ -9,6 +9,7 @@ and beside it the tokenizer's files and README.md, which says how it was made.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import struct
@@ -128,13 +129,7 @@ def _card(
     metrics: dict[str, Any] = {}
     if (results / "metrics.json").exists():
         metrics = json.loads((results / "metrics.json").read_text("utf-8"))
-    rows = metrics.get("rows", [])
-    numbers = 0
-    for entry in header.values():
-        count = 1
-        for side in entry["shape"]:
-            count *= side
-        numbers += count
+    numbers = sum(math.prod(entry["shape"]) for entry in header.values())
     lines = [
         "---",
         f"library_name: {'peft' if adapter else 'transformers'}",
@@ -155,7 +150,19 @@ def _card(
         "",
         "| | |",
         "| --- | --- |",
+        *(f"| {name} | {value} |" for name, value in _facts(settings, metrics).items()),
+        "",
+        "Settings of the trainer:",
+        "",
+        "```json",
+        json.dumps(trainer, indent=1),
+        "```",
+        *_history(metrics.get("rows", [])),
     ]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(settings: Settings, metrics: Mapping[str, Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "began from": settings.model,
         "aggregator": metrics.get("rule"),
@@ -168,18 +175,21 @@ def _card(
     }
     if settings.lora is not None:
         facts["LoRA"] = f"r {settings.lora.r}, alpha {settings.lora.scale:g}"
-    lines += [f"| {name} | {value} |" for name, value in facts.items() if value is not None]
-    lines += ["", "Settings of the trainer:", "", "```json", json.dumps(trainer, indent=1), "```"]
-    if rows:
-        lines += ["", "## How it went", "", "| epoch | loss | validation loss | perplexity |"]
-        lines += ["| --- | --- | --- | --- |"]
-        for row in rows:
-            perplexity = row.get("metrics", {}).get("perplexity")
-            lines.append(
-                f"| {row['epoch']} | {row['loss']:.4f} | {row['validation_loss']:.4f} | "
-                f"{'' if perplexity is None else f'{perplexity:.2f}'} |"
-            )
-    return "\n".join(lines) + "\n"
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _history(rows: list[Mapping[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    lines = ["", "## How it went", "", "| epoch | loss | validation loss | perplexity |"]
+    lines += ["| --- | --- | --- | --- |"]
+    for row in rows:
+        perplexity = row.get("metrics", {}).get("perplexity")
+        lines.append(
+            f"| {row['epoch']} | {row['loss']:.4f} | {row['validation_loss']:.4f} | "
+            f"{'' if perplexity is None else f'{perplexity:.2f}'} |"
+        )
+    return lines
 
 
 def _usage(settings: Settings, adapter: bool) -> list[str]:

@@ -49,10 +49,7 @@ class PackedTexts:
             end = len(text) if len(text) <= _PIECE else text.rfind("\n", 0, _PIECE) + 1 or _PIECE
             pieces.append(text[:end])
             text = text[end:]
-        ids = [
-            self._tokenizer(some, add_special_tokens=False, verbose=False)["input_ids"]
-            for some in pieces
-        ]
+        ids = [self._tokenizer(some, add_special_tokens=False)["input_ids"] for some in pieces]
         return np.concatenate([np.asarray(i, np.int32) for i in ids] or [np.zeros(0, np.int32)])
 
 

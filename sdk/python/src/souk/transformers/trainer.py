@@ -134,7 +134,9 @@ class LanguageTrainer(TorchTrainer):
             if parameter.requires_grad
         }
         if not out:
-            raise invalid("nothing of the model learns", "give lora:, or a model that is not frozen")
+            raise invalid(
+                "nothing of the model learns", "give lora:, or a model that is not frozen"
+            )
         return out
 
 
