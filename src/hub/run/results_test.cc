@@ -122,8 +122,8 @@ std::vector<std::pair<double, double>> points_of(const Element& e) {
 TEST(Results, AreFiveFiles) {
   std::vector<std::string> names;
   for (const auto& [name, _] : files(training(3))) names.push_back(name);
-  EXPECT_THAT(names, ElementsAre("curve.svg", "metrics.csv", "metrics.json", "model.safetensors",
-                                 "trainer.json"));
+  EXPECT_THAT(names, ElementsAre("curve.svg", "events.tfevents", "metrics.csv", "metrics.json",
+                                 "model.safetensors", "trainer.json"));
 }
 
 TEST(Results, MetricsAreATableWithARowForEachEpoch) {
