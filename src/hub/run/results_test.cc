@@ -119,7 +119,7 @@ std::vector<std::pair<double, double>> points_of(const Element& e) {
   return out;
 }
 
-TEST(Results, AreFiveFiles) {
+TEST(Results, AreSixFiles) {
   std::vector<std::string> names;
   for (const auto& [name, _] : files(training(3))) names.push_back(name);
   EXPECT_THAT(names, ElementsAre("curve.svg", "events.tfevents", "metrics.csv", "metrics.json",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Error, invalid
-from .settings import NEW_GPT, Settings, read_settings
+from .settings import NEW_GPT, Lora, Settings, read_settings
 
 _HEADER_LIMIT = 16 << 20
 # Beside the weights, what from_pretrained reads: config.json, tokenizer.json, merges.txt...
@@ -93,24 +93,23 @@ def _copy_small(base: Path, results: Path, configuration: bool) -> None:
 
 
 def _adapter_config(settings: Settings, header: Mapping[str, Any], base: str) -> dict[str, Any]:
-    """What the tensors say goes before what the job said: it may have been a script's."""
+    """What the tensors say, where the job said nothing: its settings may have been a script's."""
     layers = {n.split(".lora_A.")[0]: e["shape"][0] for n, e in header.items() if ".lora_A." in n}
-    target = sorted({name.rsplit(".", 1)[-1] for name in layers})
-    lora = settings.lora
     rank = next(iter(layers.values()))
-    prefix = "base_model.model."
-    exact = sorted(n[len(prefix) :] if n.startswith(prefix) else n for n in layers)
+    lora = settings.lora or Lora(r=rank)
+    target = list(lora.target)
+    if not target or target == ["all-linear"]:
+        target = sorted(name.removeprefix("base_model.model.") for name in layers)
     return {
         "peft_type": "LORA",
         "task_type": "CAUSAL_LM",
         "base_model_name_or_path": base,
         "r": rank,
-        "lora_alpha": lora.scale if lora is not None else 2 * rank,
-        "lora_dropout": lora.dropout if lora is not None else 0.0,
-        # Names of layers if every such layer has an adapter, which the job's own list says.
-        "target_modules": target if lora is not None and lora.target != ("all-linear",) else exact,
+        "lora_alpha": lora.scale,
+        "lora_dropout": lora.dropout,
+        "target_modules": target,
         "bias": "none",
-        "fan_in_fan_out": settings.model == NEW_GPT or any("c_attn" in n for n in layers),
+        "fan_in_fan_out": any("c_attn" in name for name in layers),  # GPT-2's layers lie so.
         "inference_mode": True,
     }
 

@@ -132,7 +132,10 @@ def _byte_level(bpe: Any, texts: list[str] | None, size: int) -> Any:
         )
         inner.train_from_iterator(texts, trainer)
     return _library("transformers").PreTrainedTokenizerFast(
-        tokenizer_object=inner, bos_token=END, eos_token=END
+        tokenizer_object=inner,
+        bos_token=END,
+        eos_token=END,
+        clean_up_tokenization_spaces=False,  # It would take spaces out of what is written.
     )
 
 
