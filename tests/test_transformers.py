@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from lending import LendingTest, needs_sandbox
+from lending import Agent, LendingTest, needs_sandbox
 from souk import DEADLINE_S, SOUK, wait_for
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -73,7 +73,7 @@ class TransformersTest(LendingTest):
                          found["reason"] + self.souk("logs", job, token=self.bob).stdout)
 
     def test_the_example_becomes_an_adapter_that_peft_loads_and_that_writes(self):
-        self.agent("one", "--memory", "4G")
+        Agent(self, self.ann, "one", "--cores", "1", "--memory", "4G", "--price", "0.1")
         base = os.path.join(self.folder, "base")
         self.python("-m", "souk.transformers", "new", base, "--context", "64")
         job = self.submit(model=f"{{name: {base}, lora: {{r: 4, target: [c_attn, c_fc]}}, context: 64}}",
