@@ -88,8 +88,8 @@ class TrainTest(LendingTest):
         self.assertEqual(ended["reason"], "the target was reached")
         folder = self.results(job)
         self.assertEqual(sorted(os.listdir(folder)),
-                         ["curve.svg", "metrics.csv", "metrics.json", "model.safetensors",
-                          "trainer.json"])
+                         ["curve.svg", "events.tfevents", "metrics.csv", "metrics.json",
+                          "model.safetensors", "trainer.json"])
         with open(os.path.join(folder, "metrics.csv"), encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         self.assertGreaterEqual(float(rows[-1]["accuracy"]), 0.9)

@@ -163,6 +163,44 @@ TEST(JobFile, AnInputComesFromExactlyOnePlace) {
   }
 }
 
+TEST(JobFile, ALanguageModelIsAFolderThatBecomesAnInput) {
+  const PathRules below{
+      .place = [](const std::string& path) -> base::Result<std::string> { return "/top/" + path; }};
+  const auto file = read_job_file(
+      "kind: train\ntrainer: transformers\n"
+      "model: {name: gpt, lora: {r: 4, target: [q_proj]}, context: 100}\n"
+      "data: {format: text, train: a.txt}\n",
+      "job.yaml", kNow, below);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto* training = training_of(*file);
+  ASSERT_NE(training, nullptr);
+  EXPECT_TRUE(training->transformers);
+  EXPECT_EQ(training->model_folder, "/top/gpt");
+  EXPECT_EQ(training->train.trainer, wire::Trainer::python);
+  const auto& config = training->train.config;
+  EXPECT_EQ(config.at("model"), "\"model\"");
+  EXPECT_EQ(config.at("lora"), R"({"r":4,"target":["q_proj"]})");
+  EXPECT_EQ(config.at("sample_bytes"), "400");  // About four bytes a token.
+}
+
+TEST(JobFile, AMistakeAboutALanguageModelIsNamed) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"", "a training needs a model"},
+      {"model: {name: new-gpt, context: 1}", "context is 1"},
+      {"model: {name: new-gpt, context: x}", "context is"},
+      {"model: new-gpt\nscript: a.py", "a script needs trainer: python"},
+      {"model: new-gpt\nrun: x", "a training runs its trainer"},
+  };
+  for (const auto& [more, message] : rows) {
+    const auto file = read_job_file(
+        std::string("kind: train\ntrainer: transformers\ndata: {format: text, train: a}\n") + more +
+            "\n",
+        "job.yaml", kNow);
+    ASSERT_FALSE(file) << more;
+    EXPECT_THAT(file.error().message, HasSubstr(message)) << more;
+  }
+}
+
 constexpr const char* kManyPaths = R"(
 kind: train
 script: a.py

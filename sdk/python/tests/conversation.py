@@ -26,7 +26,7 @@ DEADLINE_S = 120  # For a whole conversation; none is expected to take this long
 class Worker:
     """A worker process in a folder of its own."""
 
-    def __init__(self, script: str | Path, **env: str) -> None:
+    def __init__(self, script: str | Path, python: str = sys.executable, **env: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="souk-worker-"))
         if isinstance(script, str):
             (self.folder / "script.py").write_text(script)
@@ -34,7 +34,7 @@ class Worker:
         self._log = open(self.folder / "log", "w+")
         inherited = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
         self.process = subprocess.Popen(
-            [sys.executable, "-B", str(script)],
+            [python, "-B", str(script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -28,6 +28,24 @@ class Files(unittest.TestCase):
         text = header if isinstance(header, bytes) else json.dumps(header).encode()
         self.path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
+    def test_a_file_is_filled_in_place_in_the_memory_it_has(self) -> None:
+        shapes = {"w": (2, 3), "scalar": (), "none": (0, 4)}
+        inodes = set()
+        for value in (1.5, 2.5):
+            with safetensors.in_place(self.path, shapes) as arrays:
+                for array in arrays.values():
+                    array[...] = value
+                del array
+            inodes.add(self.path.stat().st_ino)
+            back = safetensors.read(self.path)
+            self.assertEqual({k: v.shape for k, v in back.items()}, shapes)
+            self.assertEqual(back["w"].tolist(), [[value] * 3] * 2)
+            self.assertEqual(back["scalar"], value)
+        self.assertEqual(len(inodes), 1)
+        with safetensors.in_place(self.path, {"other": (5,)}) as arrays:
+            arrays["other"][...] = 7
+        self.assertEqual(safetensors.read(self.path)["other"].tolist(), [7] * 5)
+
     def test_what_is_written_is_read(self) -> None:
         tensors: dict[str, Any] = {
             "w": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import unittest
+from pathlib import Path
 
 import numpy as np
 from conversation import EXAMPLES, WorkerTest, blobs, learn
@@ -66,6 +67,55 @@ class Own(torch.nn.Module):
 souk.worker(Own(), loss=lambda out, y: torch.nn.functional.cross_entropy(out, y) / (y.min() + 1))
 """
 
+# A backbone that does not learn, drawn by the script, and a head that does.
+FROZEN = """
+import souk, torch
+def model():
+    backbone = torch.nn.Linear(8, 64)
+    for p in backbone.parameters():
+        p.requires_grad = False
+    return torch.nn.Sequential(backbone, torch.nn.ReLU(), torch.nn.Linear(64, 3))
+souk.worker(model, loss=torch.nn.functional.cross_entropy, metrics={"accuracy": souk.accuracy})
+"""
+
+COMPUTE_LOSS = """
+import souk, torch
+class Points(torch.utils.data.Dataset):
+    def __init__(self, path):
+        self.x, self.y = map(torch.from_numpy, souk.load_shard(path))
+    def __len__(self):
+        return len(self.x)
+    def __getitem__(self, i):
+        return {"x": self.x[i], "labels": self.y[i]}
+def compute_loss(model, batch):
+    output = model(batch["x"])
+    return torch.nn.functional.cross_entropy(output, batch["labels"]), output
+souk.worker(lambda: torch.nn.Linear(8, 3), compute_loss=compute_loss, load=Points,
+            metrics={"accuracy": lambda output, batch: souk.accuracy(output, batch["labels"])})
+"""
+
+# What Lightning's class has, without Lightning.
+LIGHTNING = """
+import souk, torch
+class Lit(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(8, 3)
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        loss = torch.nn.functional.cross_entropy(self.net(x), y)
+        self.log("train_loss", loss, prog_bar=True)
+        return {"loss": loss}
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        self.log_dict({"val_loss": torch.nn.functional.cross_entropy(self.net(x), y),
+                       "accuracy": souk.accuracy(self.net(x), y)})
+    def configure_optimizers(self):
+        optimizer = torch.optim.SGD(self.parameters(), lr=123, momentum=0.9)
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]
+souk.worker(Lit)
+"""
+
 UNIT = {"base": "w", "shard": "s", "out": "u", "steps": 4, "batch": 8, "lr": 0.1, "seed": 5}
 
 
@@ -99,6 +149,38 @@ class Torch(WorkerTest):
             w.good("train", **{**UNIT, "shard": "s0"})
             units.append(w.bytes("u"))
         self.assertEqual(units[0], units[1])
+
+    def test_what_is_frozen_never_travels_and_is_alike_on_every_worker(self) -> None:
+        results = []
+        for _ in range(2):
+            w = self.start(FROZEN)
+            tensors = w.hello()["tensors"]
+            self.assertEqual([t["name"] for t in tensors], ["2.weight", "2.bias"])
+            before, after = learn(w, epochs=3)
+            self.assertLess(after["loss"], before["loss"])
+            self.assertGreater(after["metrics"]["accuracy"], 0.9)
+            results.append((w.bytes("w"), after))
+        self.assertEqual(results[0], results[1])
+        w = self.start(FROZEN.replace("return torch", "for p in backbone.parameters(): pass\n    return torch")
+                       .replace("torch.nn.Linear(64, 3)", "backbone"))  # fmt: skip
+        self.assertIn("all are frozen", w.error("hello", protocol=1, config={}))
+
+    def test_nothing_is_mapped_between_requests(self) -> None:
+        w = self.start(SCRIPT)
+        w.hello()
+        learn(w, epochs=1)
+        mapped = Path(f"/proc/{w.process.pid}/maps").read_text()
+        self.assertNotIn(str(w.folder / "w"), mapped)
+        self.assertNotIn(str(w.folder / "u"), mapped)
+
+    def test_a_compute_loss_and_a_lightning_module_learn(self) -> None:
+        for script in (COMPUTE_LOSS, LIGHTNING):
+            w = self.start(script)
+            w.hello()
+            before, after = learn(w, epochs=4)
+            self.assertLess(after["loss"], before["loss"])
+            self.assertEqual(list(after["metrics"]), ["accuracy"])
+            self.assertGreater(after["metrics"]["accuracy"], 0.9)
 
     def test_stop_takes_effect_between_steps(self) -> None:
         w = self.start(SCRIPT)

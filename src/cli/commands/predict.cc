@@ -12,11 +12,13 @@
 #include "blob/transfer.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
+#include "cli/commands/language_model.h"
 #include "cli/commands/upload.h"
 #include "cli/shell/config.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
 #include "cli/shell/table.h"
+#include "job/train/training_file.h"
 #include "job/train/training_work.h"
 
 // A trained model on this machine, and files to begin from.
@@ -47,6 +49,25 @@ Result<std::string> model_folder(Context& c, const wire::Job& job) {
   return folder.string();
 }
 
+// What runs the model, with its files.
+Result<std::vector<std::string>> program_of(Context& c, const wire::Job& job) {
+  if (job.batch && job::has_transformers_trainer(*job.batch)) {
+    SOUK_ASSIGN(const auto folder, model_folder(c, job));
+    return predict_words(c, job, folder);
+  }
+  if (job.batch && job.batch->train && !job::has_native_trainer(*job.batch))
+    return failed("models of scripts do not run here",
+                  fmt::format("souk results {} brings the parameters: load them in your script",
+                              to_string(job.id)));
+  const auto trainer = torch_trainer(c.env());
+  if (trainer.empty())
+    return failed("souk-torch was not found beside this program", "set SOUK_TORCH to it");
+  SOUK_ASSIGN(const auto folder, model_folder(c, job));
+  return std::vector<std::string>{trainer,    "predict",
+                                  "--config", folder + "/trainer.json",
+                                  "--model",  folder + "/model.safetensors"};
+}
+
 Result<> predict(Context& c, const Predict& o) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o.path())));
@@ -54,22 +75,13 @@ Result<> predict(Context& c, const Predict& o) {
     return failed(
         fmt::format("job {} has no model yet: it is {}", to_string(o.id), to_string(job.state)),
         fmt::format("souk job wait {}", to_string(o.id)));
-  if (job.batch && job.batch->train && !job::has_native_trainer(*job.batch))
-    return failed("only models of the native trainer run here",
-                  fmt::format("souk results {} brings the parameters: load them in your script",
-                              to_string(o.id)));
-  const auto trainer = torch_trainer(c.env());
-  if (trainer.empty())
-    return failed("souk-torch was not found beside this program", "set SOUK_TORCH to it");
-  SOUK_ASSIGN(const auto folder, model_folder(c, job));
-  const auto config = folder + "/trainer.json", model = folder + "/model.safetensors";
-  std::vector<std::string> words{trainer, "predict", "--config", config, "--model", model};
+  SOUK_ASSIGN(auto words, program_of(c, job));
   if (o.length) words.insert(words.end(), {"--length", std::to_string(*o.length)});
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  ::execv(trainer.c_str(), argv.data());
-  return failed(fmt::format("cannot run {}: {}", trainer, std::strerror(errno)));
+  ::execv(words.front().c_str(), argv.data());
+  return failed(fmt::format("cannot run {}: {}", words.front(), std::strerror(errno)));
 }
 
 // "# Train LeNet on MNIST.": the first line of an example says what it is.
@@ -93,7 +105,8 @@ Command predict_command() {
       "Reads one sample a line, a JSON array of its numbers (an image's bytes, 0 to 255, or a "
       "row's features), and writes one line for each: {\"label\":7,\"probabilities\":[...]}, with "
       "the \"name\" of the label where the data had names, or {\"value\":250000} from a model that "
-      "estimates amounts.";
+      "estimates amounts. A model that writes goes on with the text that comes in; one of trainer: "
+      "transformers needs a Python with torch and transformers here (SOUK_PYTHON).";
   out.run = [o](Context& c) { return predict(c, *o); };
   return out;
 }

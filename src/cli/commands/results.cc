@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -10,13 +11,16 @@
 #include "blob/transfer.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
+#include "cli/commands/language_model.h"
 #include "cli/commands/training_watch.h"
 #include "cli/commands/upload.h"
 #include "cli/plan/plan_job.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/session.h"
+#include "hub/run/event_file.h"
 #include "job/kinds.h"
+#include "job/train/training_file.h"
 
 // What a batch job gives back: its logs, its files, and a look at what it uses.
 
@@ -89,6 +93,7 @@ class LogReader {
 
 struct Results : OneJob {
   std::string folder;
+  bool watch = false;
   Memory max_size{10 << 10};
 
   [[nodiscard]] std::uint64_t most_bytes() const {
@@ -131,6 +136,52 @@ Result<> fetch_result(Context& c, const Results& o, blob::Store& store, const st
   return {};
 }
 
+// Follows a training in a file for TensorBoard until its job has ended; at the end it lies beside
+// the results, in the place of the shorter one among them.
+class LiveEvents {
+ public:
+  explicit LiveEvents(std::string folder) : folder_(std::move(folder)) {}
+
+  // True when nothing can follow.
+  Result<bool> step(Context& c, const Results& o) {
+    SOUK_ASSIGN(auto* api, c.api());
+    SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o.path())));
+    if (!job::trains(job.kind))
+      return failed(fmt::format("job {} is no training", to_string(o.id)),
+                    fmt::format("souk job wait {}", to_string(o.id)));
+    SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o.path("/training"))));
+    const auto now = static_cast<double>(c.now().us) / 1e6;
+    std::string news = text_.empty() ? hub::event_head(now) : std::string();
+    for (; told_ < training.rows.size(); ++told_)
+      news += hub::row_record(training.rows[told_], now - training.elapsed.seconds());
+    if (training.samples > samples_) {
+      const hub::Scalar live[] = {{"live/loss", training.loss},
+                                  {"live/workers", training.workers},
+                                  {"live/progress", training.progress}};
+      news += hub::event_record(now, training.samples, live);
+      samples_ = training.samples;
+    }
+    text_ += news;
+    std::ofstream file(folder_ + "/" + std::string(hub::kEventFile), std::ios::app);
+    if (!(file << news).flush()) return failed(fmt::format("cannot write into {}", folder_));
+    return job.ended.has_value();
+  }
+  // The results need an empty folder.
+  void make_room() const {
+    std::error_code ignored;
+    fs::remove(path(), ignored);
+  }
+  void put_back() const { std::ofstream(path(), std::ios::trunc) << text_; }
+
+ private:
+  [[nodiscard]] fs::path path() const { return fs::path(folder_) / hub::kEventFile; }
+
+  const std::string folder_;
+  std::string text_;
+  std::size_t told_ = 0;
+  std::int64_t samples_ = 0;
+};
+
 Result<> results(Context& c, const Results& o) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto job, parsed<wire::Job>(api->get(o.path())));
@@ -144,6 +195,10 @@ Result<> results(Context& c, const Results& o) {
   if (job.result) {
     ++found;
     SOUK_TRY(fetch_result(c, o, *store, *job.result, folder));
+    if (job.batch && job::has_transformers_trainer(*job.batch)) {
+      SOUK_ASSIGN(const auto what, export_language_model(c, job, folder));
+      if (!c.json()) c.print(what + "\n");
+    }
   }
   for (const auto& part : parts) {
     if (!part.result) continue;
@@ -165,6 +220,25 @@ Result<> results(Context& c, const Results& o) {
   if (const auto measured = figures(training); !measured.empty())
     c.print(fmt::format("  measured  {}\n", measured));
   return {};
+}
+
+Result<> watch_results(Context& c, const Results& o) {
+  const auto folder = o.folder.empty() ? to_string(o.id) : o.folder;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_empty(folder, error))
+    return failed(fmt::format("{} is not an empty folder", folder), "name another with -o");
+  LiveEvents events(folder);
+  c.note(fmt::format("tensorboard --logdir {}", folder));
+  for (;;) {
+    SOUK_ASSIGN(const auto ended, events.step(c, o));
+    if (ended) break;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  events.make_room();
+  auto fetched = results(c, o);
+  events.put_back();
+  return fetched;
 }
 
 void show_usage(Context& c, const wire::Job& job, const std::vector<wire::WorkerStatus>& parts,
@@ -240,17 +314,23 @@ Command results_command() {
   auto o = std::make_shared<Results>();
   Command out{.name = "results",
               .summary = "bring a job's outputs here",
-              .examples = {"results j1", "results j1 -o ./out", "results j1 --max-size 50G"}};
+              .examples = {"results j1", "results j1 -o ./out", "results j1 --watch",
+                           "results j1 --max-size 50G"}};
   out.options = {
       argument("JOB", "its id", o->id),
       with_letter('o', flag("--output FOLDER", "where to; default: the job's id", o->folder)),
+      flag("--watch", "a training: keep a file for TensorBoard until it ends, then fetch",
+           o->watch),
       flag("--max-size SIZE", "of one worker's outputs, unpacked; default 10G", o->max_size)};
   out.details =
       "The outputs of one worker go into the folder itself, those of several into folders 0, 1, 2 "
       "and so on below it. The folders must be empty. Outputs that claim to be larger than "
       "--max-size "
-      "are fetched only if you say so on the terminal.";
-  out.run = [o](Context& c) { return results(c, *o); };
+      "are fetched only if you say so on the terminal. Of a training with trainer: transformers "
+      "they "
+      "become what PEFT or transformers load, which needs python3 (SOUK_PYTHON). With --watch, "
+      "`tensorboard --logdir FOLDER` shows the training while it runs.";
+  out.run = [o](Context& c) { return o->watch ? watch_results(c, *o) : results(c, *o); };
   return out;
 }
 

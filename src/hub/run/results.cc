@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "hub/run/event_file.h"
 #include "wire/api_json.h"
 #include "wire/safetensors.h"
 
@@ -170,6 +171,7 @@ std::map<std::string, std::string> result_files(const wire::Train& spec,
   return {{"metrics.csv", metrics_csv(training)},
           {"metrics.json", wire::to_json(training)},
           {"curve.svg", curve_svg(training)},
+          {std::string(kEventFile), event_file(training)},
           {"trainer.json", config + "}"}};
 }
 

@@ -11,7 +11,8 @@
 namespace souk::hub {
 
 // What a training leaves behind beside its model, by file name: metrics.csv, metrics.json,
-// curve.svg, and trainer.json, which `souk predict` needs to run the model.
+// curve.svg, events.tfevents for TensorBoard, and trainer.json, which `souk predict` needs to run
+// the model.
 [[nodiscard]] std::map<std::string, std::string> result_files(const wire::Train& spec,
                                                               const wire::Training& training);
 

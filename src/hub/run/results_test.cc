@@ -139,11 +139,11 @@ std::vector<std::pair<double, double>> points_of(const Element& e) {
   return out;
 }
 
-TEST(Results, AreFiveFiles) {
+TEST(Results, AreSixFiles) {
   std::vector<std::string> names;
   for (const auto& [name, _] : files(training(3))) names.push_back(name);
-  EXPECT_THAT(names, ElementsAre("curve.svg", "metrics.csv", "metrics.json", "model.safetensors",
-                                 "trainer.json"));
+  EXPECT_THAT(names, ElementsAre("curve.svg", "events.tfevents", "metrics.csv", "metrics.json",
+                                 "model.safetensors", "trainer.json"));
 }
 
 TEST(Results, MetricsAreATableWithARowForEachEpoch) {

@@ -56,9 +56,12 @@ struct ValidateKeys {
   SOUK_FIELDS(ValidateKeys, per_epoch, shards)
 };
 
+// transformers: a language model of Hugging Face's libraries, by a script of the SDK's.
+SOUK_ENUM(TrainerKey, torch, python, transformers)
+
 struct TrainingKeys {
-  std::optional<wire::Trainer> trainer;  // torch, python
-  std::optional<wire::AnyJson> model;    // "lenet", or {name: mlp, hidden: 64}.
+  std::optional<TrainerKey> trainer;
+  std::optional<wire::AnyJson> model;  // "lenet", or {name: mlp, hidden: 64}.
   std::optional<std::string> script;
   std::optional<wire::AnyJson> data;
   std::optional<wire::AnyJson> rule;  // "fedbuff", or {name: fedbuff, buffer: 4}.
@@ -145,7 +148,9 @@ base::Result<> read_rate(const TrainingKeys& keys, wire::Train& train) {
 }
 
 // A training has a script or a model, and runs nothing else.
-base::Result<> check_trainer(const TrainingKeys& keys, const ProgramKeys& program, bool python) {
+base::Result<> check_trainer(const TrainingKeys& keys, const ProgramKeys& program,
+                             TrainerKey trainer) {
+  const bool python = trainer == TrainerKey::python;
   const auto wrong = [](std::string message, std::string hint, std::string field) {
     return std::unexpected(
         at({base::Code::invalid, std::move(message), std::move(hint)}, std::move(field)));
@@ -154,8 +159,10 @@ base::Result<> check_trainer(const TrainingKeys& keys, const ProgramKeys& progra
     return wrong(python ? "a Python trainer is a script" : "a script needs trainer: python",
                  "give script: FILE with trainer: python, or model: NAME with trainer: torch",
                  "script");
+  if (trainer == TrainerKey::transformers && !keys.model)
+    return wrong("a training needs a model", "give the model's folder, or new-gpt", "model");
   if (!python && !keys.model) return wrong("a training needs a model", model_names(), "model");
-  if (!python && program.setup)
+  if (trainer == TrainerKey::torch && program.setup)
     return wrong("a built-in model has nothing to set up",
                  "drop setup:, or bring a trainer of your own with trainer: python", "setup");
   if (program.run)
@@ -171,6 +178,32 @@ base::Result<> read_model(const TrainingKeys& keys, wire::Train& train) {
     if (!model.name.empty()) train.config["model"] = wire::to_json(model.name);
   }
   for (const auto& [key, value] : keys.options) train.config[key] = value.text;
+  return {};
+}
+
+constexpr std::string_view kNewGpt = "new-gpt";  // Made by the worker: no folder.
+// How many bytes of text make a sample, unless the file says: a token has about four.
+constexpr std::int64_t kContext = 512, kMostContext = 1 << 20, kBytesPerToken = 4;
+
+// The model of trainer: transformers is a folder; its workers find it as an input.
+base::Result<> read_transformer(const PathRules& rules, TrainingFile& training) {
+  auto& config = training.train.config;
+  training.transformers = true;
+  config["trainer"] = "\"transformers\"";
+  auto bytes_per_token = kBytesPerToken;
+  if (const auto name = wire::from_json<std::string>(config["model"]); name == kNewGpt) {
+    bytes_per_token = 1;
+  } else {
+    SOUK_ASSIGN(training.model_folder, placed(rules, name.value_or(""), "model"));
+    config["model"] = wire::to_json(std::string(kModelInput));
+  }
+  const auto& text = config.try_emplace("context", std::to_string(kContext)).first->second;
+  const auto context = wire::from_json<std::int64_t>(text);
+  if (!context || *context < 2 || *context > kMostContext)
+    return std::unexpected(at({base::Code::invalid, fmt::format("context is {}", text),
+                               fmt::format("it is a number of tokens, from 2 to {}", kMostContext)},
+                              "model.context"));
+  config.try_emplace("sample_bytes", std::to_string(*context * bytes_per_token));
   return {};
 }
 
@@ -206,13 +239,15 @@ base::Result<> read_training(const boost::json::object& file, const PathRules& r
   SOUK_ASSIGN(auto keys, read_keys<TrainingKeys>(file));
   TrainingFile training;
   auto& train = training.train;
-  train.trainer = keys.trainer.value_or(keys.script ? wire::Trainer::python : wire::Trainer::torch);
-  const bool python = train.trainer == wire::Trainer::python;
-  SOUK_TRY(check_trainer(keys, program, python));
+  const auto trainer = keys.trainer.value_or(keys.script ? TrainerKey::python : TrainerKey::torch);
+  const bool python = trainer != TrainerKey::torch;
+  train.trainer = python ? wire::Trainer::python : wire::Trainer::torch;
+  SOUK_TRY(check_trainer(keys, program, trainer));
   if (keys.script) {
     SOUK_ASSIGN(training.script, placed(rules, *keys.script, "script"));
   }
   SOUK_TRY(read_model(keys, train));
+  if (trainer == TrainerKey::transformers) SOUK_TRY(read_transformer(rules, training));
   SOUK_TRY(read_aggregator(keys, train));
   SOUK_ASSIGN(training.data, data_of(keys, rules));
   SOUK_TRY(read_rate(keys, train));
@@ -243,6 +278,12 @@ TrainingFile* training_of(JobFile& file) { return std::any_cast<TrainingFile>(&f
 
 const TrainingFile* training_of(const JobFile& file) {
   return std::any_cast<TrainingFile>(&file.of_kind);
+}
+
+bool has_transformers_trainer(const wire::Batch& work) {
+  if (!work.train) return false;
+  const auto it = work.train->config.find("trainer");
+  return it != work.train->config.end() && it->second == "\"transformers\"";
 }
 
 std::span<const ModelInfo> models() { return kModels; }

@@ -28,6 +28,9 @@ struct TrainingFile {
   std::int32_t shards = 0;  // 0: chosen.
   std::int32_t validation_shards = 1;
   std::string script;  // Of a Python trainer.
+  // trainer: transformers, which needs no script; and the folder of its model, if it has one.
+  bool transformers = false;
+  std::string model_folder;
 };
 
 [[nodiscard]] std::span<const std::string_view> training_keys();
@@ -37,6 +40,13 @@ struct TrainingFile {
 // What the file says of its training. Null: it was read as another kind, or not at all.
 [[nodiscard]] TrainingFile* training_of(JobFile& file);
 [[nodiscard]] const TrainingFile* training_of(const JobFile& file);
+
+// Where a worker of trainer: transformers finds its model; and what of it is no weights, which is
+// all that the results need (sdk/python/src/souk/transformers).
+inline constexpr std::string_view kModelInput = "model";
+inline constexpr std::string_view kModelFilesInput = ".souk/model-files";
+// Was the work made of such a file?
+[[nodiscard]] bool has_transformers_trainer(const wire::Batch& work);
 
 // The models of the native trainer (trainers/torch/models.cc).
 struct ModelInfo {

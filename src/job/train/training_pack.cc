@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.h"
 #include "job/train/training_file.h"
@@ -25,14 +26,37 @@ void add_shards(TrainingFile& training, Shards shards, wire::Batch& work) {
   work.train = train;
 }
 
-Result<> add_script(const std::string& path, wire::Batch& work, Packer& packer) {
+// The model of trainer: transformers: all of it for workers, and apart from that what is no
+// weights.
+constexpr std::string_view kWeights =
+    "*.safetensors\n*.bin\n*.pt\n*.pth\n*.gguf\n*.onnx\n*.h5\n*.msgpack\n*.ot\n";
+
+Result<> add_model(const std::string& folder, wire::Batch& work, Packer& packer) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder + "/config.json", ignored))
+    return fail(Code::invalid, fmt::format("{} has no config.json", folder),
+                "a model is a folder as Hugging Face's libraries write it, or new-gpt", "model");
+  SOUK_ASSIGN(auto all, pack_path(folder, packer));
+  work.inputs.push_back({std::string(kModelInput), std::move(all), false});
+  SOUK_ASSIGN(auto files, pack_path(folder, packer, std::string(kWeights)));
+  work.inputs.push_back({std::string(kModelFilesInput), std::move(files), false});
+  return {};
+}
+
+constexpr std::string_view kTransformersScript =
+    "import souk.transformers\n\nsouk.transformers.worker()\n";
+
+Result<> add_script(const TrainingFile& training, wire::Batch& work, Packer& packer) {
   SOUK_ASSIGN(const auto folder, packer.python_package());
   SOUK_ASSIGN(auto python, pack_path(folder, packer, "__pycache__\n"));
   work.inputs.push_back({".souk/python", std::move(python), false});
-  SOUK_ASSIGN(auto text, base::read_file(path, "script: names a Python file"));
+  std::string text(kTransformersScript);
+  if (!training.transformers) {
+    SOUK_ASSIGN(text, base::read_file(training.script, "script: names a Python file"));
+  }
   SOUK_ASSIGN(auto script, blob::pack_files({{"trainer.py", std::move(text)}}, packer.store()));
   work.inputs.push_back({"trainer.py", to_string(script.root), true});
-  packer.packed(path, std::move(script));
+  packer.packed(training.transformers ? "trainer.py" : training.script, std::move(script));
   work.env.try_emplace("PYTHONPATH", "/work/.souk/python");
   work.env.try_emplace("PYTHONDONTWRITEBYTECODE", "1");
   return {};
@@ -51,7 +75,10 @@ Result<DataSplit> split_of(const JobFile& file) {
     return fail(Code::invalid,
                 fmt::format("{} shards, and {} for validation", out.shards, out.validation),
                 fmt::format("use {} at most in all", kMostShards), "shards");
-  if (const auto it = training.train.config.find("context"); it != training.train.config.end())
+  const auto& config = training.train.config;
+  auto it = config.find("sample_bytes");
+  if (it == config.end()) it = config.find("context");
+  if (it != config.end())
     if (const auto given = wire::from_json<std::int64_t>(it->second); given && *given > 0)
       out.context = *given;
   return out;
@@ -63,8 +90,10 @@ Result<> pack_training(JobFile& file, Packer& packer) {
   SOUK_ASSIGN(const auto split, split_of(file));
   SOUK_ASSIGN(auto shards, packer.shards(training->data, split));
   add_shards(*training, std::move(shards), *file.job.batch);
-  return training->script.empty() ? Result<>()
-                                  : add_script(training->script, *file.job.batch, packer);
+  if (!training->model_folder.empty())
+    SOUK_TRY(add_model(training->model_folder, *file.job.batch, packer));
+  if (!training->transformers && training->script.empty()) return {};
+  return add_script(*training, *file.job.batch, packer);
 }
 
 }  // namespace souk::job

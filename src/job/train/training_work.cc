@@ -111,9 +111,9 @@ Intent describe_training(const JobFile& file) {
   for (const auto& shard : t.shards) samples += shard.samples;
   const auto model = t.config.find("model");
   const auto* training = training_of(file);
-  const auto name = training != nullptr && !has_native_trainer(work) ? training->script
-                    : model == t.config.end()                        ? std::string("a model")
-                                                                     : model->second;
+  auto name = model == t.config.end() ? std::string("a model") : model->second;
+  if (training != nullptr && !training->script.empty()) name = training->script;
+  if (training != nullptr && !training->model_folder.empty()) name = training->model_folder;
   return {"trains",
           fmt::format("{} on {} samples in {} shards, up to {} epoch{}{}", name, samples,
                       t.shards.size(), t.epochs, t.epochs == 1 ? "" : "s",

@@ -137,15 +137,22 @@ class Session:
         for tensor, value in new.items():
             if not _is_finite(value):
                 raise invalid(f"{tensor!r} is not finite after step {done.steps - 1}")
-        if send == "delta":
-            new = {name: _minus(value, base[name]) for name, value in new.items()}
-        safetensors.write(out, new)
+        self._write(out, new, base if send == "delta" else None)
         return {
             "steps": done.steps,
             "samples": done.samples,
             "loss": done.loss,
             "seconds": round(seconds, 6),
         }
+
+    def _write(self, out: Path, new: Parameters, base: Parameters | None) -> None:
+        """The new parameters, or how they differ from the base, straight into the file."""
+        with safetensors.in_place(out, {name: v.shape for name, v in new.items()}) as update:
+            for name, value in new.items():
+                if base is None:
+                    np.copyto(update[name], value)
+                else:
+                    np.subtract(value, base[name], out=update[name])
 
     def _evaluate(self, request: Mapping[str, Any], stopped: Stopped) -> Answer:
         exam = Exam(self._file(request, "shard"), _integer(request, "batch", default=256, least=1))
@@ -211,11 +218,6 @@ def _is_finite(value: Any) -> bool:
     # A square that is finite is the quick way to know; one that is not may have overflowed.
     flat = value.reshape(-1)
     return bool(np.isfinite(np.dot(flat, flat))) or bool(np.isfinite(flat).all())
-
-
-def _minus(value: Any, base: Any) -> Any:
-    # In place: fresh memory of a model's size costs more than the subtraction.
-    return np.subtract(value, base, out=value if value.flags.writeable else None)
 
 
 def _integer(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import random
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,29 +36,46 @@ _RESIDENT_BYTES = 1 << 30
 _STEPS_PER_LOOK = 64
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """How a module learns from a batch, whatever a batch is."""
+
+    compute: Callable[[Any, Any], tuple[Any, Any]]
+    """(model, batch) -> the batch's mean loss, and what the metrics look at."""
+    metrics: Callable[[Any, Any], Mapping[str, Any]] = lambda _output, _batch: {}
+    optimizer: Callable[[Any, float], Any] | None = None
+    check: Callable[[Any, Any], tuple[Any, Any]] | None = None
+    """As `compute`, where checks differ from training."""
+    precision: str = "fp32"
+    """What products are computed in: fp32, bf16 or fp16. Parameters that learn stay in fp32."""
+    micro_batch: int = 0
+    """The most samples on the device at a time: a larger batch is added up. 0: all at once."""
+    clip: float = 0
+    """The longest gradient; a longer one is shortened. 0: any."""
+    deterministic: bool = True
+
+
 class TorchTrainer:
-    """Trains a module. Its parameters and its buffers of floats travel, in the order of the module;
-    other buffers (counters) begin each unit as they were made."""
+    """Trains a module. Its parameters that learn (`requires_grad`) and its buffers of floats travel,
+    in the order of the module. What is frozen stays as the module was made, so every worker must
+    make it alike; other buffers (counters) begin each unit as they were made."""
 
     def __init__(
         self,
         model: Any,
         build: Callable[[], Any] | None,
-        loss: Callable[[Any, Any], Any],
+        recipe: Recipe,
         load: Callable[[Any], Any],
-        optimizer: Callable[[Any, float], Any] | None,
-        metrics: Mapping[str, Callable[[Any, Any], Any]],
         device: str | None,
     ) -> None:
         self._model = model
         self._build = build
-        self._loss = loss
-        self._optimizer = optimizer
-        self._metrics = metrics
+        self._recipe = recipe
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._precision = _Precision(recipe.precision, self._device)
         self._shards = ShardCache(lambda path: _Samples(load(path), path, self._device))
         self._config: Config = {}
-        self._host: Any = None  # All parameters, on their way to the device or back.
+        self._host: Any = None  # All that travels, on its way to a GPU or back.
         self._kept: dict[str, Any] = {}  # States of optimisers by the name of unit.keep.
         self._buffers: dict[str, Any] = {}  # As they were when the module was made.
 
@@ -63,14 +83,11 @@ class TorchTrainer:
         self._config = config
         if threads := config.get("threads"):
             torch.set_num_threads(int(threads))
-        _be_deterministic()
+        if self._recipe.deterministic:
+            _be_deterministic()
         self._model.to(self._device)
         self._buffers = {name: buffer.clone() for name, buffer in self._model.named_buffers()}
-        tensors = _floats(self._model)
-        # Kept for good: fresh memory of a model's size costs more than to fill it.
-        self._host = torch.empty(
-            sum(t.numel() for t in tensors.values()), pin_memory=self._device.type == "cuda"
-        )
+        tensors = self._tensors(self._model)
         return Description(
             tensors=[
                 TensorSpec(name, tuple(t.shape), state=name in self._buffers)
@@ -81,7 +98,7 @@ class TorchTrainer:
         )
 
     def init(self, seed: int) -> Parameters:
-        _seed(seed)
+        seed_all(seed)
         if self._build is not None:
             return self._to_arrays(self._build())
         # What a GPU draws differs from what a CPU draws, so first parameters come from the CPU.
@@ -95,55 +112,85 @@ class TorchTrainer:
     def train(self, base: Parameters, unit: Unit, stopped: Stopped) -> Trained:
         samples = self._shards.get(unit.shard)
         self._load(base)
-        _seed(unit.noise_seed)
+        seed_all(unit.noise_seed)
         self._model.train()
         optimizer = self._new_optimizer(unit.lr)
         # Taken out: a unit that fails leaves nothing behind.
         if (state := self._kept.pop(unit.keep, None)) is not None:
-            _go_on(optimizer, state)
+            optimizer.state.update(state["optimizer"])  # Of the same parameters: no copy is made.
+            self._precision.go_on(state["scale"])
+        else:
+            self._precision.go_on(None)
         losses = _Losses()
         for indices in unit.batches(len(samples)):
             if stopped():
                 break
-            x, y = samples.batch(indices)
             optimizer.zero_grad(set_to_none=True)
-            loss = self._loss(self._model(x), y)
-            loss.backward()
-            optimizer.step()
-            losses.add(loss.detach(), len(indices))
+            losses.add(self._gradients(samples, indices), len(indices))
+            self._precision.step(optimizer, self._learning(), self._recipe.clip)
         mean = losses.mean()
         if unit.keep:
-            self._kept[unit.keep] = optimizer.state_dict()["state"]
+            self._kept[unit.keep] = {
+                "optimizer": dict(optimizer.state),
+                "scale": self._precision.state(),
+            }
         return Trained(self._to_arrays(self._model), losses.steps, losses.samples, mean)
 
     def evaluate(self, base: Parameters, exam: Exam, stopped: Stopped) -> Evaluated:
         samples = self._shards.get(exam.shard)
         self._load(base)
         self._model.eval()
+        check = self._recipe.check or self._recipe.compute
         losses = _Losses()
         means = Means()
         with torch.no_grad():
             for chosen in exam.slices(len(samples)):
                 if stopped():
                     break
-                n = chosen.stop - chosen.start
-                x, y = samples.batch(np.arange(chosen.start, chosen.stop))
-                output = self._model(x)
-                losses.add(self._loss(output, y), n)
-                means.add(n, {name: metric(output, y) for name, metric in self._metrics.items()})
+                for indices in self._pieces(np.arange(chosen.start, chosen.stop)):
+                    batch = samples.batch(indices)
+                    with self._precision.products():
+                        loss, output = check(self._model, batch)
+                    losses.add(loss, len(indices))
+                    means.add(len(indices), self._recipe.metrics(output, batch))
         return Evaluated(losses.samples, losses.mean(), means.all())
+
+    def _gradients(self, samples: _Samples, indices: Indices) -> Any:
+        """Adds those of a batch up, piece by piece; its mean loss."""
+        total: Any = 0
+        for piece in self._pieces(indices):
+            batch = samples.batch(piece)
+            with self._precision.products():
+                loss, _output = self._recipe.compute(self._model, batch)
+            loss = loss * (len(piece) / len(indices)) if len(piece) < len(indices) else loss
+            self._precision.backward(loss)
+            total = total + loss.detach()
+        return total
+
+    def _pieces(self, indices: Indices) -> Iterator[Indices]:
+        size = self._recipe.micro_batch or len(indices)
+        for first in range(0, len(indices), size):
+            yield indices[first : first + size]
+
+    def _tensors(self, model: Any) -> dict[str, Any]:
+        """What travels, by name."""
+        return travelling(model)
 
     def _load(self, base: Parameters) -> None:
         # Asked anew each time: a forward pass may put another tensor into a buffer's place.
-        tensors = _floats(self._model)
-        np.concatenate([value.reshape(-1) for value in base.values()], out=self._host.numpy())
-        # All at once: each transfer to a GPU has a price of its own.
-        sent = self._host.to(self._device, non_blocking=True)
-        pieces = sent.split([t.numel() for t in tensors.values()])
-        buffers = dict(self._model.named_buffers())
+        tensors = self._tensors(self._model)
         with torch.no_grad():
+            if self._device.type == "cuda":
+                # All at once: each transfer to a GPU has a price of its own.
+                host = self._host_memory(sum(t.numel() for t in tensors.values()))
+                np.concatenate([value.reshape(-1) for value in base.values()], out=host.numpy())
+                sent = host.to(self._device, non_blocking=True)
+                pieces: Any = sent.split([t.numel() for t in tensors.values()])
+            else:
+                pieces = [_borrowed(value) for value in base.values()]
             for tensor, piece in zip(tensors.values(), pieces, strict=True):
                 tensor.copy_(piece.view_as(tensor))
+            buffers = dict(self._model.named_buffers())
             for name, first in self._buffers.items():
                 if not first.is_floating_point():
                     buffers[name].copy_(first)
@@ -153,34 +200,81 @@ class TorchTrainer:
 
     def _to_arrays(self, model: Any) -> Parameters:
         """In 32-bit floats; good until the next request."""
-        tensors = _floats(model)
-        with torch.no_grad():
-            self._host.copy_(torch.cat([t.detach().reshape(-1).float() for t in tensors.values()]))
+        tensors = {name: t.detach() for name, t in self._tensors(model).items()}
+        if all(t.device.type == "cpu" for t in tensors.values()):
+            return {name: t.float().contiguous().numpy() for name, t in tensors.items()}
+        host = self._host_memory(sum(t.numel() for t in tensors.values()))
+        host.copy_(torch.cat([t.reshape(-1).float() for t in tensors.values()]))
         ends = np.cumsum([t.numel() for t in tensors.values()])
-        pieces = np.split(self._host.numpy(), ends[:-1])
+        pieces = np.split(host.numpy(), ends[:-1])
         return {
             name: piece.reshape(tuple(tensor.shape))
             for (name, tensor), piece in zip(tensors.items(), pieces, strict=True)
         }
 
+    def _host_memory(self, size: int) -> Any:
+        # Kept for good: fresh memory of a model's size costs more than to fill it.
+        if self._host is None:
+            self._host = torch.empty(size, pin_memory=True)
+        return self._host
+
+    def _learning(self) -> list[Any]:
+        return [p for p in self._model.parameters() if p.requires_grad]
+
     def _new_optimizer(self, lr: float) -> Any:
         for parameter in self._model.parameters():
             parameter.grad = None
-        trained = [p for p in self._model.parameters() if p.requires_grad]
-        if self._optimizer is not None:
-            return self._optimizer(trained, lr)
+        if self._recipe.optimizer is not None:
+            return self._recipe.optimizer(self._learning(), lr)
         return torch.optim.SGD(
-            trained,
+            self._learning(),
             lr=lr,
             momentum=float(self._config.get("momentum", 0)),
             weight_decay=float(self._config.get("weight_decay", 0)),
         )
 
 
-def _go_on(optimizer: Any, state: Mapping[Any, Any]) -> None:
-    """With the moments of an earlier one, but its own rate and settings."""
-    own = optimizer.state_dict()
-    optimizer.load_state_dict({"state": state, "param_groups": own["param_groups"]})
+class _Precision:
+    """What products are computed in, and the scale that gradients in fp16 need."""
+
+    def __init__(self, name: str, device: Any) -> None:
+        types = {"fp32": None, "bf16": torch.bfloat16, "fp16": torch.float16}
+        if name not in types:
+            raise invalid(f"precision is {name!r}", f"use {', '.join(types)}", "precision")
+        if name == "fp16" and device.type != "cuda":
+            raise invalid("fp16 needs a GPU", "use bf16 or fp32 here", "precision")
+        self._type = types[name]
+        self._device = device.type
+        self._scaler: Any = None
+        if name == "fp16":
+            self._scaler = torch.cuda.amp.GradScaler()
+            self._first = self._scaler.state_dict()
+
+    def products(self) -> Any:
+        if self._type is None:
+            return contextlib.nullcontext()
+        return torch.autocast(self._device, dtype=self._type)
+
+    def backward(self, loss: Any) -> None:
+        (loss if self._scaler is None else self._scaler.scale(loss)).backward()
+
+    def step(self, optimizer: Any, parameters: list[Any], clip: float) -> None:
+        if self._scaler is not None:
+            self._scaler.unscale_(optimizer)
+        if clip > 0:
+            torch.nn.utils.clip_grad_norm_(parameters, clip)
+        if self._scaler is None:
+            optimizer.step()
+        else:
+            self._scaler.step(optimizer)
+            self._scaler.update()
+
+    def state(self) -> Any:
+        return None if self._scaler is None else self._scaler.state_dict()
+
+    def go_on(self, state: Any) -> None:
+        if self._scaler is not None:
+            self._scaler.load_state_dict(state or self._first)
 
 
 class _Losses:
@@ -220,7 +314,7 @@ class _Losses:
 
 
 class _Samples:
-    """A shard as batches on the device, from (x, y) or from a Dataset."""
+    """A shard as batches on the device, from arrays of equal lengths or from a Dataset."""
 
     def __init__(self, loaded: Any, path: Path, device: Any) -> None:
         self._device = device
@@ -229,25 +323,24 @@ class _Samples:
             self._dataset = loaded
             self._size = len(loaded)
         else:
-            if len(loaded) != 2 or len(loaded[0]) != len(loaded[1]):
+            if len(loaded) not in (1, 2) or len({len(part) for part in loaded}) != 1:
                 raise invalid(f"load({path.name!r}) gave no (x, y) of equal lengths")
-            self._pair = [_tensor(part) for part in loaded]
-            self._size = len(self._pair[0])
-            if sum(t.numel() * t.element_size() for t in self._pair) <= _RESIDENT_BYTES:
-                self._pair = [_send(t, device) for t in self._pair]
+            self._parts = [_tensor(part) for part in loaded]
+            self._size = len(self._parts[0])
+            if sum(t.numel() * t.element_size() for t in self._parts) <= _RESIDENT_BYTES:
+                self._parts = [_send(t, device) for t in self._parts]
         if self._size == 0:
             raise invalid(f"the shard {path.name} has no samples")
 
     def __len__(self) -> int:
         return self._size
 
-    def batch(self, indices: Indices) -> tuple[Any, Any]:
+    def batch(self, indices: Indices) -> Any:
         if self._dataset is not None:
-            x, y = torch.utils.data.default_collate([self._dataset[int(i)] for i in indices])
-            return _send(x, self._device), _send(y, self._device)
+            batch = torch.utils.data.default_collate([self._dataset[int(i)] for i in indices])
+            return _send_all(batch, self._device)
         where = torch.from_numpy(indices)
-        x, y = (_send(t[_send(where, t.device)], self._device) for t in self._pair)
-        return x, y
+        return tuple(_send(t[_send(where, t.device)], self._device) for t in self._parts)
 
 
 def _tensor(part: Any) -> Any:
@@ -263,17 +356,42 @@ def _send(tensor: Any, device: Any) -> Any:
     return tensor.to(device)
 
 
-def _floats(model: Any) -> dict[str, Any]:
-    """Parameters and buffers of floats, each once: tied weights have two names."""
+def _send_all(batch: Any, device: Any) -> Any:
+    """What a Dataset's samples were collated into: a tensor, or a list or dict of them."""
+    if isinstance(batch, torch.Tensor):
+        return _send(batch, device)
+    if isinstance(batch, Mapping):
+        return {name: _send_all(part, device) for name, part in batch.items()}
+    if isinstance(batch, (tuple, list)):
+        return [_send_all(part, device) for part in batch]
+    return batch
+
+
+def _borrowed(value: Any) -> Any:
+    """An array as a tensor that is only read: the mapping of a file cannot be written to."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.from_numpy(value)
+
+
+def travelling(model: Any) -> dict[str, Any]:
+    """Parameters that learn and buffers of floats, each once: tied weights have two names."""
     seen: set[int] = set()
     out = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
-        if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
-            if id(tensor) not in seen:
-                seen.add(id(tensor))
-                out[name] = tensor
-    if not out:
-        raise invalid("the model has no parameters")
+        if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
+            continue
+        if isinstance(tensor, torch.nn.Parameter) and not tensor.requires_grad:
+            continue
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            out[name] = tensor
+    if not any(isinstance(tensor, torch.nn.Parameter) for tensor in out.values()):
+        frozen = any(True for _ in model.parameters())
+        raise invalid(
+            "the model has no parameters" + (" that learn" if frozen else ""),
+            "all are frozen: set requires_grad of some" if frozen else "",
+        )
     return out
 
 
@@ -285,7 +403,7 @@ def _reset(model: Any) -> None:
         )
         if reset is not None:
             reset()
-        elif any(True for _ in module.parameters(recurse=False)):
+        elif any(p.requires_grad for p in module.parameters(recurse=False)):
             raise Error(
                 "invalid",
                 f"{name or 'the model'} ({type(module).__name__}) has parameters but no "
@@ -294,7 +412,8 @@ def _reset(model: Any) -> None:
             )
 
 
-def _seed(seed: int) -> None:
+def seed_all(seed: int) -> None:
+    """All generators that a model or its samples may draw from."""
     torch.manual_seed(seed % (1 << 63))
     np.random.seed(seed % (1 << 32))
     random.seed(seed)

@@ -27,6 +27,7 @@ def worker(
     model: Any = None,
     *,
     loss: Callable[..., Any] | None = None,
+    compute_loss: Callable[..., Any] | None = None,
     optimizer: Callable[..., Any] | None = None,
     load: Callable[..., Any] = load_shard,
     metrics: Mapping[str, Callable[[Any, Any], Any]] | None = None,
@@ -42,6 +43,11 @@ def worker(
     `optimizer(parameters, lr)` makes an optimiser (SGD with the job's `momentum` and `weight_decay`
     without it), `device` is a GPU where there is one. A Keras model comes compiled.
 
+    Instead of `loss`, `compute_loss(model, batch)` gives the loss of a batch, or the loss and an
+    output, as the trainers of Hugging Face do; `metrics` are then functions of (output, batch). A
+    LightningModule needs neither: its `training_step`, `validation_step` and `configure_optimizers`
+    are used, and what its checks log are the metrics.
+
     NumPy: `parameters` is a dict of arrays, or a function that makes one of a
     `numpy.random.Generator`. `gradient(parameters, x, y)` gives the loss and a dict of gradients,
     `evaluate(parameters, x, y)` the loss and a dict of metrics.
@@ -49,7 +55,13 @@ def worker(
     `load(path)` reads the file of a shard and gives `(x, y)`, or for PyTorch a Dataset; without it
     built-in shards are read. `metrics` are functions of `(output, y)` with a batch's mean.
     """
-    chosen = {"loss": loss, "optimizer": optimizer, "metrics": metrics, "device": device}
+    chosen = {
+        "loss": loss,
+        "compute_loss": compute_loss,
+        "optimizer": optimizer,
+        "metrics": metrics,
+        "device": device,
+    }
     if parameters is not None:
         from ._numpy import NumpyTrainer
 
@@ -63,25 +75,35 @@ def worker(
     _refuse("a model", gradient=gradient, evaluate=evaluate)
 
     def adapter(built: Any, build: Callable[[], Any] | None) -> Trainer:
-        # Keras first: with PyTorch below it, its models are PyTorch's as well.
-        if hasattr(built, "train_on_batch") and hasattr(built, "set_weights"):
-            from ._keras import KerasTrainer
+        return _adapter(built, build, load, chosen)
 
-            _refuse("a Keras model, which is compiled with its own,", **chosen)
-            return KerasTrainer(built, build, load)
-        torch = sys.modules.get("torch")  # Whoever made a module of it has imported it.
-        if torch is not None and isinstance(built, torch.nn.Module):
-            from ._torch import TorchTrainer
+    serve(Deferred(model, adapter))
 
-            if loss is None:
-                raise invalid("a PyTorch model needs a loss", "loss=torch.nn.functional....")
-            return TorchTrainer(built, build, loss, load, optimizer, metrics or {}, device)
-        raise invalid(
-            f"{type(built).__name__} is neither a PyTorch nor a Keras model",
-            "souk.serve takes trainers of any kind",
-        )
 
-    serve(_Deferred(model, adapter))
+def _adapter(
+    built: Any,
+    build: Callable[[], Any] | None,
+    load: Callable[..., Any],
+    chosen: Mapping[str, Any],
+) -> Trainer:
+    """Of a model, with what the user chose for it."""
+    # Keras first: with PyTorch below it, its models are PyTorch's as well.
+    if hasattr(built, "train_on_batch") and hasattr(built, "set_weights"):
+        from ._keras import KerasTrainer
+
+        _refuse("a Keras model, which is compiled with its own,", **chosen)
+        return KerasTrainer(built, build, load)
+    torch = sys.modules.get("torch")  # Whoever made a module of it has imported it.
+    if torch is not None and isinstance(built, torch.nn.Module):
+        from ._recipes import recipe_of
+        from ._torch import TorchTrainer
+
+        given = {name: value for name, value in chosen.items() if name != "device"}
+        return TorchTrainer(built, build, recipe_of(built, **given), load, chosen["device"])
+    raise invalid(
+        f"{type(built).__name__} is neither a PyTorch nor a Keras model",
+        "souk.serve takes trainers of any kind",
+    )
 
 
 def _refuse(what: str, **given: object) -> None:
@@ -91,7 +113,7 @@ def _refuse(what: str, **given: object) -> None:
             raise invalid(f"{what} takes no {name}=")
 
 
-class _Deferred:
+class Deferred:
     """A trainer whose model is made at `hello`, when the configuration is known."""
 
     def __init__(
@@ -107,6 +129,8 @@ class _Deferred:
             self._trainer = self._adapter(self._model, None)
         else:
             build = _builder(self._model, config)
+            if (torch := sys.modules.get("torch")) is not None:
+                torch.manual_seed(0)  # What is frozen must come out alike on every worker.
             self._trainer = self._adapter(build(), build)
         return self._trainer.setup(config)
 

@@ -11,10 +11,12 @@ anything is allocated or mapped.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from .errors import Error
 
 Array = NDArray[Any]
 
+_POPULATE = getattr(mmap, "MAP_POPULATE", 0)  # All pages at once, not one fault for each.
 HEADER_LIMIT = 16 << 20  # Bytes: room for 100,000 tensors with long names.
 _MOST_DIMENSIONS = 32  # NumPy takes no more.
 
@@ -120,30 +123,74 @@ def write(path: str | os.PathLike[str], tensors: Mapping[str, Array]) -> None:
 
     So nobody sees half a file, and a mapping of the old one stays whole.
     """
-    header: dict[str, Any] = {}
     arrays: list[Array] = []
-    offset = 0
     for name, tensor in tensors.items():
         array = np.ascontiguousarray(tensor).reshape(np.shape(tensor))  # It makes 0-d into 1-d.
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         if array.dtype not in _NAMES:
             raise Error("invalid", f"tensor {name!r} has the type {array.dtype}")
-        header[name] = {
-            "dtype": _NAMES[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [offset, offset + array.nbytes],
-        }
-        offset += array.nbytes
         arrays.append(array)
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # The tensors begin aligned, as the format recommends.
+    head = _head({name: (a.dtype, a.shape) for name, a in zip(tensors, arrays, strict=True)})
     part = f"{os.fspath(path)}.part"
     with open(part, "wb", buffering=0) as file:
-        _write_all(file.fileno(), len(text).to_bytes(8, "little") + text)
+        _write_all(file.fileno(), head)
         for array in arrays:
             if array.size > 0:
                 _write_all(file.fileno(), array.reshape(-1).view(np.uint8).data)
     os.replace(part, path)
+
+
+@contextlib.contextmanager
+def in_place(
+    path: str | os.PathLike[str], shapes: Mapping[str, tuple[int, ...]]
+) -> Iterator[dict[str, Array]]:
+    """Arrays of 32-bit floats to be filled, which are the file: it is mapped until the end.
+
+    A file of the same tensors is written over, in the memory that it has. Nobody else may read it
+    meanwhile, and its content counts only after the end.
+    """
+    dtype = np.dtype("<f4")
+    head = _head({name: (dtype, shape) for name, shape in shapes.items()})
+    sizes = [math.prod(shape) * dtype.itemsize for shape in shapes.values()]
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        whole = len(head) + sum(sizes)
+        if os.fstat(fd).st_size != whole:
+            os.ftruncate(fd, whole)
+        # Reserved now: in a mapping, a full disk would end the process instead of failing a call.
+        os.posix_fallocate(fd, 0, whole)
+        os.lseek(fd, 0, os.SEEK_SET)
+        _write_all(fd, head)
+        with mmap.mmap(fd, whole, mmap.MAP_SHARED | _POPULATE) as mapping:
+            data: Array = np.frombuffer(mapping, np.uint8)
+            out, at = {}, len(head)
+            for (name, shape), size in zip(shapes.items(), sizes, strict=True):
+                out[name] = data[at : at + size].view(dtype).reshape(shape)
+                at += size
+            try:
+                yield out
+            finally:
+                out.clear()  # The mapping cannot be closed while views of it live.
+                del data
+    finally:
+        os.close(fd)
+
+
+def _head(tensors: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]) -> bytes:
+    """The length and the header, for tensors that follow each other in this order."""
+    header: dict[str, Any] = {}
+    offset = 0
+    for name, (dtype, shape) in tensors.items():
+        end = offset + math.prod(shape) * dtype.itemsize
+        header[name] = {
+            "dtype": _NAMES[dtype],
+            "shape": list(shape),
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # The tensors begin aligned, as the format recommends.
+    return len(text).to_bytes(8, "little") + text
 
 
 def _write_all(fd: int, data: bytes | memoryview) -> None:

@@ -20,6 +20,7 @@ const kAbout: Record<string, string> = {
   'metrics.csv': 'loss and metrics of each epoch, for a spreadsheet',
   'metrics.json': 'loss, metrics and workers of each epoch',
   'curve.svg': 'the metric of each check, as a picture',
+  'events.tfevents': 'the same for TensorBoard',
 };
 
 export const aboutFile = (file: ResultFile): string =>
