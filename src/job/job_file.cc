@@ -112,8 +112,9 @@ base::Result<> read_gpu(const ResourceKeys& keys, wire::NewJob& job) {
   if (!keys.gpu->model) return {};
   const auto words = model_words(*keys.gpu->model);
   if (words.empty())
-    return std::unexpected(at({base::Code::invalid, "it names no model", "a part of its name: H200"},
-                              "resources.gpu.model"));
+    return std::unexpected(
+        at({base::Code::invalid, "it names no model", "a part of its name: H200"},
+           "resources.gpu.model"));
   demands.insert(demands.end(), words.begin(), words.end());
   return {};
 }

@@ -19,7 +19,9 @@ std::vector<std::int64_t> steps() {
   return out;
 }
 
-std::string word(std::string_view what, std::int64_t gib) { return fmt::format("{}:{}G", what, gib); }
+std::string word(std::string_view what, std::int64_t gib) {
+  return fmt::format("{}:{}G", what, gib);
+}
 
 }  // namespace
 
@@ -41,7 +43,8 @@ std::vector<std::string> model_words(std::string_view model) {
   std::string word;
   const auto end_word = [&] {
     if (!word.empty() && word != "nvidia")
-      if (auto full = fmt::format("{}:{}", kGpuModel, word); std::ranges::find(out, full) == out.end())
+      if (auto full = fmt::format("{}:{}", kGpuModel, word);
+          std::ranges::find(out, full) == out.end())
         out.push_back(std::move(full));
     word.clear();
   };

@@ -14,7 +14,7 @@ inline constexpr std::string_view kContainers = "@containers";
 inline constexpr std::string_view kTorch = "@torch";  // The native trainer.
 inline constexpr std::string_view kUnsandboxed = "@no-sandbox";
 // Words that a size or a model follows.
-inline constexpr std::string_view kScratch = "@scratch";        // Of one worker.
+inline constexpr std::string_view kScratch = "@scratch";       // Of one worker.
 inline constexpr std::string_view kGpuMemory = "@gpu-memory";  // Of each GPU.
 inline constexpr std::string_view kGpuModel = "@gpu";
 

@@ -16,8 +16,8 @@ bool fits(std::int64_t offered_mib, std::int64_t asked_mib) {
 }
 
 TEST(SizeWords, ASizeIsMetByThoseThatAreNoSmaller) {
-  EXPECT_THAT(size_offered(kScratch, 4'096), ElementsAre("@scratch:1G", "@scratch:2G",
-                                                         "@scratch:3G", "@scratch:4G"));
+  EXPECT_THAT(size_offered(kScratch, 4'096),
+              ElementsAre("@scratch:1G", "@scratch:2G", "@scratch:3G", "@scratch:4G"));
   EXPECT_THAT(size_offered(kScratch, 1'000), IsEmpty());
   EXPECT_EQ(size_demanded(kScratch, 200 << 10), "@scratch:224G");
   EXPECT_TRUE(fits(500 << 10, 200 << 10));

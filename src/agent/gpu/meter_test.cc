@@ -14,8 +14,8 @@ namespace {
 using base::testing::eventually;
 
 TEST(GpuUse, IsReadByUuid) {
-  const auto uses = parse_gpu_use(
-      "GPU-aa, 87, 40123\nGPU-bb, [N/A], 12\nnonsense\nGPU-cc, 400, -3\nGPU-dd, 1\n");
+  const auto uses =
+      parse_gpu_use("GPU-aa, 87, 40123\nGPU-bb, [N/A], 12\nnonsense\nGPU-cc, 400, -3\nGPU-dd, 1\n");
   ASSERT_EQ(uses.size(), 3U);
   EXPECT_DOUBLE_EQ(*uses.at("GPU-aa").share, 0.87);
   EXPECT_EQ(uses.at("GPU-aa").memory_bytes, std::int64_t{40123} << 20);

@@ -44,11 +44,10 @@ std::optional<std::int64_t> minor_in(const std::string& path) {
 }
 
 std::vector<std::string> slice_nodes(const std::string& root, int gpu, const SliceDetails& slice) {
-  const auto mig = fmt::format("{}/proc/driver/nvidia/capabilities/gpu{}/mig/gi{}", root, gpu,
-                               slice.instance);
+  const auto mig =
+      fmt::format("{}/proc/driver/nvidia/capabilities/gpu{}/mig/gi{}", root, gpu, slice.instance);
   std::vector<std::string> out{fmt::format("/dev/nvidia{}", gpu)};
-  for (const auto& access :
-       {mig + "/access", fmt::format("{}/ci{}/access", mig, slice.compute)}) {
+  for (const auto& access : {mig + "/access", fmt::format("{}/ci{}/access", mig, slice.compute)}) {
     const auto minor = minor_in(access);
     if (!minor) return {};
     out.push_back(fmt::format("/dev/nvidia-caps/nvidia-cap{}", *minor));
@@ -111,8 +110,7 @@ int device_number(const std::string& root, std::string_view bus, int otherwise) 
   if (bus.size() < length) return otherwise;
   std::string name(bus.substr(bus.size() - length));
   for (auto& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const auto text =
-      file_text(fmt::format("{}/proc/driver/nvidia/gpus/{}/information", root, name));
+  const auto text = file_text(fmt::format("{}/proc/driver/nvidia/gpus/{}/information", root, name));
   for (const auto line : base::split(text, '\n'))
     if (line.starts_with("Device Minor:"))
       return static_cast<int>(whole_number(line.substr(line.find(':') + 1)).value_or(otherwise));
@@ -129,11 +127,10 @@ std::vector<Gpu> with_slices(std::vector<Gpu> gpus, std::string_view list, std::
     for (const auto& slice : slices) {
       if (slice.gpu != gpu.uuid) continue;
       cut = true;
-      const auto at = std::ranges::find_if(known, [&](const SliceDetails& d) {
-        return d.bus == gpu.bus && d.index == slice.index;
-      });
-      auto nodes = at == known.end() ? std::vector<std::string>{}
-                                     : slice_nodes(root, gpu.number, *at);
+      const auto at = std::ranges::find_if(
+          known, [&](const SliceDetails& d) { return d.bus == gpu.bus && d.index == slice.index; });
+      auto nodes =
+          at == known.end() ? std::vector<std::string>{} : slice_nodes(root, gpu.number, *at);
       if (nodes.empty()) {
         remarks.push_back({"gpu", fmt::format("the device nodes of the slice {} ({}) are not known",
                                               slice.uuid, slice.profile)});

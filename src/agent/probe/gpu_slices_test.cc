@@ -62,8 +62,7 @@ class Slices : public ::testing::Test {
     std::ofstream(root_ + path) << text;
   }
   void capability(int instance, int minor, int compute_minor) const {
-    const auto mig =
-        fmt::format("/proc/driver/nvidia/capabilities/gpu0/mig/gi{}", instance);
+    const auto mig = fmt::format("/proc/driver/nvidia/capabilities/gpu0/mig/gi{}", instance);
     const auto text = "DeviceFileMinor: {}\nDeviceFileMode: 292\nDeviceFileModify: 1\n";
     put(mig + "/access", fmt::format(fmt::runtime(text), minor));
     put(mig + "/ci0/access", fmt::format(fmt::runtime(text), compute_minor));
@@ -113,7 +112,8 @@ TEST_F(Slices, OneWhoseNodesAreNotKnownIsNotLent) {
 }
 
 TEST_F(Slices, AGpuThatIsNotCutUpStaysWhole) {
-  const auto gpus = with_slices(two(), "GPU 0: NVIDIA H200 (UUID: GPU-aaaa)\n", "", root_, remarks_);
+  const auto gpus =
+      with_slices(two(), "GPU 0: NVIDIA H200 (UUID: GPU-aaaa)\n", "", root_, remarks_);
   EXPECT_EQ(gpus.size(), 2U);
 }
 

@@ -58,7 +58,8 @@ TEST_F(GpusTest, AProgramGetsItsOwnDevicesAndWhatAllShare) {
 }
 
 TEST_F(GpusTest, AProgramSeesThemByUuid) {
-  Gpus gpus(std::vector<Gpus::Unit>{{"GPU-aa", {"/dev/nvidia1"}}, {"GPU-bb", {"/dev/nvidia2"}}}, root_);
+  Gpus gpus(std::vector<Gpus::Unit>{{"GPU-aa", {"/dev/nvidia1"}}, {"GPU-bb", {"/dev/nvidia2"}}},
+            root_);
   auto first = gpus.take(1), second = gpus.take(1);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->visible(), "GPU-aa");

@@ -127,10 +127,10 @@ std::string find_nvidia_smi(const ProbeOptions& options) {
 std::vector<Gpu> probe_gpus(const ProbeOptions& options, std::vector<Remark>& remarks) {
   const auto program = find_nvidia_smi(options);
   if (program.empty()) return {};
-  const auto done = run_command(
-      {program, "--query-gpu=name,memory.total,driver_version,uuid,pci.bus_id",
-       "--format=csv,noheader,nounits"},
-      options.program_timeout, options.program_output);
+  const auto done =
+      run_command({program, "--query-gpu=name,memory.total,driver_version,uuid,pci.bus_id",
+                   "--format=csv,noheader,nounits"},
+                  options.program_timeout, options.program_output);
   if (const auto why = complaint(done, options, first_line); !why.empty()) {
     remarks.push_back({"gpu", fmt::format("{} {}", program, why)});
     return {};

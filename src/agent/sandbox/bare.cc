@@ -84,9 +84,9 @@ class Bare final : public Sandbox {
     plan.talk_fd = program.talk_fd;
     plan.folder = parts.scratch;
     parts.cores = limit_without_groups(cgroups, program.limits, plan);
-    plan.rlimits.emplace_back(RLIMIT_FSIZE, static_cast<rlim_t>(std::max(
-                                                program.limits.scratch_bytes,
-                                                program.limits.disk_bytes)));
+    plan.rlimits.emplace_back(
+        RLIMIT_FSIZE,
+        static_cast<rlim_t>(std::max(program.limits.scratch_bytes, program.limits.disk_bytes)));
     SOUK_ASSIGN(parts.cgroup, cgroups.create(program.limits));
     plan.entrances = parts.cgroup->entrances();
     SOUK_ASSIGN(parts.keeper, Keeper::launch(std::move(plan)));

@@ -136,17 +136,15 @@ class Bubblewrap final : public Sandbox {
     // The options go through a file, so that `ps` shows the owner nothing of the environment.
     plan.argv = {bwrap, "--args", std::to_string(kOptionsFd), "--"};
     plan.argv.insert(plan.argv.end(), program.argv.begin(), program.argv.end());
-    return launch(program, cgroups, std::move(plan), std::move(cores),
-                  std::move(disk));
+    return launch(program, cgroups, std::move(plan), std::move(cores), std::move(disk));
   }
 
   std::vector<Finding> findings() const override {
     std::vector<Finding> findings{try_out()};
     for (auto& finding : group_findings(Cgroups::find())) findings.push_back(std::move(finding));
-    findings.push_back(
-        {"scratch", true,
-         "Files have a fixed size and lie in memory, beside the leased memory. " +
-             disk_scratch_text()});
+    findings.push_back({"scratch", true,
+                        "Files have a fixed size and lie in memory, beside the leased memory. " +
+                            disk_scratch_text()});
     findings.push_back(
         {"files", true, "Programs see /usr read-only and nothing of the owner's own files."});
     findings.push_back({"network", true,

@@ -153,7 +153,8 @@ bool owner_exists(std::string_view mark) {
 }
 
 std::string Cgroups::default_root() {
-  const char* named = std::getenv("SOUK_CGROUPS");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
+  const char* named =
+      std::getenv("SOUK_CGROUPS");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
   return named != nullptr ? named : "/sys/fs/cgroup";
 }
 

@@ -40,9 +40,7 @@ Address address_of(int core, const std::string& scope) {
   return out;
 }
 
-Fd stream_socket() {
-  return Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
+Fd stream_socket() { return Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
 // An open socket with the core's name, or none when somebody has it.
 Fd claim(int core, const std::string& scope) {
@@ -140,12 +138,12 @@ Result<CoreClaims> CoreClaims::take(int least, int most, const std::vector<int>&
   std::vector<int> others;
   for (const auto core : allowed)
     if (std::ranges::find(out.cores_, core) == out.cores_.end()) others.push_back(core);
-  return fail(Code::exhausted,
-              fmt::format("{} of the cores {} are free, not {}: other agents of this machine lend "
-                          "{}",
-                          out.cores_.size(), core_list(allowed), least,
-                          described(held(others, scope))),
-              "end one of them, or lend with --share-cores, which keeps nobody's cores apart");
+  return fail(
+      Code::exhausted,
+      fmt::format("{} of the cores {} are free, not {}: other agents of this machine lend "
+                  "{}",
+                  out.cores_.size(), core_list(allowed), least, described(held(others, scope))),
+      "end one of them, or lend with --share-cores, which keeps nobody's cores apart");
 }
 
 std::vector<CoreClaims::Held> CoreClaims::held(const std::vector<int>& cores,
@@ -159,7 +157,8 @@ std::vector<CoreClaims::Held> CoreClaims::held(const std::vector<int>& cores,
 std::string cores_text() {
   const auto allowed = allowed_cores();
   const auto held = CoreClaims::held(allowed, CoreClaims::scope());
-  if (held.empty()) return fmt::format("{} may be lent, and no agent lends them.", core_list(allowed));
+  if (held.empty())
+    return fmt::format("{} may be lent, and no agent lends them.", core_list(allowed));
   return fmt::format("{} may be lent. Agents of this machine lend {}.", core_list(allowed),
                      described(held));
 }

@@ -22,8 +22,8 @@ std::vector<int> allowed_cores();
 // "0-3,8".
 std::string core_list(const std::vector<int>& cores);
 
-// Processors that this agent has for itself among all agents of the machine, until it goes, or until
-// the process ends however it ends.
+// Processors that this agent has for itself among all agents of the machine, until it goes, or
+// until the process ends however it ends.
 //
 // The claim of core 3 is the name of a socket that no file system holds ("@souk/host/core/3"): one
 // process has it, the kernel gives it back, nobody can plant a link or leave a file, and a program

@@ -54,7 +54,7 @@ Result<> format(const std::string& file) {
                                 kFormatWithin, 64 << 10);
   if (done && done->good()) return {};
   return fail(Code::unavailable, fmt::format("mkfs.ext4 failed: {}", done ? done->err.substr(0, 200)
-                                                                         : done.error().message));
+                                                                          : done.error().message));
 }
 
 Result<DiskScratch> attach(const Fd& file) {
@@ -122,7 +122,8 @@ Result<DiskScratch> make_disk_scratch(const std::string& place, std::int64_t byt
 std::string disk_scratch_text() {
   if (can_mount())
     return "Scratch on disk (--scratch) has a fixed size: each lease has a file system in a file.";
-  return "Scratch on disk (--scratch) is watched: a program whose files take more than it asked for "
+  return "Scratch on disk (--scratch) is watched: a program whose files take more than it asked "
+         "for "
          "is ended, a moment late. An agent that runs as root, with mkfs.ext4 and loop devices, "
          "has a fixed size instead.";
 }

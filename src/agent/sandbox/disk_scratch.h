@@ -14,8 +14,8 @@
 
 namespace souk::agent {
 
-// One of two: a file system in a file, which root can mount and the kernel bounds; or a plain folder
-// that is watched (lease_watch.h) and goes with this.
+// One of two: a file system in a file, which root can mount and the kernel bounds; or a plain
+// folder that is watched (lease_watch.h) and goes with this.
 struct DiskScratch {
   DiskScratch() = default;
   DiskScratch(DiskScratch&& other) noexcept { swap(other); }
@@ -52,7 +52,8 @@ void sweep_disk_scratch(const std::string& place);
 // if there were no end to them.
 std::int64_t folder_bytes(const std::string& folder);
 
-// The room of files on the same disk that have no name any more, and that these processes have open.
+// The room of files on the same disk that have no name any more, and that these processes have
+// open.
 std::int64_t unlinked_bytes(const std::string& folder, const std::vector<pid_t>& processes);
 
 }  // namespace souk::agent

@@ -27,8 +27,7 @@ class Disk : public ::testing::Test {
     return program;
   }
   std::size_t left() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(place), {}));
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(place), {}));
   }
   std::string place;
 };
@@ -44,9 +43,9 @@ const std::string kWriteMuch =
 
 TEST_F(Disk, AsRootItIsAFileSystemOfItsOwnSize) {
   if (!has_loops()) GTEST_SKIP() << "needs root, mkfs.ext4 and loop devices";
-  const auto ran = run(*sandbox("bubblewrap"),
-                       filling("print(os.listdir('.'))\n" + kWriteMuch +
-                               "print(os.statvfs('/tmp').f_blocks*4096>>20)"));
+  const auto ran =
+      run(*sandbox("bubblewrap"), filling("print(os.listdir('.'))\n" + kWriteMuch +
+                                          "print(os.statvfs('/tmp').f_blocks*4096>>20)"));
   EXPECT_EQ(ran.output, "[]\nNo space left on device True\n16\n") << ran.exit.text;
   EXPECT_EQ(ran.exit.code, 0);
   EXPECT_GT(ran.usage.scratch_bytes, 40 * kMiB);

@@ -13,7 +13,8 @@ using std::chrono::steady_clock;
 using Rest = steady_clock::duration;
 
 // A look that took a millisecond is followed by a rest of twenty, so that no number of processes or
-// files takes more than a twentieth of a core; but no lease is left alone for longer than the latest.
+// files takes more than a twentieth of a core; but no lease is left alone for longer than the
+// latest.
 constexpr int kRest = 20;
 constexpr Rest kSoonest = std::chrono::milliseconds(100);
 constexpr Rest kLatest = std::chrono::milliseconds(500);

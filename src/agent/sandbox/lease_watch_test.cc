@@ -37,8 +37,8 @@ class WatchedMemory : public ::testing::TestWithParam<std::string_view> {
   }
   static void expect_ended(const ProgramResult& ran) {
     EXPECT_TRUE(ran.exit.out_of_memory) << ran.exit.text << ran.output;
-    EXPECT_TRUE(ran.exit.text.starts_with(
-        "out of memory: the limit is 96 MiB and 32 MiB of scratch, and "))
+    EXPECT_TRUE(
+        ran.exit.text.starts_with("out of memory: the limit is 96 MiB and 32 MiB of scratch, and "))
         << ran.exit.text;
     EXPECT_FALSE(ran.output.contains("survived")) << ran.output;
   }

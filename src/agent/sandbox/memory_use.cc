@@ -127,8 +127,8 @@ std::int64_t parse_smaps(std::string_view text, const std::set<FileName>& counte
   return total;
 }
 
-std::int64_t measure_memory(const std::vector<ProcessMemory>& members,
-                            const std::string& scratch, std::int64_t limit) {
+std::int64_t measure_memory(const std::vector<ProcessMemory>& members, const std::string& scratch,
+                            std::int64_t limit) {
   std::set<FileName> counted;
   std::int64_t files = 0;
   struct stat status{};

@@ -27,7 +27,7 @@ std::int64_t parse_smaps(std::string_view text, const std::set<FileName>& counte
 // What the lease with these `members` and this `scratch` (empty: none that lies in memory) holds.
 // A cheap sum that may count pages twice suffices while it is below `limit`; only above that every
 // mapping is looked at. The answer is never less than what is held in pages that processes map.
-std::int64_t measure_memory(const std::vector<ProcessMemory>& members,
-                            const std::string& scratch, std::int64_t limit);
+std::int64_t measure_memory(const std::vector<ProcessMemory>& members, const std::string& scratch,
+                            std::int64_t limit);
 
 }  // namespace souk::agent

@@ -45,7 +45,7 @@ class ProcessCensus {
   std::vector<pid_t> all_processes() const;
 
   const std::string proc_;
-  std::set<pid_t> outside_;          // Of no lease.
+  std::set<pid_t> outside_;           // Of no lease.
   std::map<pid_t, pid_t> keeper_of_;  // Members that were seen, and whose they are.
   int looks_ = 0;
   std::int64_t files_read_ = 0;

@@ -48,14 +48,14 @@ TEST_F(FakeProc, MemoryIsAnonymousSwappedAndShared) {
 
 TEST_F(FakeProc, ALeaseIsAllBelowItsKeeperAndOrphansStay) {
   process(1, 0);
-  process(10, 1);           // The agent,
-  process(20, 10);          // a keeper,
-  process(21, 20);          // its sandbox,
-  process(22, 21);          // its program,
-  process(23, 22);          // a child of that.
-  process(30, 10);          // Another keeper,
-  process(31, 30);          // and its program.
-  process(40, 1);           // Somebody else.
+  process(10, 1);   // The agent,
+  process(20, 10);  // a keeper,
+  process(21, 20);  // its sandbox,
+  process(22, 21);  // its program,
+  process(23, 22);  // a child of that.
+  process(30, 10);  // Another keeper,
+  process(31, 30);  // and its program.
+  process(40, 1);   // Somebody else.
   ProcessCensus census(proc);
   auto leases = census.look({20, 30});
   EXPECT_THAT(pids(leases[20]), ElementsAre(21, 22, 23));

@@ -54,9 +54,9 @@ struct KeepPlan {
   std::vector<std::string> network;  // slirp4netns; the pid and the interface are appended.
 };
 
-SOUK_ENUM(Step, none, own_mounts, scratch_mount, scratch_folders, input_mount, disk_mount, change_user,
-          own_users, user_map, enter_group, limits, own_network, network_program, network_routes,
-          exec, fork)
+SOUK_ENUM(Step, none, own_mounts, scratch_mount, scratch_folders, input_mount, disk_mount,
+          change_user, own_users, user_map, enter_group, limits, own_network, network_program,
+          network_routes, exec, fork)
 
 SOUK_ENUM(Word, ready, failed, ended)
 

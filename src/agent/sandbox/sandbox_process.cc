@@ -43,12 +43,12 @@ class KeptProcess final : public Process {
       plan.disk_folder = parts_.disk.folder;
     }
     if (plan.memory_limit > 0 || plan.disk_limit > 0)
-      watched_ = LeaseWatch::of_machine().watch(
-          std::move(plan), [keeper = parts_.keeper.get()] { keeper->kill(); });
+      watched_ = LeaseWatch::of_machine().watch(std::move(plan),
+                                                [keeper = parts_.keeper.get()] { keeper->kill(); });
   }
 
   ~KeptProcess() override {
-    watched_.reset();  // It orders the keeper about.
+    watched_.reset();       // It orders the keeper about.
     parts_.keeper.reset();  // First, for everything below it dies with it.
     parts_.cgroup.reset();
     parts_.disk = {};
@@ -184,9 +184,8 @@ class KeptProcess final : public Process {
     if (exit.code > 128 && exit.code <= 128 + 64) exit.signal = std::exchange(exit.code, 0) - 128;
     const bool failed = exit.code != 0 || exit.signal != 0;
     const auto excess = watched_ ? watched_->excess() : std::nullopt;
-    exit.out_of_memory =
-        failed && ((excess && !excess->disk) ||
-                   (parts_.cgroup && parts_.cgroup->out_of_memory_kills() > 0));
+    exit.out_of_memory = failed && ((excess && !excess->disk) ||
+                                    (parts_.cgroup && parts_.cgroup->out_of_memory_kills() > 0));
     exit.started = program_ran(exit.code) || exit.out_of_memory || excess || killed_;
     if (failure_)
       exit.text = explain(*failure_).message;

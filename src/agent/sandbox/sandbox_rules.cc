@@ -121,8 +121,7 @@ std::vector<std::string> environment_block(const std::map<std::string, std::stri
   return block;
 }
 
-CoreDesk::Grant limit_without_groups(const Cgroups& cgroups, const Limits& limits,
-                                     KeepPlan& plan) {
+CoreDesk::Grant limit_without_groups(const Cgroups& cgroups, const Limits& limits, KeepPlan& plan) {
   plan.rlimits.emplace_back(RLIMIT_CORE, 0);
   if (!cgroups.has("pids"))
     plan.rlimits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(limits.pids) + 2);

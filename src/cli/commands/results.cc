@@ -180,19 +180,14 @@ void show_usage(Context& c, const wire::Job& job, const std::vector<wire::Worker
                 const wire::JobUsage& usage) {
   using enum Column::Align;
   const bool gpus = std::ranges::any_of(usage.items, [](const wire::LeaseUsage& u) {
-    return !u.samples.empty() && (u.samples.back().usage.gpu_seconds ||
-                                  u.samples.back().usage.gpu_memory_bytes);
+    return !u.samples.empty() &&
+           (u.samples.back().usage.gpu_seconds || u.samples.back().usage.gpu_memory_bytes);
   });
-  std::vector<Column> columns{{"worker", right},
-                              {"state"},
-                              {"machine", left, 6},
-                              {"cpu", right},
-                              {"memory", right},
-                              {"peak", right},
-                              {"scratch", right},
-                              {"received", right, 0, 2},
-                              {"sent", right, 0, 2},
-                              {"cpu time", right, 0, 1},
+  std::vector<Column> columns{{"worker", right},     {"state"},
+                              {"machine", left, 6},  {"cpu", right},
+                              {"memory", right},     {"peak", right},
+                              {"scratch", right},    {"received", right, 0, 2},
+                              {"sent", right, 0, 2}, {"cpu time", right, 0, 1},
                               {"doing", left, 8, 3}};
   if (gpus) columns.insert(columns.begin() + 4, {{"gpu", right}, {"gpu memory", right}});
   Table table(std::move(columns));

@@ -212,7 +212,8 @@ Command lend_command() {
                            "lend --once --price market"}};
   out.options = {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
-      flag("--cores N", "lend so many cores; default: all that no other agent here lends", o->cores),
+      flag("--cores N", "lend so many cores; default: all that no other agent here lends",
+           o->cores),
       flag("--share-cores", "lend cores whether other agents of this machine lend them or not",
            o->share_cores),
       flag("--memory SIZE", "lend so much memory (8G); default: all", o->memory),

@@ -21,9 +21,9 @@ std::int64_t nominal(std::int64_t mib) { return mib + mib / 16; }
 Result<> claim_cores(Context& c, const Lend& o, const agent::Machine& machine,
                      agent::Workshop& shop, wire::MachineSpec& spec) {
   if (o.share_cores) return {};
-  SOUK_ASSIGN(shop.cores, agent::CoreClaims::take(
-                              o.cores.value_or(1), o.cores.value_or(machine.cpu.usable),
-                              agent::allowed_cores(), agent::CoreClaims::scope()));
+  SOUK_ASSIGN(shop.cores,
+              agent::CoreClaims::take(o.cores.value_or(1), o.cores.value_or(machine.cpu.usable),
+                                      agent::allowed_cores(), agent::CoreClaims::scope()));
   SOUK_TRY(agent::stay_on(shop.cores.cores()));
   spec.cores = static_cast<std::int32_t>(shop.cores.cores().size());
   c.note("cores: " + agent::core_list(shop.cores.cores()));
