@@ -6,6 +6,7 @@
 #include <span>
 
 #include "agent/probe/probe_programs.h"
+#include "agent/sandbox/cgroup.h"
 #include "agent/sandbox/disk_scratch.h"
 #include "cli/shell/human.h"
 #include "job/packages.h"
@@ -24,7 +25,8 @@ Result<> claim_cores(Context& c, const Lend& o, const agent::Machine& machine,
   SOUK_ASSIGN(shop.cores,
               agent::CoreClaims::take(o.cores.value_or(1), o.cores.value_or(machine.cpu.usable),
                                       agent::allowed_cores(), agent::CoreClaims::scope()));
-  SOUK_TRY(agent::stay_on(shop.cores.cores()));
+  // A control group gives each lease its share of time, on whichever cores are idle.
+  if (!agent::Cgroups::find().has("cpu")) SOUK_TRY(agent::stay_on(shop.cores.cores()));
   spec.cores = static_cast<std::int32_t>(shop.cores.cores().size());
   c.note("cores: " + agent::core_list(shop.cores.cores()));
   return {};

@@ -7,8 +7,8 @@
 
 namespace souk::cli {
 
-// Cores that no other agent of this machine lends, and none that this process may not use. From
-// here on the process stays on them.
+// Cores that no other agent of this machine lends, and none that this process may not use. Where no
+// control group divides their time, the process stays on them from here on.
 Result<> claim_cores(Context& c, const Lend& o, const agent::Machine& machine,
                      agent::Workshop& shop, wire::MachineSpec& spec);
 
