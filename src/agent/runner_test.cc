@@ -215,8 +215,10 @@ TEST_F(RunnerTest, AJobThatAsksForMoreRoomThanMemoryHasGetsADisk) {
   shop.scratch_bytes = std::int64_t{1} << 30;
   shop.disk_scratch_bytes = std::int64_t{200} << 30;
   shop.scratch_folder = folder / "scratch";
+  std::size_t number = 0;
   for (const std::int64_t asked_gib : {1, 150}) {
-    const auto program = start_and_wait(batch_lease("x", {.scratch_mib = asked_gib << 10}));
+    start(batch_lease("x", {.scratch_mib = asked_gib << 10}));
+    const auto program = sandbox->program(number++);
     const auto& limits = program->program().limits;
     EXPECT_EQ(limits.disk_bytes, asked_gib > 1 ? asked_gib << 30 : 0)
         << "small ones stay in memory";
