@@ -18,7 +18,9 @@ class Agent:
         os.makedirs(self.folder)
         self.log = open(os.path.join(test.folder, f"agent-{name}.log"), "ab")
         env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        # Tests have more agents than this machine has cores.
         env.update(SOUK_SERVER=test.server.url, SOUK_TOKEN=token, HOME=self.folder,
+                   SOUK_CORE_SCOPE=self.folder[-80:],
                    XDG_CACHE_HOME=self.folder, XDG_CONFIG_HOME=os.path.join(self.folder, "config"))
         command = [SOUK, "lend", *(("--name", name) if named else ()), *flags]
         if user is not None:

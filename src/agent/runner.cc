@@ -82,6 +82,7 @@ struct Runner::Place {
   std::unique_ptr<Coach> coach;  // Of a trainer, while it runs. Goes before the process.
   Program program;
   Gpus::Grant gpus;
+  std::unique_ptr<GpuMeter::Lease> gpu_use;
   Time began;
   std::optional<Exit> exit;
   wire::Fault fault = wire::Fault::machine;  // Of what could not be prepared.
@@ -163,6 +164,14 @@ Result<> Runner::work() {
   return {};
 }
 
+bool Runner::on_disk() const {
+  return (lease_.task->batch.scratch_mib.value_or(0) << 20) > shop_.scratch_bytes;
+}
+
+std::int64_t Runner::scratch_bytes() const {
+  return on_disk() ? *lease_.task->batch.scratch_mib << 20 : shop_.scratch_bytes;
+}
+
 // A folder that the market has, in the store; pinned there while the lease runs.
 Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std::string_view what) {
   SOUK_ASSIGN(const auto root, blob::parse_digest(name));
@@ -174,7 +183,7 @@ Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std:
                         base::bytes_text(p.bytes_total)));
   };
   options.most_bytes =
-      static_cast<std::uint64_t>(std::max(shop_.scratch_bytes, shop_.trees->max_bytes()));
+      static_cast<std::uint64_t>(std::max(scratch_bytes(), shop_.trees->max_bytes()));
   auto downloaded = blob::download(root, *shop_.store,
                                    blobs_at(shop_.link, "lease=" + to_string(lease_.id)), options);
   if (!downloaded) place.fault = fault_of_files(downloaded.error());
@@ -266,17 +275,28 @@ Result<> Runner::fill_scratch(Place& place) {
     program.devices = place.gpus.devices();
     program.env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
     program.env["CUDA_VISIBLE_DEVICES"] = place.gpus.visible();
+    place.gpu_use = shop_.gpu_meter->watch(place.gpus.uuids());
   }
   program.limits = {.cores = static_cast<double>(task.cores) * shop_.cpu_share,
                     .memory_bytes = task.memory_mib << 20,
                     .scratch_bytes = shop_.scratch_bytes,
                     .pids = kProcesses};
+  if (on_disk()) {
+    if (scratch_bytes() > shop_.disk_scratch_bytes)
+      return fail(Code::unavailable,
+                  fmt::format("this machine lends {} of scratch to a worker, not {}",
+                              base::bytes_text(static_cast<std::uint64_t>(
+                                  std::max(shop_.scratch_bytes, shop_.disk_scratch_bytes))),
+                              base::bytes_text(static_cast<std::uint64_t>(scratch_bytes()))));
+    program.limits.disk_bytes = scratch_bytes();
+    program.disk_place = shop_.scratch_folder;
+  }
   program.output_fd = place.log->program_end();
   const auto name = program.image.empty() ? shop_.sandbox : "podman";
   const auto sandbox = shop_.sandboxes.find(name);
   if (sandbox == shop_.sandboxes.end())
     return fail(Code::unavailable, fmt::format("this machine has no {}", name));
-  const auto fits = blob::check_size(place.files, static_cast<std::uint64_t>(shop_.scratch_bytes));
+  const auto fits = blob::check_size(place.files, static_cast<std::uint64_t>(scratch_bytes()));
   if (!fits) place.fault = fault_of_files(fits.error());
   SOUK_TRY(base::located(fits, "the working folder"));
   SOUK_ASSIGN(place.process, sandbox->second->prepare(program));
@@ -315,7 +335,7 @@ void Runner::start_coach(Place& place) {
                    .link = shop_.link,
                    .store = shop_.store.get(),
                    .folder = place.process->scratch(),
-                   .shard_bytes = shop_.scratch_bytes / 2,
+                   .shard_bytes = scratch_bytes() / 2,
                    .grace = shop_.grace,
                    .doing = [this](std::string text) { doing(std::move(text)); },
                    .say = [log = place.log.get()](std::string_view line) { log->say(line); },
@@ -396,6 +416,9 @@ void Runner::look_at_usage(Place& place) {
                        .memory_bytes = u.memory_bytes,
                        .memory_peak_bytes = u.memory_peak_bytes,
                        .scratch_bytes = u.scratch_bytes};
+  if (!place.gpu_use) return;
+  usage_->gpu_seconds = place.gpu_use->seconds();
+  usage_->gpu_memory_bytes = place.gpu_use->memory_bytes();
 }
 
 // The named parts of /work, on the market's server.

@@ -12,8 +12,10 @@
 #include "agent/clocks.h"
 #include "agent/coach.h"
 #include "agent/gpu/board.h"
+#include "agent/gpu/meter.h"
 #include "agent/link.h"
 #include "agent/probe/gpus.h"
+#include "agent/sandbox/cores.h"
 #include "agent/sandbox/sandbox.h"
 #include "agent/trees.h"
 #include "base/time.h"
@@ -36,8 +38,12 @@ struct Workshop {
   std::string sandbox = "bubblewrap";                  // For jobs without an image.
   std::string torch;                                   // The native trainer; empty: none here.
   std::int64_t scratch_bytes = std::int64_t{1} << 30;  // Of one lease.
+  std::int64_t disk_scratch_bytes = 0;                 // Of one lease that asks for more.
+  std::string scratch_folder;                          // Where that lies.
   std::unique_ptr<Gpus> gpus = std::make_unique<Gpus>(0);
+  std::unique_ptr<GpuMeter> gpu_meter = std::make_unique<GpuMeter>("");
   std::unique_ptr<GpuBoard> gpu_board = cuda_board();  // What shows what they can do.
+  CoreClaims cores;  // That no other agent of the machine lends; none: they are shared.
   bool internet = false;
   double cpu_share = 1;  // Of the cores' time, where control groups can limit it.
   // How long to go on reporting what happened when the market cannot be reached.
@@ -90,6 +96,9 @@ class Runner {
   void report(wire::ReportedOutcome outcome, std::string detail,
               std::optional<std::string> result = {}, std::optional<wire::Fault> fault = {});
   [[nodiscard]] std::string path(std::string_view action) const;
+  // Of /work: on disk where the job asks for more than there is in memory.
+  [[nodiscard]] bool on_disk() const;
+  [[nodiscard]] std::int64_t scratch_bytes() const;
   void doing(std::string text);
   [[nodiscard]] base::Time now() const { return shop_.clock->now(); }
   [[nodiscard]] bool draining() const;

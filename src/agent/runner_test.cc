@@ -211,6 +211,47 @@ TEST_F(RunnerTest, WhatCannotBeginHereGoesToSomebodyElse) {
   EXPECT_EQ(market.count(kStart), 0U);
 }
 
+TEST_F(RunnerTest, AJobThatAsksForMoreRoomThanMemoryHasGetsADisk) {
+  shop.scratch_bytes = std::int64_t{1} << 30;
+  shop.disk_scratch_bytes = std::int64_t{200} << 30;
+  shop.scratch_folder = folder / "scratch";
+  std::size_t number = 0;
+  for (const std::int64_t asked_gib : {1, 150}) {
+    start(batch_lease("x", {.scratch_mib = asked_gib << 10}));
+    const auto program = sandbox->program(number++);
+    const auto& limits = program->program().limits;
+    EXPECT_EQ(limits.disk_bytes, asked_gib > 1 ? asked_gib << 30 : 0)
+        << "small ones stay in memory";
+    EXPECT_EQ(limits.scratch_bytes, shop.scratch_bytes);
+    program->end({});
+    ASSERT_TRUE(ends());
+  }
+  start(batch_lease("x", {.scratch_mib = 300 << 10}));
+  ASSERT_TRUE(ends());
+  EXPECT_THAT(finish("detail"), HasSubstr("lends 200 GiB of scratch to a worker, not 300 GiB"));
+}
+
+TEST_F(RunnerTest, AProgramSeesItsGpuByUuidAndItsUseIsReported) {
+  const auto smi = folder / "nvidia-smi";
+  blob::testing::spill(smi, "#!/bin/sh\necho 'GPU-aa, 100, 2048'\n");
+  std::filesystem::permissions(smi, std::filesystem::perms::owner_all);
+  shop.gpus = std::make_unique<Gpus>(std::vector<Gpus::Unit>{{"GPU-aa", {}}});
+  shop.gpu_meter = std::make_unique<GpuMeter>(smi, base::milliseconds(20));
+  auto lease = batch_lease("x");
+  lease.task->gpus = 1;
+  const auto program = start_and_wait(lease);
+  EXPECT_EQ(program->program().env.at("CUDA_VISIBLE_DEVICES"), "GPU-aa");
+  const auto use = [&] {
+    clock.advance(base::seconds(1));
+    return runner->held().usage.value_or(wire::Usage{});
+  };
+  EXPECT_TRUE(eventually([&] { return use().gpu_seconds.value_or(0) > 0.05; }));
+  EXPECT_EQ(use().gpu_memory_bytes, std::int64_t{2} << 30);
+  program->end({});
+  ASSERT_TRUE(ends());
+  EXPECT_NE(finish("usage.gpu_seconds"), "");
+}
+
 TEST_F(RunnerTest, AProgramThatTheSandboxCannotStartGoesToSomebodyElse) {
   start(batch_lease("x"));
   sandbox->program()->end({.code = 127, .started = false, .text = "no such program: x"});

@@ -7,11 +7,20 @@
 
 #include "job/file_keys.h"
 #include "job/kinds.h"
+#include "job/packages.h"
 #include "wire/spellings.h"
 #include "wire/yaml.h"
 
 namespace souk::job {
 namespace {
+
+// What each worker's GPUs must be, whatever class their lender chose for them.
+struct GpuKeys {
+  std::optional<wire::AnyJson> count;
+  std::optional<std::string> memory;
+  std::optional<std::string> model;
+  SOUK_FIELDS(GpuKeys, count, memory, model)
+};
 
 struct ResourceKeys {
   // 2, or "2.." for at least two: which is what it means anyway.
@@ -19,7 +28,8 @@ struct ResourceKeys {
   std::optional<std::string> memory;
   std::optional<wire::AnyJson> gpus;
   std::optional<std::string> gpu_memory;
-  SOUK_FIELDS(ResourceKeys, cores, memory, gpus, gpu_memory)
+  std::optional<GpuKeys> gpu;
+  SOUK_FIELDS(ResourceKeys, cores, memory, gpus, gpu_memory, gpu)
 };
 
 struct PriceKeys {
@@ -88,6 +98,27 @@ base::Result<wire::Resources> read_resources(const ResourceKeys& keys) {
   return out;
 }
 
+// Memory and model are demanded of the machine: one class may hold GPUs of many sizes.
+base::Result<> read_gpu(const ResourceKeys& keys, wire::NewJob& job) {
+  if (!keys.gpu) return {};
+  if (keys.gpus || keys.gpu_memory)
+    return std::unexpected(at({base::Code::invalid, "it says gpu, and gpus or gpu_memory as well",
+                               "say all in gpu: {count: 1, memory: 40G, model: H200}"},
+                              "resources.gpu"));
+  SOUK_ASSIGN(job.resources->gpus, count_of(keys.gpu->count, 1, "resources.gpu.count"));
+  SOUK_ASSIGN(const auto memory, memory_of(keys.gpu->memory, "resources.gpu.memory"));
+  auto& demands = job.constraints.packages;
+  if (memory > 0) demands.push_back(size_demanded(kGpuMemory, memory));
+  if (!keys.gpu->model) return {};
+  const auto words = model_words(*keys.gpu->model);
+  if (words.empty())
+    return std::unexpected(
+        at({base::Code::invalid, "it names no model", "a part of its name: H200"},
+           "resources.gpu.model"));
+  demands.insert(demands.end(), words.begin(), words.end());
+  return {};
+}
+
 base::Result<wire::NewJob> read_terms(CommonKeys keys, const Kind& kind, base::Time now) {
   wire::NewJob job{.name = std::move(keys.name), .kind = std::string(kind.name)};
   if (keys.class_) SOUK_TRY(read_classes(*keys.class_, job));
@@ -109,6 +140,7 @@ base::Result<wire::NewJob> read_terms(CommonKeys keys, const Kind& kind, base::T
   job.priority = keys.priority;
   job.constraints = std::move(keys.constraints);
   for (auto& package : keys.packages) job.constraints.packages.push_back(std::move(package));
+  if (keys.resources) SOUK_TRY(read_gpu(*keys.resources, job));
   return job;
 }
 

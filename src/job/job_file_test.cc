@@ -78,6 +78,29 @@ TEST(JobFile, EveryKeyIsUnderstood) {
   EXPECT_EQ(job->job.constraints.min_reliability, 0.9);
 }
 
+TEST(JobFile, AGpuIsAskedForByMemoryAndModel) {
+  const auto read = [](const std::string& text) {
+    return read_job_file("run: x\n" + text, "job.yaml", kNow);
+  };
+  const auto job = read("resources: {gpu: {memory: 40G, model: NVIDIA H200}}\npackages: [torch]\n");
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->job.resources->gpus, 1);
+  EXPECT_EQ(job->job.resources->gpu_memory_mib, 0) << "whatever class the GPU is lent as";
+  EXPECT_THAT(job->job.constraints.packages, ElementsAre("torch", "@gpu-memory:40G", "@gpu:h200"));
+  EXPECT_EQ(read("resources: {gpu: {count: 4}}")->job.resources->gpus, 4);
+  for (const auto* bad :
+       {"resources: {gpu: {memory: 40G}, gpus: 1}", "resources: {gpu: {model: '-'}}",
+        "resources: {gpu: {memory: much}}", "resources: {gpu: {vram: 4G}}"})
+    EXPECT_FALSE(read(bad)) << bad;
+}
+
+TEST(JobFile, ScratchIsRoomForFilesThatAMachineMustHave) {
+  const auto job = read_job_file("run: x\nscratch: 200G\n", "job.yaml", kNow);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->job.batch->scratch_mib, 200 << 10);
+  EXPECT_FALSE(read_job_file("run: x\nscratch: 200\n", "job.yaml", kNow)) << "200 of what";
+}
+
 TEST(JobFile, EveryKeyMayBeLeftOut) {
   const auto job = read_job_file("class: c4\nworkers: 2\n", "job.yaml", kNow);
   ASSERT_TRUE(job) << job.error().message;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace souk::job {
 
@@ -10,5 +13,18 @@ inline constexpr std::string_view kInternet = "@internet";
 inline constexpr std::string_view kContainers = "@containers";
 inline constexpr std::string_view kTorch = "@torch";  // The native trainer.
 inline constexpr std::string_view kUnsandboxed = "@no-sandbox";
+// Words that a size or a model follows.
+inline constexpr std::string_view kScratch = "@scratch";       // Of one worker.
+inline constexpr std::string_view kGpuMemory = "@gpu-memory";  // Of each GPU.
+inline constexpr std::string_view kGpuModel = "@gpu";
+
+// A machine that has `mib` says so in words, one for each step up to it; a job demands the step at
+// or above what it asks for. Steps are at most a quarter apart, from 1 GiB to 16 TiB.
+[[nodiscard]] std::vector<std::string> size_offered(std::string_view what, std::int64_t mib);
+[[nodiscard]] std::string size_demanded(std::string_view what, std::int64_t mib);
+
+// "NVIDIA A100-SXM4-80GB" -> @gpu:a100, @gpu:sxm4, @gpu:80gb. Offered by the machine; a job demands
+// those of the words that it names.
+[[nodiscard]] std::vector<std::string> model_words(std::string_view model);
 
 }  // namespace souk::job

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "job/packages.h"
+#include "wire/spellings.h"
 
 namespace souk::job {
 namespace {
@@ -16,6 +17,7 @@ using base::fail;
 constexpr std::size_t kPathMax = 1'000;
 constexpr std::size_t kPaths = 64;
 constexpr std::size_t kVariables = 256;
+constexpr std::int64_t kMostScratchMib = std::int64_t{16} << 20;
 constexpr auto kShortestCheckpoint = base::seconds(1);
 
 // "data", or {path: data, folder: ../data}, {path: .., blob: ..}, {path: .., url: .., hash: ..}.
@@ -109,6 +111,11 @@ base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& o
                    .retry = std::move(keys.retry),
                    .replicate = keys.replicate};
   for (const auto& [name, value] : keys.env) work.env[name] = plain(value);
+  if (keys.scratch) {
+    auto size = wire::parse_memory(*keys.scratch);
+    if (!size) return std::unexpected(at(std::move(size).error(), "scratch"));
+    work.scratch_mib = size->mib;
+  }
   for (std::size_t i = 0; i < keys.inputs.size(); ++i) {
     SOUK_ASSIGN(auto input, input_of(keys.inputs[i], i, rules));
     out.inputs.push_back(std::move(input));
@@ -149,16 +156,20 @@ base::Result<> check_program(const wire::Batch& work) {
       return bad("replicate with checkpoints",
                  "drop one: who goes on from another's checkpoint repeats its lies", "replicate");
   }
+  if (work.scratch_mib && (*work.scratch_mib < 1 || *work.scratch_mib > kMostScratchMib))
+    return bad(fmt::format("a scratch of {} MiB", *work.scratch_mib), "use 1M to 16T",
+               "scratch_mib");
   if (work.image && (work.image->empty() || work.image->front() == '-'))
     return bad(fmt::format("'{}' is not an image", work.image->substr(0, 80)),
                "use a name such as docker.io/library/python:3.12", "image");
   return {};
 }
 
-std::vector<std::string_view> program_demands(const wire::Batch& work) {
-  std::vector<std::string_view> out;
-  if (work.network == wire::Network::internet) out.push_back(kInternet);
-  if (work.image) out.push_back(kContainers);
+std::vector<std::string> program_demands(const wire::Batch& work) {
+  std::vector<std::string> out;
+  if (work.network == wire::Network::internet) out.emplace_back(kInternet);
+  if (work.image) out.emplace_back(kContainers);
+  if (work.scratch_mib) out.push_back(size_demanded(kScratch, *work.scratch_mib));
   return out;
 }
 

@@ -33,7 +33,7 @@ base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   command.retry = {
       .lost = on(wire::RetryOn::lost), .failed = on(wire::RetryOn::failed), .max = work.retry.max};
   auto& packages = command.terms.constraints.packages;
-  for (const auto demand : program_demands(work)) packages.emplace_back(demand);
+  for (auto& demand : program_demands(work)) packages.push_back(std::move(demand));
   if (kind->demands != nullptr)
     for (const auto demand : kind->demands(work)) packages.emplace_back(demand);
   command.replicate = work.replicate.value_or(1);

@@ -96,7 +96,7 @@ class Liar(LendingTest):
 
     def lend(self, name, cores, memory):
         """An agent that claims so much."""
-        return Agent(self, self.ann, name, "--cores", str(cores), "--memory", memory, "--price", "0.1")
+        return Agent(self, self.ann, name, "--share-cores", "--cores", str(cores), "--memory", memory, "--price", "0.1")
 
     def refused(self, agent, name):
         """It was asked and did not pass: it lends nothing."""

@@ -9,8 +9,10 @@
 namespace souk::agent {
 namespace {
 
-std::string node(const std::string& root, int index) {
-  return fmt::format("{}/dev/nvidia{}", root, index);
+std::vector<Gpus::Unit> numbered(int count) {
+  std::vector<Gpus::Unit> out;
+  for (int i = 0; i < count; ++i) out.push_back({{}, {fmt::format("/dev/nvidia{}", i)}});
+  return out;
 }
 
 constexpr auto kPatience = std::chrono::seconds(30);
@@ -19,13 +21,20 @@ bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 
 }  // namespace
 
-Gpus::Gpus(int count, std::string root) : root_(std::move(root)) {
-  for (int i = 0; i < count && exists(node(root_, i)); ++i) free_.push_back(true);
+Gpus::Gpus(std::vector<Unit> units, std::string root) : root_(std::move(root)) {
+  for (auto& unit : units) {
+    if (!std::ranges::all_of(unit.nodes, [&](const auto& n) { return exists(root_ + n); })) break;
+    units_.push_back(std::move(unit));
+    free_.push_back(true);
+  }
 }
+
+Gpus::Gpus(int count, std::string root) : Gpus(numbered(count), std::move(root)) {}
 
 std::unique_ptr<Gpus> Gpus::without_nodes(int count) {
   auto out = std::make_unique<Gpus>(0);
-  out->free_.assign(static_cast<std::size_t>(std::max(0, count)), true);
+  out->units_ = numbered(count);
+  out->free_.assign(out->units_.size(), true);
   return out;
 }
 
@@ -65,12 +74,27 @@ Gpus::Grant::~Grant() {
 std::vector<std::string> Gpus::Grant::devices() const {
   std::vector<std::string> out;
   if (indexes_.empty()) return out;
-  for (const auto i : indexes_) out.push_back(node(gpus_->root_, i));
+  for (const auto i : indexes_)
+    for (const auto& node : gpus_->units_[static_cast<std::size_t>(i)].nodes)
+      if (auto path = gpus_->root_ + node; std::ranges::find(out, path) == out.end())
+        out.push_back(std::move(path));
   for (const auto* shared : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"})
     if (exists(gpus_->root_ + shared)) out.push_back(gpus_->root_ + shared);
   return out;
 }
 
-std::string Gpus::Grant::visible() const { return fmt::format("{}", fmt::join(indexes_, ",")); }
+std::vector<std::string> Gpus::Grant::uuids() const {
+  std::vector<std::string> out;
+  for (const auto i : indexes_)
+    if (const auto& uuid = gpus_->units_[static_cast<std::size_t>(i)].uuid; !uuid.empty())
+      out.push_back(uuid);
+  return out;
+}
+
+std::string Gpus::Grant::visible() const {
+  const auto names = uuids();
+  if (names.size() == indexes_.size()) return fmt::format("{}", fmt::join(names, ","));
+  return fmt::format("{}", fmt::join(indexes_, ","));
+}
 
 }  // namespace souk::agent

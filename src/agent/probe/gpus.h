@@ -16,6 +16,12 @@ namespace souk::agent {
 // and on, and those that all of them share. Thread-safe; outlives its grants.
 class Gpus {
  public:
+  // A GPU, or a slice of one.
+  struct Unit {
+    std::string uuid;                // May be unknown.
+    std::vector<std::string> nodes;  // That no other needs, but for slices of one GPU.
+  };
+
   // Some of them, until this goes.
   class Grant {
    public:
@@ -35,8 +41,9 @@ class Gpus {
     [[nodiscard]] const std::vector<int>& indexes() const { return indexes_; }
     // The device nodes that a program needs to use them.
     [[nodiscard]] std::vector<std::string> devices() const;
-    // "0,2", as CUDA_VISIBLE_DEVICES wants it.
+    // As CUDA_VISIBLE_DEVICES wants it: UUIDs, or "0,2" where those are not known.
     [[nodiscard]] std::string visible() const;
+    [[nodiscard]] std::vector<std::string> uuids() const;
 
    private:
     friend class Gpus;
@@ -45,7 +52,9 @@ class Gpus {
     bool borrowed_ = false;
   };
 
-  // At most `count` of those whose device nodes exist below `root` (for tests).
+  // Those whose device nodes exist below `root` (for tests), up to the first that has none.
+  explicit Gpus(std::vector<Unit> units, std::string root = {});
+  // /dev/nvidia0 and on, at most `count`.
   explicit Gpus(int count, std::string root = {});
   // Whether they have device nodes or not: what `souk doctor` tries, and tests.
   static std::unique_ptr<Gpus> without_nodes(int count);
@@ -60,6 +69,7 @@ class Gpus {
   base::Result<Grant> take(int count, bool borrow);
 
   const std::string root_;
+  std::vector<Unit> units_;
   std::mutex mutex_;
   std::condition_variable returned_;
   int borrowed_ = 0;

@@ -57,6 +57,33 @@ TEST_F(GpusTest, AProgramGetsItsOwnDevicesAndWhatAllShare) {
   EXPECT_THAT(gpus.take(0)->devices(), IsEmpty());
 }
 
+TEST_F(GpusTest, AProgramSeesThemByUuid) {
+  Gpus gpus(std::vector<Gpus::Unit>{{"GPU-aa", {"/dev/nvidia1"}}, {"GPU-bb", {"/dev/nvidia2"}}},
+            root_);
+  auto first = gpus.take(1), second = gpus.take(1);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->visible(), "GPU-aa");
+  EXPECT_EQ(second->visible(), "GPU-bb");
+  EXPECT_THAT(second->devices(), ElementsAre(root_ + "/dev/nvidia2", root_ + "/dev/nvidiactl",
+                                             root_ + "/dev/nvidia-uvm"));
+}
+
+TEST_F(GpusTest, SlicesOfOneGpuShareItsNodeAndNothingElse) {
+  std::filesystem::create_directory(root_ + "/dev/nvidia-caps");
+  for (const auto* cap : {"21", "22", "84", "85"})
+    std::ofstream(root_ + "/dev/nvidia-caps/nvidia-cap" + cap);
+  const auto cap = [](const char* n) { return std::string("/dev/nvidia-caps/nvidia-cap") + n; };
+  Gpus gpus(std::vector<Gpus::Unit>{{"MIG-1", {"/dev/nvidia0", cap("21"), cap("22")}},
+                                    {"MIG-2", {"/dev/nvidia0", cap("84"), cap("85")}}},
+            root_);
+  auto first = gpus.take(1), second = gpus.take(1);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(second->visible(), "MIG-2");
+  EXPECT_THAT(second->devices(),
+              ElementsAre(root_ + "/dev/nvidia0", root_ + cap("84"), root_ + cap("85"),
+                          root_ + "/dev/nvidiactl", root_ + "/dev/nvidia-uvm"));
+}
+
 TEST_F(GpusTest, WithoutDeviceNodesThereAreNone) { EXPECT_EQ(Gpus(4, root_ + "/x").count(), 0); }
 
 }  // namespace

@@ -42,7 +42,12 @@ struct Gpu {
   std::string name;
   std::int64_t memory_mib = 0;  // 0: the driver does not say (GPUs that share the main memory).
   std::string driver;
-  SOUK_FIELDS(Gpu, name, memory_mib, driver)
+  std::string uuid;                // "GPU-..." or, of a slice, "MIG-...".
+  std::string bus;                 // "00000000:17:00.0".
+  std::int32_t number = 0;         // Of its device node.
+  bool slice = false;              // A part of a GPU that was cut up (MIG).
+  std::vector<std::string> nodes;  // What only its user needs: /dev/nvidia0.
+  SOUK_FIELDS(Gpu, name, memory_mib, driver, uuid, bus, number, slice, nodes)
 };
 
 struct Package {

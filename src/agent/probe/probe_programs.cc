@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "agent/probe/command_output.h"
+#include "agent/probe/gpu_slices.h"
 #include "agent/probe/probe_limits.h"
 #include "base/text.h"
 
@@ -64,11 +65,19 @@ std::string complaint(const base::Result<CommandOutput>& done, const ProbeOption
   return fmt::format("ended with status {}{}{}", done->status, said.empty() ? "" : ": ", said);
 }
 
-// "NVIDIA H200, 143771, 550.54.15". Names have no commas.
-std::optional<Gpu> parse_gpu(std::string_view line) {
+// "NVIDIA H200, 143771, 550.54.15, GPU-5c89, 00000000:17:00.0". Names have no commas.
+std::optional<Gpu> parse_gpu(std::string_view line, const std::string& root, int place) {
   const auto fields = base::split(line, ',');
-  if (fields.size() != 3 || fields[0].empty()) return std::nullopt;
-  return Gpu{std::string(fields[0]), whole_number(fields[1]).value_or(0), std::string(fields[2])};
+  if (fields.size() != 5 || fields[0].empty()) return std::nullopt;
+  const auto word = [&](std::size_t i) { return std::string(base::trim(fields[i])); };
+  Gpu out{.name = word(0),
+          .memory_mib = whole_number(fields[1]).value_or(0),
+          .driver = word(2),
+          .uuid = word(3),
+          .bus = word(4)};
+  out.number = device_number(root, out.bus, place);
+  out.nodes = {fmt::format("/dev/nvidia{}", out.number)};
+  return out;
 }
 
 std::string lower(std::string_view text) {
@@ -109,14 +118,19 @@ std::string find_program(std::string_view name, std::string_view search_path) {
   return {};
 }
 
-std::vector<Gpu> probe_gpus(const ProbeOptions& options, std::vector<Remark>& remarks) {
-  std::string program;
+std::string find_nvidia_smi(const ProbeOptions& options) {
   for (const auto& name : options.nvidia_smi)
-    if (program = find_program(name, options.search_path); !program.empty()) break;
+    if (auto program = find_program(name, options.search_path); !program.empty()) return program;
+  return {};
+}
+
+std::vector<Gpu> probe_gpus(const ProbeOptions& options, std::vector<Remark>& remarks) {
+  const auto program = find_nvidia_smi(options);
   if (program.empty()) return {};
-  const auto done = run_command(
-      {program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"},
-      options.program_timeout, options.program_output);
+  const auto done =
+      run_command({program, "--query-gpu=name,memory.total,driver_version,uuid,pci.bus_id",
+                   "--format=csv,noheader,nounits"},
+                  options.program_timeout, options.program_output);
   if (const auto why = complaint(done, options, first_line); !why.empty()) {
     remarks.push_back({"gpu", fmt::format("{} {}", program, why)});
     return {};
@@ -124,7 +138,7 @@ std::vector<Gpu> probe_gpus(const ProbeOptions& options, std::vector<Remark>& re
   std::vector<Gpu> out;
   for (const auto line : base::split(base::trim(done->out), '\n')) {
     if (line.empty()) continue;
-    auto gpu = parse_gpu(line);
+    auto gpu = parse_gpu(line, options.root, static_cast<int>(out.size()));
     if (!gpu || out.size() == kMostGpus) {
       remarks.push_back(
           {"gpu", fmt::format("{} said '{}', which names no GPU", program, first_line(line))});
@@ -134,7 +148,13 @@ std::vector<Gpu> probe_gpus(const ProbeOptions& options, std::vector<Remark>& re
       remarks.push_back({"gpu", fmt::format("the memory of {} is not known", gpu->name)});
     out.push_back(*std::move(gpu));
   }
-  return out;
+  const auto ask = [&](const char* what) {
+    const auto said = run_command({program, what}, options.program_timeout, options.program_output);
+    return said && said->good() ? said->out : std::string();
+  };
+  const auto list = out.empty() ? std::string() : ask("-L");
+  if (parse_gpu_list(list).empty()) return out;
+  return with_slices(std::move(out), list, ask("-q"), options.root, remarks);
 }
 
 std::vector<Python> probe_pythons(const ProbeOptions& options, std::vector<Remark>& remarks) {

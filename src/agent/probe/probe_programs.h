@@ -14,6 +14,9 @@ namespace souk::agent {
 // a slash is the file itself.
 std::string find_program(std::string_view name, std::string_view search_path);
 
+// nvidia-smi, or nothing.
+std::string find_nvidia_smi(const ProbeOptions& options);
+
 std::vector<Gpu> probe_gpus(const ProbeOptions& options, std::vector<Remark>& remarks);
 
 // The system's Python and, when it is another installation, the first one on the search path: that

@@ -186,14 +186,19 @@ TEST_F(Probe, DiskSpaceIsThatOfTheFolderAskedFor) {
 
 TEST_F(Probe, GpusAreListedWithTheirMemory) {
   program("/bin/nvidia-smi",
-          "[ \"$1\" = --query-gpu=name,memory.total,driver_version ] || exit 2\n"
+          "[ \"$1\" = -L ] && exit 0\n"
+          "[ \"$1\" = --query-gpu=name,memory.total,driver_version,uuid,pci.bus_id ] || exit 2\n"
           "[ \"$2\" = --format=csv,noheader,nounits ] || exit 2\n"
-          "echo 'NVIDIA H200, 143771, 550.54.15'\necho 'NVIDIA GB10, [N/A], 580.1'");
+          "echo 'NVIDIA H200, 143771, 550.54.15, GPU-aa, 00000000:17:00.0'\n"
+          "echo 'NVIDIA GB10, [N/A], 580.1, GPU-bb, 00000000:18:00.0'");
   const auto m = look();
   ASSERT_EQ(m.gpus.size(), 2u);
   EXPECT_EQ(m.gpus[0].name, "NVIDIA H200");
   EXPECT_EQ(m.gpus[0].memory_mib, 143771);
   EXPECT_EQ(m.gpus[0].driver, "550.54.15");
+  EXPECT_EQ(m.gpus[0].uuid, "GPU-aa");
+  EXPECT_EQ(m.gpus[0].nodes, std::vector<std::string>{"/dev/nvidia0"});
+  EXPECT_EQ(m.gpus[1].nodes, std::vector<std::string>{"/dev/nvidia1"});
   EXPECT_EQ(m.gpus[1].memory_mib, 0);
   EXPECT_THAT(m.remarks, Contains(Field(&Remark::text, HasSubstr("NVIDIA GB10"))));
 }

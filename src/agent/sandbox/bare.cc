@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -71,6 +72,8 @@ class Bare final : public Sandbox {
  private:
   static Result<> launch(const Program& program, const Cgroups& cgroups, ProcessParts& parts) {
     KeepPlan plan;
+    SOUK_ASSIGN(parts.disk, plan_disk(program, plan));
+    if (!parts.disk.folder.empty()) parts.scratch = parts.disk.folder;
     auto env = environment(program, parts.scratch);
     if (!program.env.contains("TMPDIR")) env["TMPDIR"] = parts.remove_at_end + "/tmp";
     plan.env = environment_block(env);
@@ -80,12 +83,15 @@ class Bare final : public Sandbox {
     plan.output_fd = program.output_fd;
     plan.talk_fd = program.talk_fd;
     plan.folder = parts.scratch;
-    limit_without_groups(cgroups, program.limits, plan);
-    plan.rlimits.emplace_back(RLIMIT_FSIZE, static_cast<rlim_t>(program.limits.scratch_bytes));
+    parts.cores = limit_without_groups(cgroups, program.limits, plan);
+    plan.rlimits.emplace_back(
+        RLIMIT_FSIZE,
+        static_cast<rlim_t>(std::max(program.limits.scratch_bytes, program.limits.disk_bytes)));
     SOUK_ASSIGN(parts.cgroup, cgroups.create(program.limits));
     plan.entrances = parts.cgroup->entrances();
     SOUK_ASSIGN(parts.keeper, Keeper::launch(std::move(plan)));
     parts.limits = program.limits;
+    parts.watch_memory = !cgroups.has("memory");
     parts.first_failure_code = 126;  // The shell's, for what it cannot find or execute.
     parts.find_program = program_of;
     return {};

@@ -131,18 +131,20 @@ class Bubblewrap final : public Sandbox {
     if (geteuid() == 0) plan.become = unused_user();
     plan_scratch(program, plan);
     SOUK_TRY(plan_network(program, plan));
-    limit_without_groups(cgroups, program.limits, plan);
+    SOUK_ASSIGN(auto disk, plan_disk(program, plan));
+    auto cores = limit_without_groups(cgroups, program.limits, plan);
     // The options go through a file, so that `ps` shows the owner nothing of the environment.
     plan.argv = {bwrap, "--args", std::to_string(kOptionsFd), "--"};
     plan.argv.insert(plan.argv.end(), program.argv.begin(), program.argv.end());
-    return launch(program, cgroups, std::move(plan));
+    return launch(program, cgroups, std::move(plan), std::move(cores), std::move(disk));
   }
 
   std::vector<Finding> findings() const override {
     std::vector<Finding> findings{try_out()};
     for (auto& finding : group_findings(Cgroups::find())) findings.push_back(std::move(finding));
-    findings.push_back(
-        {"scratch", true, "Files have a fixed size and lie in memory, beside the leased memory."});
+    findings.push_back({"scratch", true,
+                        "Files have a fixed size and lie in memory, beside the leased memory. " +
+                            disk_scratch_text()});
     findings.push_back(
         {"files", true, "Programs see /usr read-only and nothing of the owner's own files."});
     findings.push_back({"network", true,
@@ -153,7 +155,8 @@ class Bubblewrap final : public Sandbox {
 
  private:
   static Result<std::unique_ptr<Process>> launch(const Program& program, const Cgroups& cgroups,
-                                                 KeepPlan plan) {
+                                                 KeepPlan plan, CoreDesk::Grant cores,
+                                                 DiskScratch disk) {
     SOUK_ASSIGN(const auto filter, seccomp_filter());
     std::vector<Fd> files;
     SOUK_ASSIGN(Fd filter_file, memory_file("filter", filter));
@@ -170,13 +173,18 @@ class Bubblewrap final : public Sandbox {
       files.push_back(std::move(file));
     }
     ProcessParts parts;
+    parts.cores = std::move(cores);
     SOUK_ASSIGN(parts.cgroup, cgroups.create(program.limits));
     plan.entrances = parts.cgroup->entrances();
     parts.scratch_owner = plan.become;
     SOUK_ASSIGN(parts.keeper, Keeper::launch(std::move(plan)));
     parts.limits = program.limits;
+    parts.watch_memory = !cgroups.has("memory");
     parts.scratch = fmt::format("/proc/{}/root{}", parts.keeper->pid(), kWork);
+    parts.memory_scratch = memory_scratch_of(parts.keeper->pid());
     parts.status = std::move(status);
+    disk.loop.reset();  // It is mounted.
+    parts.disk = std::move(disk);
     parts.find_program = program_in_namespace;
     parts.own_network = program.internet;
     return make_process(std::move(parts));

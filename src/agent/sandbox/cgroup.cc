@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -149,6 +150,12 @@ std::string owner_mark() {
 bool owner_exists(std::string_view mark) {
   const auto parts = base::split(mark, '-');
   return parts.size() >= 2 && !parts[1].empty() && start_time(parts[0]) == parts[1];
+}
+
+std::string Cgroups::default_root() {
+  const char* named =
+      std::getenv("SOUK_CGROUPS");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
+  return named != nullptr ? named : "/sys/fs/cgroup";
 }
 
 Cgroups Cgroups::find(const std::string& root, const std::string& self) {

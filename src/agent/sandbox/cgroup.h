@@ -49,8 +49,11 @@ class Cgroups {
  public:
   // Tries it out, because permissions and mounts only tell half. Under version 2 a group with
   // processes cannot have limited subgroups, so this process may move to a subgroup of its own.
-  static Cgroups find(const std::string& root = "/sys/fs/cgroup",
+  static Cgroups find(const std::string& root = default_root(),
                       const std::string& self = "/proc/self/cgroup");
+  // /sys/fs/cgroup, or what SOUK_CGROUPS names: a folder that does not exist makes an agent do
+  // without, as on machines that have none.
+  static std::string default_root();
 
   bool has(std::string_view controller) const;
   bool version2() const { return version2_; }

@@ -82,6 +82,8 @@ std::string_view what(Step step) {
       return "cannot create the scratch's folders";
     case Step::input_mount:
       return "cannot show an input to the program";
+    case Step::disk_mount:
+      return "cannot mount the scratch on disk";
     case Step::change_user:
       return "cannot become a user without rights";
     case Step::own_users:

@@ -131,6 +131,7 @@ class Podman final : public Sandbox {
     plan.place = Place::mounts;
     plan.become = unused_user();
     plan_scratch(program, plan);
+    SOUK_ASSIGN(auto disk, plan_disk(program, plan));
     plan.argv = podman_arguments(program, plan, podman, container);
     plan.env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"};
     plan.passed = {variables_file.get()};
@@ -140,6 +141,8 @@ class Podman final : public Sandbox {
     SOUK_ASSIGN(parts.keeper, Keeper::launch(std::move(plan)));
     parts.limits = program.limits;
     parts.scratch = fmt::format("/proc/{}/root{}", parts.keeper->pid(), kWork);
+    disk.loop.reset();  // It is mounted.
+    parts.disk = std::move(disk);
     parts.first_failure_code = kPodmanFailed;
     parts.find_program = program_of;  // podman passes the signal on.
     return make_process(std::move(parts));

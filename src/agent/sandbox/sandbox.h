@@ -23,6 +23,8 @@ struct Limits {
   std::int64_t memory_bytes = std::int64_t{1} << 30;
   std::int64_t scratch_bytes = std::int64_t{1} << 30;  // /work, /tmp and /dev/shm together.
   int pids = 256;                                      // Processes and threads.
+  // 0, or the size of a /work that lies on a disk. /tmp and /dev/shm then have scratch_bytes.
+  std::int64_t disk_bytes = 0;
 };
 
 // A host file or folder that the program sees read-only at `to`. An agent that runs as root runs
@@ -40,6 +42,7 @@ struct Program {
   bool internet = false;
   std::vector<std::string> devices = {};  // Device nodes of the host that it may use: GPUs.
   Limits limits;
+  std::string disk_place = {};  // A folder of the owner's for a /work on a disk.
   // Gets stdout and stderr. Duplicated by prepare(), as is the next: the caller may close its own.
   int output_fd = -1;
   // A socket to talk to the program: its stdin and stdout. -1: it reads nothing.

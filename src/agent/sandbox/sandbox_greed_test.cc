@@ -60,15 +60,11 @@ TEST_P(Greed, MemoryHogIsStopped) {
     program.limits.memory_bytes = 96 * kMiB;
     program.limits.scratch_bytes = 8 * kMiB;
     const auto ran = attack(program);
-    if (memory_is_grouped()) {
-      EXPECT_TRUE(ran.exit.out_of_memory) << ran.exit.text;
-      EXPECT_EQ(ran.exit.signal, SIGKILL);
-      EXPECT_EQ(ran.exit.text, "out of memory: the limit is 96 MiB");
-    } else {
-      EXPECT_TRUE(ran.output.contains("MemoryError")) << ran.output;
-      EXPECT_EQ(ran.exit.code, 1);
-    }
-    EXPECT_LE(ran.usage.memory_peak_bytes, 110 * kMiB);
+    EXPECT_TRUE(ran.exit.out_of_memory) << ran.exit.text;
+    EXPECT_EQ(ran.exit.signal, SIGKILL);
+    EXPECT_TRUE(ran.exit.text.starts_with("out of memory: the limit is 96 MiB")) << ran.exit.text;
+    // A control group stops it there; a watch comes a moment late (lease_watch_test.cc).
+    if (memory_is_grouped()) EXPECT_LE(ran.usage.memory_peak_bytes, 110 * kMiB);
   });
 }
 

@@ -40,6 +40,8 @@ struct KeepPlan {
   Place place = Place::folder;  // Nothing mounted; own mounts; own users and mounts.
   uid_t become = 0;             // When root: owns the scratch; with Place::user the keeper, too.
   std::string tmpfs_options;
+  std::string disk_device;  // A /work on a disk: a device with a file system,
+  std::string disk_folder;  // or a folder. At most one.
   std::vector<StagedInput> inputs;
   std::vector<int> entrances;  // Of control groups, entered by the program.
   std::vector<std::pair<int, rlim_t>> rlimits;
@@ -52,9 +54,9 @@ struct KeepPlan {
   std::vector<std::string> network;  // slirp4netns; the pid and the interface are appended.
 };
 
-SOUK_ENUM(Step, none, own_mounts, scratch_mount, scratch_folders, input_mount, change_user,
-          own_users, user_map, enter_group, limits, own_network, network_program, network_routes,
-          exec, fork)
+SOUK_ENUM(Step, none, own_mounts, scratch_mount, scratch_folders, input_mount, disk_mount,
+          change_user, own_users, user_map, enter_group, limits, own_network, network_program,
+          network_routes, exec, fork)
 
 SOUK_ENUM(Word, ready, failed, ended)
 

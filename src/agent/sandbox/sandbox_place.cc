@@ -33,7 +33,22 @@ bool write_file(const char* path, std::string_view text) {
   return written;
 }
 
+constexpr const char* kLostAndFound = "/dev/shm/work/lost+found";
+
 bool make_private() { return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0; }
+
+// A /work that lies on a disk, over the one in memory.
+Step mount_disk(const KeepPlan& plan) {
+  const bool device = !plan.disk_device.empty();
+  if (!device && plan.disk_folder.empty()) return Step::none;
+  const auto* from = device ? plan.disk_device.c_str() : plan.disk_folder.c_str();
+  const auto flags = device ? MS_NOSUID | MS_NODEV : MS_BIND;
+  if (mount(from, kWork, device ? "ext4" : nullptr, flags, nullptr) != 0) return Step::disk_mount;
+  if (device) rmdir(kLostAndFound);
+  if (chmod(kWork, 0700) != 0) return Step::disk_mount;
+  if (plan.become != 0 && chown(kWork, plan.become, plan.become) != 0) return Step::disk_mount;
+  return Step::none;
+}
 
 Step mount_scratch(const KeepPlan& plan) {
   if (mount("souk", kScratchPoint, "tmpfs", MS_NOSUID | MS_NODEV, plan.tmpfs_options.c_str()) != 0)
@@ -44,6 +59,7 @@ Step mount_scratch(const KeepPlan& plan) {
     if (plan.become != 0 && chown(folder, plan.become, plan.become) != 0)
       return Step::scratch_folders;
   }
+  if (const Step step = mount_disk(plan); step != Step::none) return step;
   if (mkdir(kInputs, 0755) != 0) return Step::scratch_folders;
   for (const auto& input : plan.inputs) {
     const int made = input.folder ? mkdir(input.to.c_str(), 0755)

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "agent/sandbox/lease_watch.h"
 #include "agent/sandbox/sandbox_usage.h"
 #include "base/check.h"
 
@@ -29,11 +30,28 @@ constexpr auto kRetry = base::milliseconds(20);
 
 class KeptProcess final : public Process {
  public:
-  explicit KeptProcess(ProcessParts parts) : parts_(std::move(parts)) {}
+  explicit KeptProcess(ProcessParts parts) : parts_(std::move(parts)) {
+    const auto& limits = parts_.limits;
+    WatchPlan plan{.keeper = parts_.keeper->pid()};
+    if (parts_.watch_memory) {
+      // As with control groups, what scratch leaves free may be used as memory.
+      plan.memory_limit = limits.memory_bytes + limits.scratch_bytes;
+      plan.memory_scratch = parts_.memory_scratch;
+    }
+    if (!parts_.disk.folder.empty()) {
+      plan.disk_limit = limits.disk_bytes;
+      plan.disk_folder = parts_.disk.folder;
+    }
+    if (plan.memory_limit > 0 || plan.disk_limit > 0)
+      watched_ = LeaseWatch::of_machine().watch(std::move(plan),
+                                                [keeper = parts_.keeper.get()] { keeper->kill(); });
+  }
 
   ~KeptProcess() override {
+    watched_.reset();       // It orders the keeper about.
     parts_.keeper.reset();  // First, for everything below it dies with it.
     parts_.cgroup.reset();
+    parts_.disk = {};
     if (!parts_.remove_at_end.empty()) remove_tree(parts_.remove_at_end);
   }
 
@@ -51,7 +69,7 @@ class KeptProcess final : public Process {
     if (!exit_) measure();
     if (!exit_ && started_ && parts_.own_network)
       measure_network(parts_.find_program(parts_.keeper->pid()), usage_);
-    usage_.scratch_bytes = parts_.remove_at_end.empty() ? used_bytes(parts_.scratch) : 0;
+    usage_.scratch_bytes = scratch_bytes();
     return usage_;
   }
 
@@ -122,9 +140,31 @@ class KeptProcess final : public Process {
   }
 
   void measure() {
-    if (!parts_.cgroup || !parts_.cgroup->measures_all())
+    const bool counted = watched_ && parts_.watch_memory;
+    if (counted)
+      measure_processes(parts_.keeper->pid(), watched_->processes(), usage_);
+    else if (!parts_.cgroup || !parts_.cgroup->measures_all())
       measure_tree(parts_.keeper->pid(), usage_);
     if (parts_.cgroup) parts_.cgroup->measure(usage_);
+    if (!counted) return;
+    usage_.memory_bytes = watched_->memory_bytes();
+    usage_.memory_peak_bytes = watched_->memory_peak_bytes();
+  }
+
+  std::int64_t scratch_bytes() const {
+    if (watched_ && !parts_.disk.folder.empty()) return watched_->disk_bytes();
+    return parts_.remove_at_end.empty() ? used_bytes(parts_.scratch) : 0;
+  }
+
+  std::string describe(const Excess& excess) const {
+    const auto& limits = parts_.limits;
+    if (excess.disk)
+      return fmt::format("out of scratch: the limit is {} MiB, and its files had {} MiB",
+                         limits.disk_bytes >> 20, excess.bytes >> 20);
+    return fmt::format(
+        "out of memory: the limit is {} MiB and {} MiB of scratch, and {} process{} held {} MiB",
+        limits.memory_bytes >> 20, limits.scratch_bytes >> 20, excess.processes,
+        excess.processes == 1 ? "" : "es", excess.bytes >> 20);
   }
 
   // Did bwrap say with which code the program ended? If not, there was no program.
@@ -143,12 +183,16 @@ class KeptProcess final : public Process {
     if (WIFEXITED(report.status)) exit.code = WEXITSTATUS(report.status);
     if (exit.code > 128 && exit.code <= 128 + 64) exit.signal = std::exchange(exit.code, 0) - 128;
     const bool failed = exit.code != 0 || exit.signal != 0;
-    exit.out_of_memory = failed && parts_.cgroup && parts_.cgroup->out_of_memory_kills() > 0;
-    exit.started = program_ran(exit.code) || exit.out_of_memory || killed_;
+    const auto excess = watched_ ? watched_->excess() : std::nullopt;
+    exit.out_of_memory = failed && ((excess && !excess->disk) ||
+                                    (parts_.cgroup && parts_.cgroup->out_of_memory_kills() > 0));
+    exit.started = program_ran(exit.code) || exit.out_of_memory || excess || killed_;
     if (failure_)
       exit.text = explain(*failure_).message;
     else if (!exit.started)
       exit.text = "the sandbox could not start the program; its output says why";
+    else if (failed && excess)
+      exit.text = describe(*excess);
     else if (exit.out_of_memory)
       exit.text =
           fmt::format("out of memory: the limit is {} MiB", parts_.limits.memory_bytes >> 20);
@@ -161,6 +205,7 @@ class KeptProcess final : public Process {
   }
 
   ProcessParts parts_;
+  std::unique_ptr<LeaseWatch::Lease> watched_;
   Usage usage_;
   bool started_ = false;
   bool killed_ = false;

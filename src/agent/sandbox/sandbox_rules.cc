@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "agent/sandbox/sandbox_process.h"
+#include "agent/sandbox/scope.h"
 #include "base/text.h"
 
 // What a program may ask for, and what limits it where there are no control groups.
@@ -44,21 +45,6 @@ Result<> check_input(const Mount& input) {
   return {};
 }
 
-// `count` of the processors this process may use, in turn, so that leases spread out.
-cpu_set_t some_cpus(int count) {
-  static std::atomic<unsigned> turn = 0;
-  cpu_set_t all, some;
-  CPU_ZERO(&all);
-  CPU_ZERO(&some);
-  sched_getaffinity(0, sizeof all, &all);
-  std::vector<int> usable;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &all)) usable.push_back(cpu);
-  count = std::clamp(count, 1, static_cast<int>(usable.size()));
-  for (int i = 0; i < count; ++i) CPU_SET(usable[turn++ % usable.size()], &some);
-  return some;
-}
-
 }  // namespace
 
 Result<> check_program(const Program& program) {
@@ -79,6 +65,9 @@ Result<> check_program(const Program& program) {
       limits.scratch_bytes < kLeastScratch || limits.pids < 1 || limits.pids > kMostPids)
     return fail(Code::invalid, "the limits cannot be applied",
                 "cores above 0, 16 MiB of memory, 1 MiB of scratch and 1 process at least");
+  if (limits.disk_bytes < 0 || (limits.disk_bytes > 0 && program.disk_place.empty()))
+    return fail(Code::invalid, "the agent has no place for a scratch on disk",
+                "`souk lend --scratch SIZE`");
   for (const auto& input : program.inputs) SOUK_TRY(check_input(input));
   return {};
 }
@@ -103,6 +92,19 @@ void plan_scratch(const Program& program, KeepPlan& plan) {
   plan.talk_fd = program.talk_fd;
 }
 
+Result<DiskScratch> plan_disk(const Program& program, KeepPlan& plan) {
+  if (program.limits.disk_bytes == 0) return DiskScratch{};
+  SOUK_ASSIGN(auto disk, make_disk_scratch(program.disk_place, program.limits.disk_bytes,
+                                           plan.place != Place::folder));
+  plan.disk_device = disk.device;
+  plan.disk_folder = disk.folder;
+  return disk;
+}
+
+std::string memory_scratch_of(pid_t keeper) {
+  return fmt::format("/proc/{}/root{}", keeper, kScratchPoint);
+}
+
 std::map<std::string, std::string> environment(const Program& program, const std::string& home) {
   auto env = program.env;
   env.insert({{"PATH", "/usr/local/bin:/usr/bin:/bin"},
@@ -119,14 +121,28 @@ std::vector<std::string> environment_block(const std::map<std::string, std::stri
   return block;
 }
 
-void limit_without_groups(const Cgroups& cgroups, const Limits& limits, KeepPlan& plan) {
+CoreDesk::Grant limit_without_groups(const Cgroups& cgroups, const Limits& limits, KeepPlan& plan) {
   plan.rlimits.emplace_back(RLIMIT_CORE, 0);
-  if (!cgroups.has("memory"))
-    plan.rlimits.emplace_back(RLIMIT_AS, static_cast<rlim_t>(limits.memory_bytes));
   if (!cgroups.has("pids"))
     plan.rlimits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(limits.pids) + 2);
-  if (!cgroups.has("cpu")) plan.cpus = some_cpus(static_cast<int>(std::ceil(limits.cores)));
+  if (cgroups.has("cpu")) return {};
+  auto cores = CoreDesk::of_machine().take(static_cast<int>(std::ceil(limits.cores)));
+  plan.cpus = cores.set();
+  return cores;
 }
+
+namespace {
+
+std::string memory_without_groups() {
+  if (!scope_command().empty())
+    return "Memory is limited by a control group: `souk lend` starts itself in a scope of systemd.";
+  return "Memory is watched, ten times a second: a program that holds more than its slot is ended, "
+         "a moment late. For a limit that the kernel keeps, lend as a service "
+         "(`systemctl --user enable --now souk-lend`), or let systemd delegate a control group to "
+         "you: `loginctl enable-linger`, and log in anew.";
+}
+
+}  // namespace
 
 std::vector<Finding> group_findings(const Cgroups& cgroups) {
   const bool root = geteuid() == 0;
@@ -138,9 +154,7 @@ std::vector<Finding> group_findings(const Cgroups& cgroups) {
         {subject, has || limited_without, has ? std::move(with) : std::move(without)});
   };
   add("memory", "memory", "Memory is limited by a control group, without swap.",
-      "Memory is limited for each process but not for all together: a program with many processes "
-      "can take more than it leased. Delegate the memory controller to the agent to limit it.",
-      false);
+      memory_without_groups(), true);
   add("processes", "pids", "The number of processes is limited by a control group.",
       root ? "The number of processes is limited by its user's process limit."
            : "The number of processes is limited by the owner's process limit, which on kernels "

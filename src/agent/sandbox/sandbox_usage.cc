@@ -84,6 +84,21 @@ void measure_tree(pid_t keeper, Usage& usage) {
   usage.processes = static_cast<int>(tree.size()) - 1;
 }
 
+void measure_processes(pid_t keeper, const std::vector<pid_t>& processes, Usage& usage) {
+  const auto top = read_host_process(keeper);
+  if (!top) return;
+  auto seconds = top->cpu_seconds - top->own_cpu_seconds;
+  usage.processes = 0;
+  for (const auto pid : processes) {
+    const auto task = read_host_process(pid);
+    if (!task) continue;
+    seconds += task->cpu_seconds;
+    ++usage.processes;
+  }
+  // Who ended since the list was made has not been waited for yet, and comes back.
+  usage.cpu_seconds = std::max(usage.cpu_seconds, seconds);
+}
+
 std::int64_t used_bytes(const std::string& path) {
   struct statvfs status{};
   if (statvfs(path.c_str(), &status) != 0) return 0;

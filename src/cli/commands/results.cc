@@ -241,20 +241,30 @@ Result<> watch_results(Context& c, const Results& o) {
   return fetched;
 }
 
+// How much of its GPUs it used between two samples, and their memory.
+void add_gpu_cells(const wire::Usage& now, const wire::Usage& before, double seconds,
+                   std::vector<Cell>& row) {
+  const bool known = now.gpu_seconds && before.gpu_seconds && seconds > 0;
+  row.emplace_back(known ? percent((*now.gpu_seconds - *before.gpu_seconds) / seconds) : "-");
+  const auto bytes = std::max<std::int64_t>(0, now.gpu_memory_bytes.value_or(0));
+  row.emplace_back(now.gpu_memory_bytes ? bytes_text(static_cast<std::uint64_t>(bytes)) : "-");
+}
+
 void show_usage(Context& c, const wire::Job& job, const std::vector<wire::WorkerStatus>& parts,
                 const wire::JobUsage& usage) {
   using enum Column::Align;
-  Table table({{"worker", right},
-               {"state"},
-               {"machine", left, 6},
-               {"cpu", right},
-               {"memory", right},
-               {"peak", right},
-               {"scratch", right},
-               {"received", right, 0, 2},
-               {"sent", right, 0, 2},
-               {"cpu time", right, 0, 1},
-               {"doing", left, 8, 3}});
+  const bool gpus = std::ranges::any_of(usage.items, [](const wire::LeaseUsage& u) {
+    return !u.samples.empty() &&
+           (u.samples.back().usage.gpu_seconds || u.samples.back().usage.gpu_memory_bytes);
+  });
+  std::vector<Column> columns{{"worker", right},     {"state"},
+                              {"machine", left, 6},  {"cpu", right},
+                              {"memory", right},     {"peak", right},
+                              {"scratch", right},    {"received", right, 0, 2},
+                              {"sent", right, 0, 2}, {"cpu time", right, 0, 1},
+                              {"doing", left, 8, 3}};
+  if (gpus) columns.insert(columns.begin() + 4, {{"gpu", right}, {"gpu memory", right}});
+  Table table(std::move(columns));
   for (const auto& part : parts) {
     const wire::LeaseUsage* series = nullptr;
     for (const auto& item : usage.items)
@@ -264,7 +274,7 @@ void show_usage(Context& c, const wire::Job& job, const std::vector<wire::Worker
                           ended ? Cell("ended", Tone::dim) : state_cell(part.state),
                           part.machine.value_or("")};
     if (series == nullptr) {
-      row.resize(10, Cell(""));
+      row.resize(gpus ? 12 : 10, Cell(""));
     } else {
       const auto& s = series->samples;
       const auto& last = s.back().usage;
@@ -272,6 +282,7 @@ void show_usage(Context& c, const wire::Job& job, const std::vector<wire::Worker
       const auto seconds = (s.back().at - before.at).seconds();
       row.emplace_back(
           seconds > 0 ? percent((last.cpu_seconds - before.usage.cpu_seconds) / seconds) : "-");
+      if (gpus) add_gpu_cells(last, before.usage, seconds, row);
       for (const auto bytes : {last.memory_bytes, last.memory_peak_bytes, last.scratch_bytes,
                                last.received_bytes, last.sent_bytes})
         row.emplace_back(bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes))));

@@ -15,6 +15,7 @@
 #include "agent/probe/command_output.h"
 #include "agent/probe/probe_limits.h"
 #include "agent/probe/probe_programs.h"
+#include "agent/sandbox/cores.h"
 #include "agent/sandbox/sandbox.h"
 #include "base/text.h"
 #include "cli/commands/commands.h"
@@ -454,6 +455,7 @@ std::vector<SandboxFinding> sandbox_findings(const agent::ProbeOptions& options)
   std::vector<SandboxFinding> out{check_bubblewrap(options), check_podman(options)};
   const auto sandbox = agent::make_sandbox("bubblewrap");
   if (!out.front().works || !sandbox) return out;
+  out.push_back({.name = "which cores", .works = true, .text = agent::cores_text()});
   for (auto& f : (*sandbox)->findings()) {
     if (f.subject == "runs") continue;
     out.push_back({.name = f.subject, .works = f.limited, .text = f.text});

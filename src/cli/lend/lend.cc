@@ -14,6 +14,7 @@
 #include "agent/agent.h"
 #include "agent/probe/command_output.h"
 #include "agent/probe/owner.h"
+#include "agent/sandbox/scope.h"
 #include "base/clock.h"
 #include "cli/commands/commands.h"
 #include "cli/lend/worth.h"
@@ -149,6 +150,7 @@ bool means_it(const Lend& o) {
 }
 
 Result<> lend(Context& c, const Lend& o) {
+  agent::enter_scope();  // First, or the question below would be asked twice.
   if (!means_it(o)) return failed("nothing is lent");
   Signals signals;
   agent::sweep();
@@ -210,11 +212,16 @@ Command lend_command() {
                            "lend --once --price market"}};
   out.options = {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
-      flag("--cores N", "lend this many cores; default: all", o->cores),
+      flag("--cores N", "lend this many cores; default: all that no other agent here lends",
+           o->cores),
+      flag("--share-cores", "lend cores whether other agents of this machine lend them or not",
+           o->share_cores),
       flag("--memory SIZE", "lend this much memory (8G); default: all", o->memory),
       flag("--cpu-share SHARE", "of each core's time, 0.1 to 1; default 1", o->cpu_share),
       flag("--gpus N", "lend this many GPUs; default: all", o->gpus),
       flag("--disk SIZE", "lend this much disk (50G)", o->disk),
+      flag("--scratch SIZE", "lend this much disk for the files of jobs that ask (500G)",
+           o->scratch),
       flag("--class CLASS", "lend slots of this class; default: as before, or the smallest",
            o->slot_class),
       flag("--price PRICE", "the least you take per slot-hour, or market", o->price),

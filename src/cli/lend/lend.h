@@ -18,8 +18,10 @@ namespace souk::cli {
 struct Lend {
   std::string name;
   std::optional<std::int32_t> cores;
+  bool share_cores = false;
   std::optional<std::int32_t> gpus;
   std::optional<Memory> memory, disk;
+  std::optional<Memory> scratch;  // On disk, of all leases together.
   std::string slot_class;
   std::optional<AskPrice> price;
   std::vector<std::string> weekly;

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <span>
 #include <tuple>
 
 #include "agent/probe/command_output.h"
@@ -16,6 +15,7 @@
 #include "base/hash.h"
 #include "cli/commands/upload.h"
 #include "cli/lend/lend.h"
+#include "cli/lend/lend_hardware.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
 #include "job/job_terms.h"
@@ -133,6 +133,8 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
                         "and lets strangers' programs do here what you can");
       } else if (!finding.limited && name == shop.sandbox) {
         c.note(fmt::format("not limited here: {}", finding.text));
+      } else if (finding.subject == "memory" && name == shop.sandbox) {
+        c.note(finding.text);
       }
     }
     if (works && name == "podman") features.emplace_back(kContainers);
@@ -341,10 +343,7 @@ Result<> open_shop(const Lend& o, const Ready& ready, const std::string& folder,
   SOUK_ASSIGN(shop.store, blob::Store::open(folder + "/blobs",
                                             {.max_bytes = static_cast<std::uint64_t>(cache / 2)}));
   SOUK_ASSIGN(shop.trees, agent::Trees::open(folder + "/trees", cache / 2));
-  // Scratch lies in memory, beside what the slots guarantee: half as much again, shared by all.
-  const auto& spec = ready.machine.spec;
-  const auto each = std::min(spec.disk_mib, spec.memory_mib / 2) / std::max(1, ready.slots.count);
-  shop.scratch_bytes = std::max<std::int64_t>(64, each) << 20;
+  shop.scratch_bytes = memory_scratch_mib(ready.machine.spec, ready.slots.count) << 20;
   return {};
 }
 
@@ -368,20 +367,8 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   options.disk_path = folder;
   const auto machine = agent::probe(options);
   auto spec = spec_of(o, machine);
-  const auto known = static_cast<int>(machine.gpus.size());
-  shop.gpus = std::make_unique<agent::Gpus>(std::min(o.gpus.value_or(known), known));
-  if (shop.gpus->count() < o.gpus.value_or(0))
-    return failed(fmt::format("{} can be lent, not {}", plural(shop.gpus->count(), "GPU"), *o.gpus),
-                  "`souk doctor` shows the GPUs; their device nodes are /dev/nvidia0 and on");
-  spec.gpus = shop.gpus->count();
-  if (spec.gpus > 0) {
-    spec.gpu = machine.gpus.front().name;
-    // What a slot guarantees, all of them must have.
-    spec.gpu_memory_mib =
-        std::ranges::min(std::span(machine.gpus).first(static_cast<std::size_t>(spec.gpus)), {},
-                         &agent::Gpu::memory_mib)
-            .memory_mib;
-  }
+  SOUK_TRY(claim_cores(c, o, machine, shop, spec));
+  SOUK_TRY(open_gpus(o, machine, shop, spec));
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
   const auto name = o.name.empty() ? host_name() : o.name;
@@ -394,6 +381,7 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
     spec.provider = before->spec.provider;
   }
   SOUK_ASSIGN(const auto plan, plan_offer(*api, o, before, spec, c.now()));
+  SOUK_TRY(open_scratch(o, machine, plan.slots.count, folder, shop, spec));
 
   Ready out{.slots = plan.slots, .target = *target};
   SOUK_ASSIGN(out.machine, tell_machine(*api, o, before, plan, name, spec));

@@ -125,9 +125,10 @@ DemoProcess::Options command(const Demo& d, const std::string& who, const std::s
 
 Result<> lend(Demo& d, const std::string& owner, const std::string& name, const std::string& price,
               const std::string& share) {
-  auto options = command(d, owner, name,
-                         {"lend", "--name", name, "--cores", "1", "--memory", "1G", "--price",
-                          price, "--cpu-share", share, "--folder", d.server.folder() + "/" + name});
+  auto options =
+      command(d, owner, name,
+              {"lend", "--name", name, "--cores", "1", "--share-cores", "--memory", "1G", "--price",
+               price, "--cpu-share", share, "--folder", d.server.folder() + "/" + name});
   SOUK_ASSIGN(auto agent, DemoProcess::start(options));
   for (const auto end = d.c.now() + base::minutes(1); d.c.now() < end;
        std::this_thread::sleep_for(kLook)) {

@@ -61,10 +61,13 @@ struct Batch {
   std::optional<Train> train;  // `run` is then a trainer (docs/worker-protocol.md).
   // 2: each worker's part is done by two owners, whose outputs must be the same; a third decides.
   std::optional<std::int32_t> replicate;
+  // The least room for files in the working folder. More than a machine has in memory for it lies
+  // on its disk.
+  std::optional<std::int64_t> scratch_mib;
   static constexpr auto optional_fields =
       std::array<std::string_view, 6>{"setup", "outputs", "env", "inputs", "network", "retry"};
   SOUK_FIELDS(Batch, run, setup, workdir, inputs, outputs, env, image, checkpoint, network, retry,
-              train, replicate)
+              train, replicate, scratch_mib)
 };
 
 // One worker's share of a batch job, as its machine gets it.

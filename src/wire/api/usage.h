@@ -20,11 +20,12 @@ struct Usage {
   std::int64_t memory_bytes = 0;
   std::int64_t memory_peak_bytes = 0;
   std::int64_t scratch_bytes = 0;
-  std::int64_t received_bytes = 0;  // Files fetched for it,
-  std::int64_t sent_bytes = 0;      // and sent back.
-  std::optional<double> gpu_seconds;
+  std::int64_t received_bytes = 0;    // Files fetched for it,
+  std::int64_t sent_bytes = 0;        // and sent back.
+  std::optional<double> gpu_seconds;  // Of a whole GPU; for two that compute, two a second.
+  std::optional<std::int64_t> gpu_memory_bytes;
   SOUK_FIELDS(Usage, cpu_seconds, memory_bytes, memory_peak_bytes, scratch_bytes, received_bytes,
-              sent_bytes, gpu_seconds)
+              sent_bytes, gpu_seconds, gpu_memory_bytes)
 };
 
 struct UsageSample {

@@ -1464,6 +1464,8 @@ export interface components {
             retry?: components["schemas"]["Retry"];
             train?: components["schemas"]["Train"];
             replicate?: number;
+            /** Format: int64 */
+            scratch_mib?: number;
         };
         BatchAssignment: {
             job_name: string;
@@ -3521,6 +3523,8 @@ export interface components {
             /** Format: int64 */
             sent_bytes: number;
             gpu_seconds?: number;
+            /** Format: int64 */
+            gpu_memory_bytes?: number;
         };
         UsageSample: {
             /** Format: date-time */

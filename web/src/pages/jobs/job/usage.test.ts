@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aLease } from '../testing';
-import { currentUse, latestOfParts } from './usage';
+import { currentUse, gpuText, latestOfParts } from './usage';
 
 const usage = {
   cpu_seconds: 10,
@@ -20,6 +20,20 @@ test('cores in use come from the last two samples', () => {
     ],
   });
   expect(used).toMatchObject({ lease: 'l1', cores: 1.5, memory: 9, peak: 2 });
+});
+
+test('GPUs in use come from the last two samples, where machines have any', () => {
+  const gpu = (gpu_seconds: number) => ({ ...usage, gpu_seconds, gpu_memory_bytes: 2 ** 31 });
+  const used = currentUse({
+    lease: 'l1',
+    samples: [
+      { at: '2026-01-01T12:00:00Z', usage: gpu(3) },
+      { at: '2026-01-01T12:00:10Z', usage: gpu(18) },
+    ],
+  });
+  expect(used && gpuText(used)).toBe('1.5, 2.0 GiB');
+  const none = currentUse({ lease: 'l1', samples: [{ at: '2026-01-01T12:00:00Z', usage }] });
+  expect(none && gpuText(none)).toBe('–');
 });
 
 test('one sample says nothing of the pace, none says nothing', () => {

@@ -7,15 +7,20 @@ import { Loaded } from '../../../parts/page';
 import { Panel } from '../../../parts/panel';
 import { StateBadge } from '../../../parts/state-badge';
 import { WideTable } from '../../../parts/wide-table';
-import { currentUse, type CurrentUse, latestOfParts } from './usage';
+import { currentUse, type CurrentUse, gpuText, latestOfParts } from './usage';
 
 const kMost = 500;
 const kTallest = 420; // px
 
-type RowProps = { part: Schemas['WorkerStatus']; machine: string; used: CurrentUse | undefined };
+type RowProps = {
+  part: Schemas['WorkerStatus'];
+  machine: string;
+  used: CurrentUse | undefined;
+  gpus: boolean; // Some worker has one.
+};
 
 // Drawn again only when something in it is new: there may be hundreds.
-const Row = memo(function Row({ part, machine, used }: RowProps) {
+const Row = memo(function Row({ part, machine, used, gpus }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>{part.index}</Table.Td>
@@ -32,6 +37,7 @@ const Row = memo(function Row({ part, machine, used }: RowProps) {
       </Table.Td>
       <Table.Td ta="right">{used ? used.cores.toFixed(1) : '–'}</Table.Td>
       <Table.Td ta="right">{used ? `${bytes(used.memory)}, ${bytes(used.peak)} at most` : '–'}</Table.Td>
+      {gpus && <Table.Td ta="right">{used ? gpuText(used) : '–'}</Table.Td>}
       <Table.Td ta="right">{used ? `${bytes(used.received)}, ${bytes(used.sent)}` : '–'}</Table.Td>
       <Table.Td ta="right">{part.tries}</Table.Td>
     </Table.Tr>
@@ -51,6 +57,7 @@ export const Workers = memo(function Workers({ job, leases, machineOf }: Props) 
     () => new Map((usage.data?.items ?? []).map((series) => [series.lease, currentUse(series)])),
     [usage.data],
   );
+  const gpus = [...uses.values()].some((used) => used?.gpuMemory !== undefined);
   return (
     <Panel title="Workers">
       <Loaded query={parts} height={Math.min(kTallest, 48 + 42 * job.workers.max)}>
@@ -65,6 +72,7 @@ export const Workers = memo(function Workers({ job, leases, machineOf }: Props) 
                     <Table.Th>Machine</Table.Th>
                     <Table.Th ta="right">Cores in use</Table.Th>
                     <Table.Th ta="right">Memory</Table.Th>
+                    {gpus && <Table.Th ta="right">GPUs in use</Table.Th>}
                     <Table.Th ta="right">Received, sent</Table.Th>
                     <Table.Th ta="right">Lost attempts</Table.Th>
                   </Table.Tr>
@@ -79,6 +87,7 @@ export const Workers = memo(function Workers({ job, leases, machineOf }: Props) 
                         part={part}
                         machine={machine}
                         used={lease ? uses.get(lease) : undefined}
+                        gpus={gpus}
                       />
                     );
                   })}

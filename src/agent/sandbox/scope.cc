@@ -1,0 +1,62 @@
+#include "agent/sandbox/scope.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "agent/probe/command_output.h"
+#include "agent/probe/probe.h"
+#include "agent/probe/probe_programs.h"
+#include "agent/sandbox/cgroup.h"
+#include "agent/sandbox/sandbox_text.h"
+#include "base/text.h"
+
+namespace souk::agent {
+namespace {
+
+constexpr const char* kTried = "SOUK_SCOPE";  // Set in the program that was started again.
+constexpr auto kAnswersWithin = base::seconds(3);
+
+std::vector<std::string> own_arguments() {
+  std::vector<std::string> out;
+  const auto text = read_text("/proc/self/cmdline");
+  for (const auto word : base::split(text, '\0')) out.emplace_back(word);
+  if (!out.empty() && out.back().empty()) out.pop_back();
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> scope_command() {
+  if (getenv(kTried) != nullptr) return {};  // NOLINT(concurrency-mt-unsafe): nobody sets it.
+  const auto program = find_program("systemd-run", probe_options().search_path);
+  if (program.empty()) return {};
+  std::vector<std::string> out{program, "--scope", "--quiet", "--collect", "-p", "Delegate=yes"};
+  if (geteuid() != 0) out.insert(out.begin() + 1, "--user");
+  out.emplace_back("--");
+  auto trial = out;
+  trial.emplace_back("true");
+  const auto tried = run_command(trial, kAnswersWithin, 4096);
+  if (!tried || !tried->good()) return {};
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto arguments = own_arguments();
+  if (error || arguments.empty()) return {};
+  out.push_back(self.string());
+  out.insert(out.end(), arguments.begin() + 1, arguments.end());
+  return out;
+}
+
+void enter_scope() {
+  if (Cgroups::find().has("memory")) return;
+  auto command = scope_command();
+  if (command.empty()) return;
+  setenv(kTried, "1", 1);  // NOLINT(concurrency-mt-unsafe): there are no other threads yet.
+  std::vector<char*> words;
+  for (auto& word : command) words.push_back(word.data());
+  words.push_back(nullptr);
+  execv(words[0], words.data());
+}
+
+}  // namespace souk::agent
