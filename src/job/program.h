@@ -27,9 +27,10 @@ struct ProgramKeys {
   wire::Network network = wire::Network::none;
   wire::Retry retry;
   std::optional<std::int32_t> replicate;
+  std::optional<wire::AnyJson> environment;
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"network", "retry"};
   SOUK_FIELDS(ProgramKeys, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,
-              retry, replicate)
+              retry, replicate, environment)
 };
 
 // The program that the keys describe, in `out`. Requires keys.run.
@@ -38,8 +39,8 @@ struct ProgramKeys {
 // Paths that stay inside the working folder, known words, bounded lists.
 [[nodiscard]] base::Result<> check_program(const wire::Batch& work);
 
-// What it demands of machines: names of packages.h.
-[[nodiscard]] std::vector<std::string_view> program_demands(const wire::Batch& work);
+// What it demands of machines: names of packages.h, and a Python for the packages that it brings.
+[[nodiscard]] std::vector<std::string> program_demands(const wire::Batch& work);
 
 // The folders that it names: its working folder and its inputs.
 [[nodiscard]] std::vector<std::string> program_blobs(const wire::Batch& work);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/packages.h"
 #include "job/kinds.h"
 #include "job/program.h"
 #include "wire/api_json.h"
@@ -33,7 +34,7 @@ base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   command.retry = {
       .lost = on(wire::RetryOn::lost), .failed = on(wire::RetryOn::failed), .max = work.retry.max};
   auto& packages = command.terms.constraints.packages;
-  for (const auto demand : program_demands(work)) packages.emplace_back(demand);
+  for (auto& demand : program_demands(work)) packages.push_back(std::move(demand));
   if (kind->demands != nullptr)
     for (const auto demand : kind->demands(work)) packages.emplace_back(demand);
   command.replicate = work.replicate.value_or(1);
@@ -64,6 +65,8 @@ wire::BatchAssignment task_of(const market::State& s, const market::Lease& l,
     out.tries = part->tries;
     if (!part->checkpoint.empty()) out.checkpoint = part->checkpoint;
   }
+  for (const auto& demand : job.terms.constraints.packages)
+    if (!base::is_feature(demand)) out.packages.push_back(demand);
   return out;
 }
 

@@ -17,7 +17,8 @@ base::Result<> read_batch(const boost::json::object& file, const PathRules& rule
       {"outputs", !keys.outputs.empty()},
       {"env", !keys.env.empty()},
       {"image", keys.image.has_value()},
-      {"checkpoint", keys.checkpoint.has_value()}};
+      {"checkpoint", keys.checkpoint.has_value()},
+      {"environment", keys.environment.has_value()}};
   for (const auto& [name, given] : useless)
     if (given)
       return std::unexpected(at(
