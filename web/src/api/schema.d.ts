@@ -1464,6 +1464,7 @@ export interface components {
             retry?: components["schemas"]["Retry"];
             train?: components["schemas"]["Train"];
             replicate?: number;
+            environment?: components["schemas"]["BatchEnvironment"];
         };
         BatchAssignment: {
             job_name: string;
@@ -1477,6 +1478,7 @@ export interface components {
             /** Format: int64 */
             memory_mib: number;
             gpus: number;
+            packages?: string[];
         };
         BatchCheckpoint: {
             path: string;
@@ -1486,6 +1488,16 @@ export interface components {
              * @example 1h30m
              */
             every: string;
+        };
+        BatchEnvironment: {
+            blob: string;
+            python: string;
+            /** @default  */
+            lock: string;
+            /** @default 0 */
+            count: number;
+            /** @default x86_64 */
+            arch: string;
         };
         BatchInput: {
             path: string;
@@ -2224,6 +2236,10 @@ export interface components {
             name?: string;
             spec?: components["schemas"]["MachineSpec"];
         };
+        MachineEnvironment: {
+            name: string;
+            packages?: string[];
+        };
         MachineSpec: {
             cores: number;
             /** Format: int64 */
@@ -2253,6 +2269,7 @@ export interface components {
             packages?: string[];
             /** @default 0 */
             rtt_ms: number;
+            environments?: components["schemas"]["MachineEnvironment"][];
         };
         /** @enum {string} */
         Measurements: "none" | "rates" | "rates_and_work";
@@ -2343,6 +2360,16 @@ export interface components {
         Mechanisms: {
             items?: components["schemas"]["Mechanism"][];
             external: components["schemas"]["Choice"];
+        };
+        NearMachine: {
+            /**
+             * @description Names one offer.
+             * @example o17
+             */
+            offer: string;
+            machine: string;
+            environment: string;
+            lacks?: string[];
         };
         /** @enum {string} */
         Network: "none" | "internet";
@@ -2856,7 +2883,7 @@ export interface components {
         /** @enum {string} */
         QuoteMethod: "runs" | "similar" | "guess" | "parts";
         /** @enum {string} */
-        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget";
+        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget" | "environment";
         Relaxation: {
             kind: components["schemas"]["RelaxKind"];
             change: string;
@@ -3556,6 +3583,7 @@ export interface components {
             matching: number;
             groups?: components["schemas"]["WhyGroup"][];
             relaxations?: components["schemas"]["Relaxation"][];
+            nearly?: components["schemas"]["NearMachine"][];
         };
         WhyGroup: {
             obstacles?: components["schemas"]["Obstacle"][];
