@@ -216,10 +216,37 @@ Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
   return {};
 }
 
+// The lender's environment that has what is demanded, and the job's own, which all leases share. An
+// image has its own. Without a sandbox it is used where it lies: whoever could change it there can
+// change everything else, too.
+Result<> Runner::add_environment(Place& place) {
+  const auto& task = *lease_.task;
+  place.program.env = task.batch.env;
+  if (task.batch.image) return {};
+  if (const auto* lent = choose_environment(shop_.environments, task.packages))
+    enter_lent(*lent, place.program);
+  if (!task.batch.environment) return {};
+  const auto& name = task.batch.environment->blob;
+  SOUK_ASSIGN(const auto root, blob::parse_digest(name));
+  if (!shop_.trees->has(root)) SOUK_TRY(fetch(place, name, "environment"));
+  auto unpacked = shop_.trees->use(root, *shop_.store);
+  if (!unpacked) place.fault = fault_of_files(unpacked.error());
+  SOUK_ASSIGN(auto tree, std::move(unpacked));
+  if (shop_.sandbox == "none") {
+    enter_own(tree.path(), place.program);
+  } else {
+    place.program.inputs.push_back({tree.path(), kJobEnvironment});
+    enter_own(kJobEnvironment, place.program);
+  }
+  place.inputs.push_back(std::move(tree));
+  return {};
+}
+
 // Files, sandbox, scratch: everything that is not billed. Nothing of the borrower's runs here.
 Result<> Runner::prepare(Place& place) {
   const auto& task = *lease_.task;
   SOUK_ASSIGN(place.kind, job::kind_of(task));
+  SOUK_TRY(add_environment(place));
   for (const auto& input : task.batch.inputs) {
     if (stopped_) return fail(Code::conflict, "stopped");
     SOUK_TRY(add_input(place, input));
@@ -260,7 +287,6 @@ Result<> Runner::fill_scratch(Place& place) {
   const auto& task = *lease_.task;
   auto& program = place.program;
   program.argv = {"/bin/sh", "-c", script_of(task.batch)};
-  program.env = task.batch.env;
   if (place.kind->trains) SOUK_TRY(add_trainer(place));
   program.env["SOUK_JOB"] = to_string(lease_.job);
   program.env["SOUK_INDEX"] = std::to_string(task.index);

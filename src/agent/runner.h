@@ -11,6 +11,7 @@
 
 #include "agent/clocks.h"
 #include "agent/coach.h"
+#include "agent/environment.h"
 #include "agent/gpu/board.h"
 #include "agent/gpu/meter.h"
 #include "agent/link.h"
@@ -48,7 +49,8 @@ struct Workshop {
   double cpu_share = 1;  // Of the cores' time, where control groups can limit it.
   // How long to go on reporting what happened when the market cannot be reached.
   base::Duration grace = base::minutes(10);
-  const base::Clock* clock = &kWallClock;  // Of drains and checkpoints.
+  std::vector<LentEnvironment> environments;  // Beside the system's packages; the first that does.
+  const base::Clock* clock = &kWallClock;     // Of drains and checkpoints.
   std::function<void(const std::string& line)> tell = [](const std::string&) {};
 };
 
@@ -82,6 +84,7 @@ class Runner {
   base::Result<> prepare(Place& place);
   base::Result<blob::Manifest> fetch(Place& place, const std::string& name, std::string_view what);
   base::Result<> add_input(Place& place, const wire::BatchInput& input);
+  base::Result<> add_environment(Place& place);
   base::Result<> open_log(Place& place);
   base::Result<> fill_scratch(Place& place);
   base::Result<> add_trainer(Place& place);

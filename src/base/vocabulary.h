@@ -40,9 +40,9 @@ SOUK_ENUM(Obstacle, price, window, full, paused, draining, offline, frozen, pack
 
 // A change that would let a job start. price: pay more. workers: start with fewer. slot_class: take
 // another class. wait: until windows open, slots come free or a pause ends. budget: add credits.
-// The others: drop that constraint.
+// environment: bring the packages with the job. The others: drop that constraint.
 SOUK_ENUM(RelaxKind, wait, workers, packages, region, rtt, reliability, lender, provider, price,
-          slot_class, budget)
+          slot_class, budget, environment)
 
 // Why credits moved on an account's statement.
 SOUK_ENUM(LineKind, grant, bonus, reserve, refund, spend, earn)

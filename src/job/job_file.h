@@ -21,12 +21,21 @@ struct LocalInput {
   std::string blob;
 };
 
+// Packages that a job brings along, before they are built.
+struct EnvironmentFile {
+  std::string requirements;           // A file: requirements.txt, pyproject.toml or uv.lock;
+  std::vector<std::string> packages;  // or what would be its lines.
+  std::string python;                 // "3.12"; empty: that of whoever runs the job.
+  std::vector<std::string> on;        // Packages that the lender's environment has.
+};
+
 // A job as its file describes it. Its work, if it has one, names no files yet: those are here until
 // they are packed (packing.h).
 struct JobFile {
   wire::NewJob job;
   std::optional<std::string> workdir;
   std::vector<LocalInput> inputs;
+  std::optional<EnvironmentFile> environment;
   std::any of_kind;  // What only its kind understands: of a training, a TrainingFile.
 };
 

@@ -310,5 +310,39 @@ TEST(JobFile, MistakesAreNamedWithTheirLineAndAnAnswer) {
   }
 }
 
+TEST(JobFile, AnEnvironmentIsAFileOrAListOfPackages) {
+  const auto read = [](std::string_view environment) {
+    return read_job_file(fmt::format("run: x\npackages: [numpy]\nenvironment: {}\n", environment),
+                         "job.yaml", kNow,
+                         {.place = [](const std::string& path) -> base::Result<std::string> {
+                           return "/here/" + path;
+                         }});
+  };
+  const auto file = read("requirements.txt");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->environment->requirements, "/here/requirements.txt");
+  EXPECT_EQ(file->environment->python, "");
+  const auto list = read("{requirements: ['einops>=0.8', rich], python: 3.12, on: torch>=2}");
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_THAT(list->environment->packages, ElementsAre("einops>=0.8", "rich"));
+  EXPECT_EQ(list->environment->python, "3.12");
+  EXPECT_THAT(list->job.constraints.packages, ElementsAre("numpy", "torch>=2"))
+      << "what it stands on is demanded";
+  const std::pair<std::string_view, std::string_view> wrong[] = {
+      {"{python: 3.12}", "requirements"},
+      {"{requirements: []}", "names no packages"},
+      {"{requirements: ['--index-url https://example.org']}", "names no packages"},
+      {"{requirements: r.txt, python: 2.7}", "'2.7' is no version of Python"},
+      {"{requirements: r.txt, python: 3.12.1}", "'3.12.1' is no version of Python"},
+      {"{requirements: r.txt, on: '@internet'}", "is no package"},
+      {"{requirements: r.txt, conda: x}", "conda"}};
+  for (const auto& [text, message] : wrong) {
+    const auto refused = read(text);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_THAT(refused.error().message, HasSubstr(message));
+    EXPECT_THAT(refused.error().message, StartsWith("job.yaml:3"));
+  }
+}
+
 }  // namespace
 }  // namespace souk::job

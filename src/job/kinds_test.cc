@@ -247,6 +247,33 @@ TEST(Kinds, DemandsOfTheWorkStandAmongThePackages) {
   EXPECT_THAT(command.terms.constraints.packages, Not(Contains("@torch")));
 }
 
+TEST(Kinds, AJobThatBringsPackagesDemandsAPythonLikeTheirs) {
+  wire::NewJob job;
+  job.batch = wire::Batch{.run = "x"};
+  auto& e = job.batch->environment.emplace();
+  e = {.blob = std::string(64, 'a'), .python = "3.11"};
+  auto command = *command_for(job);
+  ASSERT_TRUE(add_work(job, command));
+  EXPECT_THAT(command.terms.constraints.packages, IsSupersetOf({"python>=3.11,<3.12", "@x86_64"}));
+  EXPECT_THAT(blobs_of("batch", *job.batch), Contains(e.blob));
+  const auto refused = [&] { return add_work(job, command).error().field; };
+  job.batch->image = "x";
+  EXPECT_EQ(refused(), "batch.environment");
+  job.batch->image.reset();
+  for (const auto* python : {"", "3", "3.", "3.x", "2.7", "3.1", "3.123", "3.011", "../3.1"}) {
+    e.python = python;
+    EXPECT_EQ(refused(), "batch.environment.python") << python;
+  }
+  e.python = "3.12";
+  for (const auto* blob : {"", "/etc/passwd", "../../x"}) {
+    e.blob = blob;
+    EXPECT_EQ(refused(), "batch.environment.blob") << blob;
+  }
+  e.blob = "ab";
+  e.arch = "/x";
+  EXPECT_EQ(refused(), "batch.environment.arch");
+}
+
 // Names of kinds in messages and help come from the table.
 TEST(Kinds, TheirNamesAreListedLikeAPersonWould) {
   EXPECT_EQ(kind_names(), "batch or train");

@@ -27,4 +27,9 @@ inline constexpr std::string_view kGpuModel = "@gpu";
 // those of the words that it names.
 [[nodiscard]] std::vector<std::string> model_words(std::string_view model);
 
+// "@x86_64": what packages with machine code need.
+[[nodiscard]] inline std::string architecture(std::string_view arch) {
+  return "@" + std::string(arch);
+}
+
 }  // namespace souk::job

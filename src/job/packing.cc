@@ -21,6 +21,9 @@ Result<> pack_files(JobFile& file, Packer& packer) {
   SOUK_ASSIGN(const auto* kind, kind_named(file.job.kind));
   if (kind->pack != nullptr) SOUK_TRY(kind->pack(file, packer));
   auto& work = *file.job.batch;
+  if (file.environment) {
+    SOUK_ASSIGN(work.environment, packer.environment(*file.environment));
+  }
   if (file.workdir) {
     SOUK_ASSIGN(work.workdir, pack_path(*file.workdir, packer));
   }

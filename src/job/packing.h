@@ -32,6 +32,12 @@ class Packer {
   // Data in shards that are in the store (job/train/training_data.h).
   [[nodiscard]] virtual base::Result<Shards> shards(const DataSource& data,
                                                     const DataSplit& split) = 0;
+  // Packages that a job brings along, built and in the store. Only whoever runs `souk run` builds
+  // them: building runs programs that strangers wrote.
+  [[nodiscard]] virtual base::Result<wire::BatchEnvironment> environment(const EnvironmentFile&) {
+    return base::fail(base::Code::conflict, "environments are not built here",
+                      "use `souk run`, which builds them on your own machine", "environment");
+  }
   // The folder of the Python package (sdk/python) that scripts import.
   [[nodiscard]] virtual base::Result<std::string> python_package() = 0;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "job/environment.h"
 #include "job/packages.h"
 #include "wire/spellings.h"
 
@@ -123,6 +124,12 @@ base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& o
   if (keys.workdir) {
     SOUK_ASSIGN(out.workdir, placed(rules, *keys.workdir, "workdir"));
   }
+  if (keys.environment) {
+    SOUK_ASSIGN(out.environment, read_environment(*keys.environment, rules));
+    // What it stands on must be there, in the same place as the Python.
+    auto& packages = out.job.constraints.packages;
+    packages.insert(packages.end(), out.environment->on.begin(), out.environment->on.end());
+  }
   out.job.batch = std::move(work);
   return {};
 }
@@ -162,7 +169,7 @@ base::Result<> check_program(const wire::Batch& work) {
   if (work.image && (work.image->empty() || work.image->front() == '-'))
     return bad(fmt::format("'{}' is not an image", work.image->substr(0, 80)),
                "use a name such as docker.io/library/python:3.12", "image");
-  return {};
+  return check_environment(work);
 }
 
 std::vector<std::string> program_demands(const wire::Batch& work) {
@@ -170,6 +177,8 @@ std::vector<std::string> program_demands(const wire::Batch& work) {
   if (work.network == wire::Network::internet) out.emplace_back(kInternet);
   if (work.image) out.emplace_back(kContainers);
   if (work.scratch_mib) out.push_back(size_demanded(kScratch, *work.scratch_mib));
+  if (work.environment)
+    for (auto& demand : environment_demands(*work.environment)) out.push_back(std::move(demand));
   return out;
 }
 
@@ -177,6 +186,7 @@ std::vector<std::string> program_blobs(const wire::Batch& work) {
   std::vector<std::string> out;
   if (work.workdir) out.push_back(*work.workdir);
   for (const auto& input : work.inputs) out.push_back(input.blob);
+  if (work.environment) out.push_back(work.environment->blob);
   return out;
 }
 

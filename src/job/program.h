@@ -28,9 +28,10 @@ struct ProgramKeys {
   wire::Retry retry;
   std::optional<std::int32_t> replicate;
   std::optional<std::string> scratch;
+  std::optional<wire::AnyJson> environment;
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"network", "retry"};
   SOUK_FIELDS(ProgramKeys, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,
-              retry, replicate, scratch)
+              retry, replicate, scratch, environment)
 };
 
 // The program that the keys describe, in `out`. Requires keys.run.
@@ -39,7 +40,7 @@ struct ProgramKeys {
 // Paths that stay inside the working folder, known words, bounded lists.
 [[nodiscard]] base::Result<> check_program(const wire::Batch& work);
 
-// What it demands of machines: names of packages.h.
+// What it demands of machines: names of packages.h, and a Python for the packages that it brings.
 [[nodiscard]] std::vector<std::string> program_demands(const wire::Batch& work);
 
 // The folders that it names: its working folder and its inputs.

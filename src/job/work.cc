@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/packages.h"
 #include "job/kinds.h"
 #include "job/program.h"
 #include "wire/api_json.h"
@@ -64,6 +65,8 @@ wire::BatchAssignment task_of(const market::State& s, const market::Lease& l,
     out.tries = part->tries;
     if (!part->checkpoint.empty()) out.checkpoint = part->checkpoint;
   }
+  for (const auto& demand : job.terms.constraints.packages)
+    if (!base::is_feature(demand)) out.packages.push_back(demand);
   return out;
 }
 

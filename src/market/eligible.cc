@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/packages.h"
+
 namespace souk::market {
 namespace {
 
@@ -17,8 +19,7 @@ void for_each_unmet(const Demands& d, const Machine& m, Found&& found) {
   const auto refused = [](const auto& allowed, const auto& refused_list, const auto& item) {
     return (!allowed.empty() && !contains(allowed, item)) || contains(refused_list, item);
   };
-  const auto lacks = [&](const std::string& p) { return !has_package(m.spec.packages, p); };
-  if (std::ranges::any_of(c.packages, lacks) && !found(Obstacle::packages)) return;
+  if (!has_all(m.spec, c.packages) && !found(Obstacle::packages)) return;
   if (!c.regions.empty() && !contains(c.regions, m.spec.region) && !found(Obstacle::region)) return;
   if (c.max_rtt_ms > 0 && m.spec.rtt_ms > c.max_rtt_ms && !found(Obstacle::rtt)) return;
   if (m.reliability_ppm < c.min_reliability_ppm && !found(Obstacle::reliability)) return;
@@ -43,10 +44,16 @@ void refuse_who_answered(const Job& job, std::vector<AccountId>& refused) {
 
 }  // namespace
 
-bool has_package(const std::vector<std::string>& installed, std::string_view wanted) {
-  return std::ranges::any_of(installed, [&](std::string_view p) {
-    return p == wanted || p.substr(0, p.find("==")) == wanted;
-  });
+bool has_all(const MachineSpec& spec, const std::vector<std::string>& demands) {
+  const auto lacks = [&](const std::string& demand) {
+    return base::is_feature(demand) && !contains(spec.packages, demand);
+  };
+  if (demands.empty()) return true;
+  if (std::ranges::any_of(demands, lacks)) return false;
+  return base::has_packages(spec.packages, demands) ||
+         std::ranges::any_of(spec.environments, [&](const MachineEnvironment& e) {
+           return base::has_packages(e.packages, demands);
+         });
 }
 
 Demands demands_of(const Job& job, Time now) {

@@ -11,9 +11,9 @@ namespace souk::market {
 
 using base::Obstacle;
 
-// Does a machine that lists `installed` have `wanted`? "numpy" is met by "numpy==1.24.2";
-// "numpy==1.24.2" only by itself.
-[[nodiscard]] bool has_package(const std::vector<std::string>& installed, std::string_view wanted);
+// Does the machine have all that is demanded of it? Features ("@internet") are listed among its
+// packages; the rest must be there together, among its packages or in one of its environments.
+[[nodiscard]] bool has_all(const MachineSpec& spec, const std::vector<std::string>& demands);
 
 // What a job demands of the machines it runs on: jobs with equal demands see the same supply.
 struct Demands {

@@ -124,6 +124,15 @@ struct SlotClass {
               params, retired, trial)
 };
 
+// Packages that a lender's machine has in a place of their own: a job gets all of them or none.
+struct MachineEnvironment {
+  std::string name;
+  std::vector<std::string> packages;  // "python==3.12.3", "cuda==12.4", "torch==2.4.0"
+
+  bool operator==(const MachineEnvironment&) const = default;
+  SOUK_FIELDS(MachineEnvironment, name, packages)
+};
+
 struct MachineSpec {
   std::int32_t cores = 1;
   std::int64_t memory_mib = 1024;
@@ -135,12 +144,13 @@ struct MachineSpec {
   std::string os;
   std::string region;
   std::string provider = "community";
-  std::vector<std::string> packages;  // "python3-torch", "numpy==1.24.2"
-  std::int32_t rtt_ms = 0;            // To the server, as the agent measured it.
+  std::vector<std::string> packages;             // "python3-torch", "numpy==1.24.2"
+  std::int32_t rtt_ms = 0;                       // To the server, as the agent measured it.
+  std::vector<MachineEnvironment> environments;  // Beside `packages`.
 
   bool operator==(const MachineSpec&) const = default;
   SOUK_FIELDS(MachineSpec, cores, memory_mib, disk_mib, gpus, gpu_memory_mib, gpu, cpu, os, region,
-              provider, packages, rtt_ms)
+              provider, packages, rtt_ms, environments)
 };
 
 struct Machine {

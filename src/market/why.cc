@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/packages.h"
 #include "base/text.h"
 #include "market/decide/decider.h"
 #include "mechanism/mechanism.h"
@@ -120,10 +121,56 @@ struct Search : Question {
         {kind, "drop the demand for " + std::move(what), slots, {}, fmt::format("--{} any", flag)});
   }
 
+  // Packages can come with the job, so a demand for them is worth more than a place without them.
+  // False: too few machines would take them.
+  bool environment() {
+    const auto& demands = job.terms.constraints.packages;
+    std::int64_t slots = 0;
+    for (const auto& c : candidates)
+      if (c.obstacles.empty() ||
+          (c.obstacles == std::vector{Obstacle::packages} &&
+           takes_environments(s.machines.at(c.offer->machine).spec, demands)))
+        slots += c.slots;
+    if (slots < out.needed || slots == out.matching) return false;
+    std::vector<std::string> packages;
+    for (const auto& demand : demands)
+      if (!base::is_feature(demand) && base::package_name(demand) != "python")
+        packages.push_back(demand);
+    if (packages.empty()) return false;
+    out.relaxations.push_back({RelaxKind::environment,
+                               fmt::format("bring the packages with the job: environment: "
+                                           "{{requirements: ['{}']}} in its file, instead of "
+                                           "packages:",
+                                           base::join(packages, "', '")),
+                               slots,
+                               {},
+                               ""});
+    return true;
+  }
+
+  // The offers that lack fewest of the packages.
+  void nearly() {
+    constexpr std::size_t most = 5;
+    const auto& demands = job.terms.constraints.packages;
+    for (const auto& c : candidates) {
+      if (std::ranges::find(c.obstacles, Obstacle::packages) == c.obstacles.end()) continue;
+      const auto& machine = s.machines.at(c.offer->machine);
+      auto near = nearest(machine.spec, demands);
+      near.offer = c.offer->id;
+      near.machine = machine.name;
+      out.nearly.push_back(std::move(near));
+    }
+    std::ranges::sort(out.nearly, {}, [](const NearMachine& near) {
+      return std::pair(near.distance(), near.offer);
+    });
+    if (out.nearly.size() > most) out.nearly.resize(most);
+  }
+
   void constraints() {
     const auto& c = job.terms.constraints;
-    constraint(Obstacle::packages, RelaxKind::packages, "packages",
-               "packages " + base::join(c.packages, ", "));
+    if (!c.packages.empty() && !environment())
+      constraint(Obstacle::packages, RelaxKind::packages, "packages",
+                 "packages " + base::join(c.packages, ", "));
     constraint(Obstacle::region, RelaxKind::region, "regions",
                "regions " + base::join(c.regions, ", "));
     constraint(Obstacle::rtt, RelaxKind::rtt, "max-rtt",
@@ -307,6 +354,7 @@ Why why(const State& s, const Job& job, Time now, std::span<const MachineId> unh
     return out;
   search.budget();
   if (out.matching < out.needed) {
+    search.nearly();
     search.price();
     search.workers();
     search.constraints();

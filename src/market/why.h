@@ -6,6 +6,7 @@
 
 #include "base/vocabulary.h"
 #include "market/eligible.h"
+#include "market/near.h"
 #include "market/state.h"
 
 namespace souk::market {
@@ -35,6 +36,7 @@ struct Why {
   std::int64_t matching = 0;            // Slots that would do right now.
   std::vector<Excluded> groups;         // Most slots first.
   std::vector<Relaxation> relaxations;  // Cheapest first.
+  std::vector<NearMachine> nearly;      // Of offers that lack packages, the few that lack fewest.
 };
 
 // Why this job does not run, or does not have all the workers it wants, and what would help.

@@ -118,6 +118,40 @@ TEST(Why, EachRelaxationAloneWouldLetTheJobStart) {
   }
 }
 
+TEST(Why, MachinesThatNearlyHaveThePackagesAreNamedAndTheJobMayBringThem) {
+  Market w;
+  w.offer(w.with({.packages = {"python==3.11.2", "torch==1.13.1", "@x86_64"}}));
+  w.offer(w.with({.packages = {"python==3.11.2", "@x86_64"},
+                  .environments = {{"new", {"python==3.12.1", "torch==2.4.0+cu124"}},
+                                   {"old", {"python==3.9.1", "NumPy==1.26.0"}}}}));
+  w.offer(w.with({.packages = {"ffmpeg"}}));
+  auto terms = wants(2, 2, 1_cr, 5_cr);
+  terms.constraints.packages = {"@x86_64", "torch>=2.4", "numpy"};
+  const auto job = w.job(w.bob, terms);
+  const auto answer = w.ask(job);
+  ASSERT_EQ(answer.nearly.size(), 3u);
+  EXPECT_EQ(answer.nearly[0].environment, "new");
+  EXPECT_EQ(answer.nearly[0].lacks, std::vector<std::string>{"numpy"});
+  EXPECT_EQ(answer.nearly[1].environment, "");
+  EXPECT_EQ(answer.nearly[1].lacks,
+            (std::vector<std::string>{"torch>=2.4 (it has 1.13.1)", "numpy"}));
+  const auto* brings = w.find(answer, RelaxKind::environment);
+  ASSERT_NE(brings, nullptr);
+  EXPECT_EQ(brings->change,
+            "bring the packages with the job: environment: {requirements: ['torch>=2.4', "
+            "'numpy']} in its file, instead of packages:");
+  EXPECT_EQ(brings->slots, 2) << "one of the machines has no Python";
+  EXPECT_EQ(w.find(answer, RelaxKind::packages), nullptr);
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0u);
+
+  terms.constraints.packages = {"torch>=2.4", "cuda"};
+  EXPECT_NE(w.find(w.ask(w.job(w.bob, terms)), RelaxKind::environment), nullptr);
+  terms = wants(1, 1, 1_cr, 5_cr);
+  terms.constraints.packages = {"torch>=2.4,<3", "python>=3.12", "@x86_64"};
+  w.job(w.bob, terms);
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 1u) << "all of it is in one environment";
+}
+
 TEST(Why, WaitingIsSuggestedWithTheTimeWhenEnoughSlotsAreFree) {
   Market w;
   OfferTerms later;

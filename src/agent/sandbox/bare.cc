@@ -10,6 +10,7 @@
 
 #include "agent/sandbox/sandbox_process.h"
 #include "agent/sandbox/sandbox_usage.h"
+#include "base/text.h"
 
 namespace souk::agent {
 
@@ -25,6 +26,17 @@ std::filesystem::path temporary() {
   std::error_code error;
   auto folder = std::filesystem::temp_directory_path(error);
   return error ? "/tmp" : folder;
+}
+
+// A list of folders, with `scratch` for /work.
+std::string in_scratch(std::string_view list, const std::string& scratch) {
+  std::string out;
+  for (const auto folder : base::split(list, ':')) {
+    if (!out.empty()) out.push_back(':');
+    const bool work = folder == "/work" || folder.starts_with("/work/");
+    out += work ? scratch + std::string(folder.substr(5)) : std::string(folder);
+  }
+  return out;
 }
 
 class Bare final : public Sandbox {
@@ -76,6 +88,10 @@ class Bare final : public Sandbox {
     if (!parts.disk.folder.empty()) parts.scratch = parts.disk.folder;
     auto env = environment(program, parts.scratch);
     if (!program.env.contains("TMPDIR")) env["TMPDIR"] = parts.remove_at_end + "/tmp";
+    // What a job says of its working folder is meant for a sandbox, where that is /work.
+    for (const auto* variable : {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"})
+      if (const auto it = env.find(variable); it != env.end())
+        it->second = in_scratch(it->second, parts.scratch);
     plan.env = environment_block(env);
     // A shell finds the program in PATH as bwrap would.
     plan.argv = {"/bin/sh", "-c", "exec \"$@\"", "sh"};

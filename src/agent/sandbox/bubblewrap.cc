@@ -72,7 +72,11 @@ std::vector<std::string> bwrap_options(const Program& program,
   for (const auto& device : program.devices) add(options, {"--dev-bind", device, device});
   add(options, {"--remount-ro", "/dev"});
   add(options, {"--bind", kShm, "/dev/shm", "--bind", kTmp, "/tmp", "--bind", kWork, "/work"});
-  for (std::size_t i = 0; i < staged.size(); ++i)
+  // The lender's folders first: what a job brings can then hide them from nobody but itself.
+  const auto inputs = program.inputs.size();
+  for (std::size_t i = inputs; i < staged.size(); ++i)
+    add(options, {"--ro-bind", staged[i].to, program.shown[i - inputs]});
+  for (std::size_t i = 0; i < inputs; ++i)
     add(options, {"--ro-bind", staged[i].to, program.inputs[i].to});
   add(options, {"--chdir", "/work", "--remount-ro", "/"});
   for (const auto& [name, value] : environment(program, "/work"))

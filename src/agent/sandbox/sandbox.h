@@ -47,6 +47,8 @@ struct Program {
   int output_fd = -1;
   // A socket to talk to the program: its stdin and stdout. -1: it reads nothing.
   int talk_fd = -1;
+  // Folders of the host that it sees read-only, where they are: what a lender's environment needs.
+  std::vector<std::string> shown = {};
 };
 
 // What the program used so far. Where the machine does not tell, a number stays 0.

@@ -88,6 +88,8 @@ void plan_scratch(const Program& program, KeepPlan& plan) {
     plan.inputs.push_back({std::filesystem::absolute(input.from, none).string(),
                            fmt::format("{}/{}", kInputs, plan.inputs.size()),
                            std::filesystem::is_directory(input.from, none)});
+  for (const auto& folder : program.shown)
+    plan.inputs.push_back({folder, fmt::format("{}/{}", kInputs, plan.inputs.size()), true});
   plan.output_fd = program.output_fd;
   plan.talk_fd = program.talk_fd;
 }

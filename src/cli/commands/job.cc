@@ -324,6 +324,11 @@ Command why_command() {
                             plural(g.slots, "slot"), to_string(g.example),
                             fmt::join(obstacles, ", ")));
       }
+      for (const auto& n : why.nearly)
+        c.print(fmt::format("  nearly: {} of {}{} lacks {}\n", to_string(n.offer),
+                            printable(n.machine),
+                            n.environment.empty() ? "" : printable(" (" + n.environment + ")"),
+                            printable(base::join(n.lacks, ", "))));
       if (!why.relaxations.empty()) c.print("what would help, cheapest first:\n");
       for (const auto& r : why.relaxations) {
         // The class of a job is fixed: another one means another job.

@@ -124,6 +124,9 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
     SOUK_ASSIGN(const auto* kind, job::kind_named(job.kind));
     const auto intent = kind->describe(file);
     out += fmt::format("  {:<9} {}\n", intent.verb, printable(intent.object));
+    if (const auto& e = job.batch->environment)
+      out += fmt::format("  brings    {} for Python {} (lock {})\n", plural(e->count, "package"),
+                         e->python, e->lock.substr(0, 12));
     out += fmt::format("  files     {}, of which {} must be sent{}\n", bytes_text(files.bytes()),
                        bytes_text(to_send),
                        to_send > kManyBytes ? ": .soukignore leaves out what is not needed" : "");

@@ -89,6 +89,8 @@ void show_machine(Context& c, const wire::Machine& m) {
   line("region", s.region);
   line("provider", s.provider);
   line("packages", base::join(s.packages, ", "));
+  for (const auto& e : s.environments)
+    line("env", fmt::format("{}: {}", e.name, base::join(e.packages, ", ")));
   std::vector<std::string> offers;
   for (const auto id : m.offers) offers.push_back(to_string(id));
   line("offers", offers.empty()

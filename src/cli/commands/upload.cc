@@ -10,6 +10,7 @@
 #include "agent/remote.h"
 #include "blob/transfer.h"
 #include "cli/commands/datasets.h"
+#include "cli/commands/environment.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
 #include "job/packing.h"
@@ -81,6 +82,23 @@ std::map<blob::Digest, std::uint64_t> chunks_of(const blob::Manifest& manifest) 
   return out;
 }
 
+// What is in the store since the environment was packed. Nothing: not all of it is there.
+std::optional<blob::Packed> packed_before(const BuiltEnvironment& built, blob::Store& store) {
+  std::string name;
+  if (std::ifstream in(built.packed); !(in && in >> name)) return std::nullopt;
+  const auto root = blob::parse_digest(name);
+  if (!root) return std::nullopt;
+  auto manifest = blob::read_manifest(*root, store);
+  if (!manifest) return std::nullopt;
+  auto names = manifest->chunks();
+  names.push_back(*root);
+  auto pin = store.pin(names);
+  if (!std::ranges::all_of(names, [&](const auto& chunk) { return store.has(chunk); }))
+    return std::nullopt;
+  return blob::Packed{
+      .root = *root, .manifest = *std::move(manifest), .warnings = {}, .pin = std::move(pin)};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<blob::Store>> user_store(const Context& c) {
@@ -131,6 +149,22 @@ class JobFiles::Packer final : public job::Packer {
     return out;
   }
   base::Result<std::string> python_package() override { return sdk_folder(c_.env()); }
+  base::Result<wire::BatchEnvironment> environment(const job::EnvironmentFile& file) override {
+    SOUK_ASSIGN(auto built, build_environment(c_, file));
+    auto known = packed_before(built, store_);
+    if (!known) {
+      SOUK_ASSIGN(known, blob::pack(built.folder, store_,
+                                    {.ignore = "__pycache__\n",
+                                     .on_progress = reading("the environment")}));
+      std::ofstream(built.packed, std::ios::trunc) << to_string(known->root) << '\n';
+    }
+    built.work.blob = to_string(known->root);
+    c_.note(fmt::format("environment: {} for Python {}, {}{}", plural(built.work.count, "package"),
+                        built.work.python, bytes_text(known->manifest.total_bytes()),
+                        built.kept ? ", built before" : ""));
+    packed("the environment", *std::move(known));
+    return built.work;
+  }
 
  private:
   Context& c_;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <utility>
@@ -17,9 +17,11 @@
 #include "agent/probe/probe_programs.h"
 #include "agent/sandbox/cores.h"
 #include "agent/sandbox/sandbox.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/lend/gpu_check.h"
+#include "cli/lend/lend_environments.h"
 #include "cli/lend/worth.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
@@ -109,15 +111,6 @@ void show_hardware(const agent::Machine& m, Page& page) {
   if (m.desktop) page.line("desktop", "yes: somebody may be working at this computer");
 }
 
-bool same_package(std::string_view name, std::string_view wanted) {
-  return std::ranges::equal(name, wanted, [](char a, char b) {
-    const auto plain = [](char c) {
-      return c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    };
-    return plain(a) == plain(b);
-  });
-}
-
 void show_python(const agent::Python& python, bool all, Page& page) {
   page.line(python.version.empty() ? "?" : python.version,
             fmt::format("{}, {}", python.path,
@@ -125,7 +118,7 @@ void show_python(const agent::Python& python, bool all, Page& page) {
   std::vector<std::string> found, missing;
   for (const auto wanted : kWanted) {
     const auto it = std::ranges::find_if(
-        python.packages, [&](const auto& p) { return same_package(p.name, wanted); });
+        python.packages, [&](const auto& p) { return base::same_package(p.name, wanted); });
     if (it == python.packages.end())
       missing.emplace_back(wanted);
     else
@@ -135,6 +128,15 @@ void show_python(const agent::Python& python, bool all, Page& page) {
   if (!missing.empty()) page.line("", "not installed: " + base::join(missing, ", "));
   if (!all) return;
   for (const auto& p : python.packages) page.line("", fmt::format("{} {}", p.name, p.version));
+}
+
+void show_environments(const std::vector<agent::LentEnvironment>& environments, Page& page) {
+  if (environments.empty()) return;
+  page.section("Environments", "jobs see them only if you lend them");
+  for (const auto& e : environments) {
+    page.line(e.name, fmt::format("{}: {}", e.path, describe(e)));
+    page.line("", "to lend it: souk lend --env " + e.path);
+  }
 }
 
 void show_score(const agent::Score& score, Page& page) {
@@ -328,6 +330,14 @@ Result<> run_gpu_check(Context& c) {
   return {};
 }
 
+agent::EnvironmentPlaces environment_places(const Environment& env) {
+  std::error_code none;
+  return {.virtual_env = env("VIRTUAL_ENV").value_or(""),
+          .conda_prefix = env("CONDA_PREFIX").value_or(""),
+          .home = env("HOME").value_or(""),
+          .here = std::filesystem::current_path(none).string()};
+}
+
 Result<> run_doctor(Context& c, const Options& o) {
   if (o.gpu) return run_gpu_check(c);
   (void)c.target();  // Its warnings come before the progress line; what fails is shown below.
@@ -338,6 +348,7 @@ Result<> run_doctor(Context& c, const Options& o) {
     const std::uint64_t steps = o.quick ? 3 : 4;
     Progress progress("looking", "steps", steps, c.err());
     d.machine = behind(progress, "hardware and Python", 0, [&] { return agent::probe(options); });
+    d.environments = agent::find_environments(environment_places(c.env()));
     d.sandboxes = behind(progress, "sandboxes", 1, [&] { return sandbox_findings(options); });
     // A server that cannot be reached may use up its time: it does not spoil the score.
     d.network = behind(progress, "network", 2, [&] { return look_at_network(c, o.quick, d); });
@@ -394,6 +405,7 @@ std::string render(const Diagnosis& d, bool all_packages, const Terminal& termin
   page.section("Python");
   if (d.machine.pythons.empty()) page.free_line("none");
   for (const auto& python : d.machine.pythons) show_python(python, all_packages, page);
+  show_environments(d.environments, page);
   if (d.score) show_score(*d.score, page);
   show_network(d.network, page);
   show_sandboxes(d.sandboxes, page);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/probe/environments.h"
 #include "agent/probe/probe.h"
 #include "agent/probe/score.h"
 #include "base/fields.h"
@@ -47,7 +48,9 @@ struct Diagnosis {
   std::string reason;                      // Why not.
   std::string fix;                         // What to do about it.
   std::optional<wire::Earnings> earnings;  // By lending all of it, says the market; if it answered.
-  SOUK_FIELDS(Diagnosis, machine, score, network, sandboxes, can_lend, reason, fix, earnings)
+  std::vector<agent::LentEnvironment> environments;  // That could be lent, too.
+  SOUK_FIELDS(Diagnosis, machine, score, network, sandboxes, can_lend, reason, fix, earnings,
+              environments)
 };
 
 // Sets can_lend, reason and fix from the rest.

@@ -209,7 +209,7 @@ Command lend_command() {
               .summary = "lend this machine and earn credits",
               .examples = {"lend", "lend --cores 4 --memory 8G --price 0.4",
                            "lend --yield --weekly 'Mon-Fri 18:00-08:00 Europe/Berlin'",
-                           "lend --once --price market"}};
+                           "lend --env /opt/torch/.venv", "lend --once --price market"}};
   out.options = {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
       flag("--cores N", "lend this many cores; default: all that no other agent here lends",
@@ -233,6 +233,8 @@ Command lend_command() {
       flag("--notice TIME", "what programs get when you are back; default 30s", o->notice),
       flag("--drain TIME", "the longest it takes to end; default 90s", o->drain),
       flag("--grace TIME", "go on this long without the server; default 10m", o->grace),
+      flag("--env PATH", "lend this Python environment, too: a venv, a conda prefix, or a folder",
+           o->environments),
       flag("--internet", "let jobs that ask for it reach the internet, never your network",
            o->internet),
       flag("--also URL", "another address of the server, tried in turn", o->also),

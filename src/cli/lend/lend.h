@@ -42,6 +42,7 @@ struct Lend {
   std::vector<std::string> also;
   std::optional<base::Credits> power_price;  // Per kWh.
   std::optional<double> watts;
+  std::vector<std::string> environments;  // Paths, or NAME=PATH.
 };
 
 struct Slots {

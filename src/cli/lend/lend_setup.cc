@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "cli/commands/upload.h"
 #include "cli/lend/lend.h"
+#include "cli/lend/lend_environments.h"
 #include "cli/lend/lend_hardware.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
@@ -41,12 +42,6 @@ wire::MachineSpec spec_of(const Lend& o, const agent::Machine& m) {
   if (o.cores) out.cores = *o.cores;
   if (o.memory) out.memory_mib = o.memory->mib;
   if (o.disk) out.disk_mib = o.disk->mib;
-  // Jobs may ask for these by name, with or without a version.
-  constexpr std::size_t most = 900;
-  if (!m.pythons.empty())
-    for (const auto& p : m.pythons.front().packages)
-      if (out.packages.size() < most)
-        out.packages.push_back(fmt::format("{}=={}", p.name, p.version));
   return out;
 }
 
@@ -371,6 +366,9 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   SOUK_TRY(open_gpus(o, machine, shop, spec));
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
+  spec.packages.push_back(job::architecture(machine.arch));
+  SOUK_ASSIGN(shop.environments, lent_environments(o.environments));
+  for (const auto& note : list_packages(machine, shop.environments, spec)) c.note(note);
   const auto name = o.name.empty() ? host_name() : o.name;
   auto before = own;
   if (!before) {

@@ -18,7 +18,8 @@ base::Result<> read_batch(const boost::json::object& file, const PathRules& rule
       {"env", !keys.env.empty()},
       {"image", keys.image.has_value()},
       {"checkpoint", keys.checkpoint.has_value()},
-      {"scratch", keys.scratch.has_value()}};
+      {"scratch", keys.scratch.has_value()},
+      {"environment", keys.environment.has_value()}};
   for (const auto& [name, given] : useless)
     if (given)
       return std::unexpected(at(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/packages.h"
 #include "market/classes.h"
 #include "market/decide/decider.h"
 #include "market/decide/words.h"
@@ -37,6 +38,8 @@ Result<> with_a_way_on(Result<> enough) {
 
 Result<> Decider::check_constraints(const Constraints& c) const {
   SOUK_TRY(check_words(c.packages, kListMax, "a package", "constraints.packages"));
+  for (const auto& demand : c.packages)
+    SOUK_TRY(base::check_demand(demand, "constraints.packages"));
   SOUK_TRY(check_words(c.regions, kListMax, "a region", "constraints.regions"));
   SOUK_TRY(
       check_words(c.providers_allowed, kListMax, "a provider", "constraints.providers_allowed"));

@@ -32,6 +32,22 @@ TEST(Limits, TextsAndListsAreBounded) {
   EXPECT_EQ(w.refused(user(bob), CancelJob{job, text}).field, "reason");
   terms.constraints.packages.emplace_back("torch");
   EXPECT_EQ(w.refused(user(bob), ChangeJob{job, terms}).field, "constraints.packages");
+  terms.constraints.packages = {"torch>=2", "<3"};
+  EXPECT_EQ(w.refused(user(bob), ChangeJob{job, terms}).field, "constraints.packages");
+  MachineSpec spec;
+  spec.environments.assign(kEnvironmentsMax + 1, {"torch", {"torch==2.4.0"}});
+  EXPECT_EQ(w.refused(user(bob), AddMachine{"m", spec}).field, "spec.environments");
+  spec.environments.assign(1, {"two words", {}});
+  EXPECT_EQ(w.refused(user(bob), AddMachine{"m", spec}).field, "spec.environments");
+  // The limit of packages is one for all of them together.
+  spec.packages.assign(kPackagesMax / 2, "numpy");
+  spec.environments.assign(2, {"torch", std::vector<std::string>(kPackagesMax / 4, "x")});
+  spec.environments.back().packages.emplace_back("y");
+  EXPECT_EQ(w.refused(user(bob), AddMachine{"m", spec}).field, "spec.packages");
+  spec.packages.clear();
+  spec.environments.assign(
+      2, {"torch", std::vector<std::string>(kPackageBytesMax / 200 + 1, std::string(100, 'x'))});
+  EXPECT_EQ(w.refused(user(bob), AddMachine{"m", spec}).field, "spec.packages");
   const auto machine = w.machine(bob);
   OfferTerms offer;
   offer.availability.weekly.assign(kWindowsMax, parse_weekly("Mon 1:00-2:00").value());

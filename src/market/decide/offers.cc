@@ -33,11 +33,27 @@ Result<> Decider::check_spec(const MachineSpec& v) const {
   if (!v.region.empty()) SOUK_TRY(check_word(v.region, "a region", "spec.region"));
   if (!v.provider.empty()) SOUK_TRY(check_word(v.provider, "a provider", "spec.provider"));
   SOUK_TRY(check_words(v.packages, kPackagesMax, "a package", "spec.packages"));
+  if (v.environments.size() > kEnvironmentsMax)
+    return bad(fmt::format("a machine with {} environments", v.environments.size()),
+               fmt::format("{} at most", kEnvironmentsMax), "spec.environments");
+  auto packages = v.packages.size();
   std::size_t bytes = 0;
-  for (const auto& package : v.packages) bytes += package.size();
-  if (bytes > kPackageBytesMax)
-    return bad(fmt::format("the names of the packages have {} bytes", bytes),
-               fmt::format("{} at most in all", kPackageBytesMax), "spec.packages");
+  const auto count = [&](const std::vector<std::string>& list) {
+    for (const auto& package : list) bytes += package.size();
+  };
+  count(v.packages);
+  for (const auto& e : v.environments) {
+    SOUK_TRY(check_word(e.name, "an environment", "spec.environments"));
+    SOUK_TRY(check_words(e.packages, kPackagesMax, "a package", "spec.environments"));
+    packages += e.packages.size();
+    bytes += e.name.size();
+    count(e.packages);
+  }
+  if (packages > kPackagesMax || bytes > kPackageBytesMax)
+    return bad(fmt::format("{} packages, whose names have {} bytes", packages, bytes),
+               fmt::format("{} packages and {} bytes at most, with all environments", kPackagesMax,
+                           kPackageBytesMax),
+               "spec.packages");
   return {};
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/packages.h"
+
 namespace souk::market {
 namespace {
 
@@ -39,10 +41,8 @@ class WholeSupply {
   WholeSupply(const State& s, const std::vector<Supply>& supply) : s_(s), supply_(supply) {
     for (const auto& ask : supply) {
       const auto& m = s.machines.at(ask.row->machine);
-      for (const std::string_view p : m.spec.packages) {
-        packages_.insert(p);
-        packages_.insert(p.substr(0, p.find("==")));
-      }
+      add(m.spec.packages);
+      for (const auto& e : m.spec.environments) add(e.packages);
       regions_.insert(m.spec.region);
       providers_.insert(m.spec.provider);
       lenders_.insert(m.owner);
@@ -60,7 +60,7 @@ class WholeSupply {
              std::ranges::any_of(wanted, [&](const auto& w) { return there.contains(w); });
     };
     return limit >= least_reserve_ &&
-           std::ranges::all_of(c.packages, [&](const auto& p) { return packages_.contains(p); }) &&
+           std::ranges::all_of(c.packages, [&](const auto& p) { return has(p); }) &&
            has_any(c.regions, regions_) && has_any(c.providers_allowed, providers_) &&
            has_any(c.lenders_allowed, lenders_) && c.min_reliability_ppm <= best_reliability_ &&
            (c.max_rtt_ms == 0 || c.max_rtt_ms >= best_rtt_);
@@ -74,9 +74,21 @@ class WholeSupply {
   }
 
  private:
+  void add(const std::vector<std::string>& packages) {
+    for (const std::string_view p : packages)
+      versions_[base::normal_name(base::package_name(p))].insert(base::package_version(p));
+  }
+  [[nodiscard]] bool has(std::string_view demand) const {
+    const auto it = versions_.find(base::normal_name(base::package_name(demand)));
+    return it != versions_.end() && std::ranges::any_of(it->second, [&](std::string_view version) {
+             return base::version_meets(version, demand);
+           });
+  }
+
   const State& s_;
   const std::vector<Supply>& supply_;
-  std::set<std::string_view> packages_, regions_, providers_;
+  std::map<std::string, std::set<std::string_view>> versions_;  // Of packages.
+  std::set<std::string_view> regions_, providers_;
   std::set<AccountId> lenders_;
   std::int32_t best_reliability_ = 0;
   std::int32_t best_rtt_ = std::numeric_limits<std::int32_t>::max();

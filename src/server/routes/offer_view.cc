@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "job/packages.h"
 #include "server/routes/views.h"
@@ -64,8 +65,18 @@ void describe_machine(wire::Offer& out, const market::Machine& machine,
   out.gpus = spec.gpus;
   out.gpu = spec.gpu;
   out.vram = gib(spec.gpu_memory_mib);
-  out.packages = spec.packages;
-  out.package_count = static_cast<std::int32_t>(spec.packages.size());
+  // What a lender put into an environment is more to the point than what a system comes with.
+  std::set<std::string_view> known;
+  const auto add = [&](const std::vector<std::string>& packages) {
+    for (const auto& package : packages)
+      if (known.insert(package).second) out.packages.push_back(package);
+  };
+  for (const auto& e : spec.environments) add(e.packages);
+  if (spec.environments.empty())
+    out.packages = spec.packages;
+  else
+    add(spec.packages);
+  out.package_count = static_cast<std::int32_t>(out.packages.size());
   const auto core = core_speed(machine);
   if (!core) return;
   out.speed = *core * slot_class.cores;

@@ -7,13 +7,14 @@
 namespace souk::server {
 namespace {
 
-// A file that names paths or URLs is not for a server.
+// A file that names paths or URLs, or packages to be built, is not for a server.
 bool needs_files(std::string_view name, std::string_view text) {
   const auto refuse = [](const std::string& path) { return base::fail(base::Code::invalid, path); };
-  return !job::read_job_file(
+  const auto read = job::read_job_file(
       text, name, {},
       {.place = [&](const auto& path) -> base::Result<std::string> { return refuse(path); },
        .allow_url = [&](const auto& url) -> base::Result<> { return refuse(url); }});
+  return !read || read->environment;
 }
 
 wire::Sample sample_of(std::string_view name, std::string_view text) {

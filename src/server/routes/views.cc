@@ -43,6 +43,13 @@ wire::Constraints view(const State& s, const market::Constraints& c) {
   return out;
 }
 
+template <class To, class From>
+auto environments_as(const std::vector<From>& environments) {
+  decltype(To::environments) out;
+  for (const auto& e : environments) out.push_back({e.name, e.packages});
+  return out;
+}
+
 // The two specs have the same fields; this goes either way.
 template <class To, class From>
 To spec_as(const From& v) {
@@ -57,7 +64,8 @@ To spec_as(const From& v) {
           .region = v.region,
           .provider = v.provider,
           .packages = v.packages,
-          .rtt_ms = v.rtt_ms};
+          .rtt_ms = v.rtt_ms,
+          .environments = environments_as<To>(v.environments)};
 }
 
 wire::PriceSummary view(const market::PriceSummary& p) {
@@ -384,6 +392,8 @@ wire::Why why_view(const State& s, const market::Job& j, Time now,
     out.groups.push_back({g.obstacles, g.offers, g.slots, g.example});
   for (const auto& r : why.relaxations)
     out.relaxations.push_back({r.kind, r.change, r.slots, r.extra, r.flag});
+  for (const auto& n : why.nearly)
+    out.nearly.push_back({n.offer, n.machine, n.environment, n.lacks});
   return out;
 }
 

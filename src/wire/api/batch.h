@@ -46,6 +46,18 @@ struct Retry {
 
 SOUK_ENUM(Network, none, internet)
 
+// Packages that a job brings along: a folder of Python's, built by the borrower (souk run),
+// read-only and first among the packages that its programs see.
+struct BatchEnvironment {
+  std::string blob;
+  std::string python;           // "3.11": the machine must have a Python like it.
+  std::string lock;             // The hash of the list of packages that it was built from.
+  std::int32_t count = 0;       // Of packages.
+  std::string arch = "x86_64";  // Of the machines that it runs on.
+  static constexpr auto optional_fields = std::array<std::string_view, 3>{"lock", "count", "arch"};
+  SOUK_FIELDS(BatchEnvironment, blob, python, lock, count, arch)
+};
+
 // One program, run once by each worker; SOUK_INDEX and SOUK_WORKERS tell them apart.
 struct Batch {
   std::string run;                     // For sh -c, in the working folder.
@@ -64,10 +76,11 @@ struct Batch {
   // The least room for files in the working folder. More than a machine has in memory for it lies
   // on its disk.
   std::optional<std::int64_t> scratch_mib;
+  std::optional<BatchEnvironment> environment;
   static constexpr auto optional_fields =
       std::array<std::string_view, 6>{"setup", "outputs", "env", "inputs", "network", "retry"};
   SOUK_FIELDS(Batch, run, setup, workdir, inputs, outputs, env, image, checkpoint, network, retry,
-              train, replicate, scratch_mib)
+              train, replicate, scratch_mib, environment)
 };
 
 // One worker's share of a batch job, as its machine gets it.
@@ -82,8 +95,9 @@ struct BatchAssignment {
   std::int32_t cores = 1;  // What the slot guarantees and the program may use.
   std::int64_t memory_mib = 0;
   std::int32_t gpus = 0;
+  std::vector<std::string> packages;  // That the job demands: the agent chooses what has them.
   SOUK_FIELDS(BatchAssignment, job_name, kind, index, workers, tries, checkpoint, batch, cores,
-              memory_mib, gpus)
+              memory_mib, gpus, packages)
 };
 
 }  // namespace souk::wire

@@ -17,6 +17,13 @@ namespace souk::wire {
 
 using base::Time;
 
+// Packages in a place of their own (souk lend --env): a job gets all of them or none.
+struct MachineEnvironment {
+  std::string name;
+  std::vector<std::string> packages;
+  SOUK_FIELDS(MachineEnvironment, name, packages)
+};
+
 struct MachineSpec {
   std::int32_t cores = 1;
   std::int64_t memory_mib = 1024;
@@ -30,10 +37,11 @@ struct MachineSpec {
   std::string provider = "community";
   std::vector<std::string> packages;
   std::int32_t rtt_ms = 0;
+  std::vector<MachineEnvironment> environments;  // Beside `packages`, the system's own.
   static constexpr auto optional_fields = std::array<std::string_view, 9>{
       "disk_mib", "gpus", "gpu_memory_mib", "gpu", "cpu", "os", "region", "provider", "rtt_ms"};
   SOUK_FIELDS(MachineSpec, cores, memory_mib, disk_mib, gpus, gpu_memory_mib, gpu, cpu, os, region,
-              provider, packages, rtt_ms)
+              provider, packages, rtt_ms, environments)
 };
 
 struct Machine {

@@ -35,6 +35,15 @@ struct Relaxation {
   SOUK_FIELDS(Relaxation, kind, change, slots, extra_per_hour, flag)
 };
 
+// A machine that lacks packages, and few others: what it has instead.
+struct NearMachine {
+  base::OfferId offer;
+  std::string machine;             // Its name.
+  std::string environment;         // Of the machine; empty: the packages of its system.
+  std::vector<std::string> lacks;  // "torch>=2.4 (it has 1.13.1)"
+  SOUK_FIELDS(NearMachine, offer, machine, environment, lacks)
+};
+
 struct Why {
   base::JobId job;
   JobState state = JobState::queued;
@@ -43,7 +52,8 @@ struct Why {
   std::int64_t matching = 0;
   std::vector<WhyGroup> groups;
   std::vector<Relaxation> relaxations;  // Cheapest first.
-  SOUK_FIELDS(Why, job, state, summary, needed, matching, groups, relaxations)
+  std::vector<NearMachine> nearly;      // Of those that lack packages, who lacks fewest.
+  SOUK_FIELDS(Why, job, state, summary, needed, matching, groups, relaxations, nearly)
 };
 
 }  // namespace souk::wire

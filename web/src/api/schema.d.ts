@@ -1466,6 +1466,7 @@ export interface components {
             replicate?: number;
             /** Format: int64 */
             scratch_mib?: number;
+            environment?: components["schemas"]["BatchEnvironment"];
         };
         BatchAssignment: {
             job_name: string;
@@ -1479,6 +1480,7 @@ export interface components {
             /** Format: int64 */
             memory_mib: number;
             gpus: number;
+            packages?: string[];
         };
         BatchCheckpoint: {
             path: string;
@@ -1488,6 +1490,16 @@ export interface components {
              * @example 1h30m
              */
             every: string;
+        };
+        BatchEnvironment: {
+            blob: string;
+            python: string;
+            /** @default  */
+            lock: string;
+            /** @default 0 */
+            count: number;
+            /** @default x86_64 */
+            arch: string;
         };
         BatchInput: {
             path: string;
@@ -2226,6 +2238,10 @@ export interface components {
             name?: string;
             spec?: components["schemas"]["MachineSpec"];
         };
+        MachineEnvironment: {
+            name: string;
+            packages?: string[];
+        };
         MachineSpec: {
             cores: number;
             /** Format: int64 */
@@ -2255,6 +2271,7 @@ export interface components {
             packages?: string[];
             /** @default 0 */
             rtt_ms: number;
+            environments?: components["schemas"]["MachineEnvironment"][];
         };
         /** @enum {string} */
         Measurements: "none" | "rates" | "rates_and_work";
@@ -2345,6 +2362,16 @@ export interface components {
         Mechanisms: {
             items?: components["schemas"]["Mechanism"][];
             external: components["schemas"]["Choice"];
+        };
+        NearMachine: {
+            /**
+             * @description Names one offer.
+             * @example o17
+             */
+            offer: string;
+            machine: string;
+            environment: string;
+            lacks?: string[];
         };
         /** @enum {string} */
         Network: "none" | "internet";
@@ -2858,7 +2885,7 @@ export interface components {
         /** @enum {string} */
         QuoteMethod: "runs" | "similar" | "guess" | "parts";
         /** @enum {string} */
-        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget";
+        RelaxKind: "wait" | "workers" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "price" | "slot_class" | "budget" | "environment";
         Relaxation: {
             kind: components["schemas"]["RelaxKind"];
             change: string;
@@ -3562,6 +3589,7 @@ export interface components {
             matching: number;
             groups?: components["schemas"]["WhyGroup"][];
             relaxations?: components["schemas"]["Relaxation"][];
+            nearly?: components["schemas"]["NearMachine"][];
         };
         WhyGroup: {
             obstacles?: components["schemas"]["Obstacle"][];

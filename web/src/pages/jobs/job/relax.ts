@@ -43,7 +43,8 @@ function without(c: Constraints, kind: Relaxation['kind']): Constraints | undefi
 export function stepFor(relaxation: Relaxation, job: Job): Step {
   const { kind, flag } = relaxation;
   const value = flag.split(' ')[1] ?? '';
-  if (kind === 'wait') return { how: 'wait' };
+  // What to write into its file stands in the change itself.
+  if (kind === 'wait' || kind === 'environment') return { how: 'wait' };
   if (kind === 'slot_class' && value) return { how: 'clone', class: value };
   if (kind === 'price' && Number(value) > 0) return { how: 'edit', edit: { limit: Number(value) } };
   if (kind === 'budget' && Number(value) > 0) return { how: 'edit', edit: { budget: Number(value) } };

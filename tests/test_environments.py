@@ -1,0 +1,219 @@
+"""Environments of Python with the real binary: those that lenders have, and those that jobs bring along."""
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+from lending import LendingTest, needs_sandbox
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+SYSTEM_PYTHON = "/usr/bin/python3"
+UV = shutil.which("uv") or os.path.join(TESTS, "../build/python/bin/uv")
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    os.chmod(path, mode)
+
+
+def install(site, name, version):
+    """A package, as an installer leaves it."""
+    write(f"{site}/{name}/__init__.py", f"version = '{version}'\n")
+    write(f"{site}/{name}-{version}.dist-info/METADATA", f"Name: {name}\nVersion: {version}\n")
+
+
+class EnvironmentTest(LendingTest):
+    def venv(self, name, python=sys.executable):
+        """A virtual environment with the package `lathe`; returns its path and its site-packages."""
+        path = os.path.join(self.folder, name, ".venv")
+        subprocess.run([python, "-m", "venv", "--without-pip", path], check=True)
+        site = subprocess.run([f"{path}/bin/python3", "-c",
+                               "import site; print(site.getsitepackages()[0])"],
+                              check=True, capture_output=True, text=True).stdout.strip()
+        install(site, "lathe", "2.5.0")
+        return path, site
+
+    def conda(self, name):
+        """A prefix like those of conda, with the package `planer` and its own python3."""
+        path = os.path.join(self.folder, name)
+        write(f"{path}/conda-meta/python-3.11.2-h0_cpython.json", "{}")
+        write(f"{path}/conda-meta/cuda-version-12.4-h1_0.json", "{}")
+        site = f"{path}/lib/python3.11/site-packages"
+        install(site, "planer", "1.0")
+        write(f"{path}/bin/python3", f'#!/bin/sh\nPYTHONPATH={site} exec {SYSTEM_PYTHON} "$@"\n', 0o755)
+        return path
+
+    def ended(self, job):
+        return self.souk("job", "wait", job, "--timeout", "60s", "--json", token=self.bob, check=False)
+
+    def output(self, text, **files):
+        job = self.run_job(text, **files)
+        self.ended(job)
+        return self.souk("logs", job, token=self.bob).stdout
+
+
+@needs_sandbox
+class LentEnvironments(EnvironmentTest):
+    def test_a_job_gets_the_environment_that_has_its_packages(self):
+        venv, site = self.venv("wood")
+        conda = self.conda("steel")
+        secret = os.path.join(self.folder, "secret")
+        write(secret, "not for strangers\n")
+        os.symlink(secret, f"{site}/borrowed.txt")
+        agent = self.agent("box", "--env", venv, "--env", f"mill={conda}")
+        self.assertIn(f"environment wood: {venv} (venv, Python ", agent.text())
+        spec = self.good("GET", "/v1/machines", token=self.ann)["items"][0]["spec"]
+        lists = {e["name"]: e["packages"] for e in spec["environments"]}
+        self.assertIn("lathe==2.5.0", lists["wood"])
+        self.assertLessEqual({"python==3.11.2", "cuda==12.4", "planer==1.0"}, set(lists["mill"]))
+
+        said = self.output(f"""packages: ['lathe>=2.4,<3']
+setup: python3 -c 'import lathe'
+run: |
+  python3 -c 'import lathe, sys; print(lathe.version, sys.prefix)'
+  cat {site}/borrowed.txt || echo no secret
+  touch {site}/mine || echo read-only
+  ls {self.folder}
+""")
+        self.assertIn(f"2.5.0 {venv}\n", said)
+        self.assertIn("no secret\n", said)
+        self.assertIn("read-only\n", said)
+        self.assertTrue(said.endswith("wood\n"), "nothing but the environment is there: " + said)
+        said = self.output("packages: [planer, cuda>=12]\n"
+                           "run: python3 -c 'import planer; print(planer.version)'")
+        self.assertEqual(said, "1.0\n")
+
+        # Both are on the machine, but not in one place.
+        job = self.run_job("packages: [lathe, planer]\nrun: 'true'")
+        why = self.json("why", job, token=self.bob)
+        self.assertEqual([r["kind"] for r in why["relaxations"]], ["environment"])
+        self.assertIn("bring the packages with the job: environment: {requirements: "
+                      "['lathe', 'planer']}", self.souk("why", job, token=self.bob).stdout)
+        job = self.run_job("packages: [lathe>=3]\nrun: 'true'")
+        self.assertIn("of box (wood) lacks lathe>=3 (it has 2.5.0)\n",
+                      self.souk("why", job, token=self.bob).stdout)
+
+    def test_a_python_of_the_owner_comes_along(self):
+        """The Python of uv or pyenv lies below a home folder, where the environment only links to it."""
+        venv, _ = self.venv("wood")
+        base = os.path.join(self.folder, "home/python")
+        version = f"python3.{sys.version_info.minor}"
+        write(f"{base}/lib/{version}/os.py", "")
+        write(f"{base}/bin/python3", "#!/bin/sh\necho the owner has his own python\n", 0o755)
+        for name in ("python", "python3"):
+            if os.path.lexists(f"{venv}/bin/{name}"):
+                os.remove(f"{venv}/bin/{name}")
+        os.symlink(f"{base}/bin/python3", f"{venv}/bin/python3")
+        write(f"{venv}/pyvenv.cfg", f"home = {base}/bin\nversion_info = 3.12.8.final.0\n")
+        self.agent("box", "--env", venv)
+        self.assertEqual(self.output("packages: ['python>=3.12,<3.13']\nrun: python3"),
+                         "the owner has his own python\n")
+
+    def test_what_is_no_environment_is_refused_with_a_reason(self):
+        home = os.path.join(self.folder, "home")
+        os.makedirs(home + "/bin")
+        for path, reason in ((home, "holds a home folder"), ("/etc", "folders of their own"),
+                             ("/", "not only an environment"), (self.folder + "/none", "is not there"),
+                             (os.path.dirname(SYSTEM_PYTHON), "is no environment")):
+            done = self.souk("lend", "--env", path, token=self.ann, check=False, env={"HOME": home})
+            self.assertNotEqual(done.returncode, 0, path)
+            self.assertIn(reason, done.stderr)
+        self.assertEqual(self.good("GET", "/v1/machines", token=self.ann)["items"], [])
+
+    def test_more_packages_than_a_market_takes_and_huge_files_of_theirs(self):
+        venv, site = self.venv("wood")
+        for i in range(1_500):
+            os.makedirs(f"{site}/part{i}-1.{i}.dist-info")
+            write(f"{site}/part{i}-1.{i}.dist-info/METADATA", "")
+        os.truncate(f"{site}/lathe-2.5.0.dist-info/METADATA", 1 << 36)
+        os.mkfifo(f"{site}/lathe-2.5.0.dist-info/direct_url.json")
+        agent = self.agent("box", "--env", venv)
+        self.assertIn("the market does not hear of", agent.text())
+        self.assertEqual(self.output("packages: [lathe]\nrun: echo it has"), "it has\n")
+
+    def test_a_job_names_no_path_of_the_lender(self):
+        for environment, field in (({"blob": "/etc", "python": "3.11"}, "blob"),
+                                   ({"blob": "0" * 64, "python": "../3"}, "python"),
+                                   ({"blob": "", "python": "3.11"}, "blob"),
+                                   ({"blob": "0" * 64, "python": "3.11", "arch": "/x"}, "arch")):
+            answer = self.server.call("POST", "/v1/jobs",
+                                      {"class": "c1", "limit": 1, "budget": 1, "batch":
+                                       {"run": "true", "environment": environment}}, self.bob)
+            self.assertIn(answer.status, (400, 409, 422), answer.text)
+            self.assertIn(field, answer.text)
+
+
+class Unsandboxed(EnvironmentTest):
+    def test_an_environment_is_used_where_there_is_no_sandbox(self):
+        venv, _ = self.venv("wood")
+        self.agent("box", "--env", venv, "--unsafe-no-sandbox")
+        said = self.output("packages: [lathe]\nenv: {PYTHONPATH: /work/own}\nworkdir: project\n"
+                           "run: python3 -c 'import lathe, mine; print(lathe.version, mine.x)'",
+                           own__mine_py="x = 3\n")
+        self.assertEqual(said, "2.5.0 3\n")
+
+
+@needs_sandbox
+@unittest.skipUnless(os.path.exists(UV), "uv is not installed: scripts/setup test fetches it from PyPI")
+class OwnEnvironments(EnvironmentTest):
+    def setUp(self):
+        super().setUp()
+        self.uv = {"SOUK_UV": UV}
+        probe = subprocess.run([UV, "pip", "compile", "--quiet", "--no-python-downloads", "-"],
+                               input="six", capture_output=True, text=True, timeout=120)
+        if probe.returncode != 0:
+            self.skipTest("PyPI cannot be reached")
+
+    def run_with(self, text):
+        path = self.job_file(text + "\nprice: {limit: 1, budget: 5}\n")
+        done = self.souk("run", path, "--yes", "--wait", token=self.bob, env=self.uv)
+        job = done.stderr.split("submitted ")[1].split()[0].rstrip(":")
+        return done.stderr, self.souk("logs", job, token=self.bob).stdout, job
+
+    def test_packages_from_pypi_come_with_the_job_and_the_next_one_sends_nothing(self):
+        version = subprocess.run([SYSTEM_PYTHON, "-c",
+                                  "import sys; print('%d.%d' % sys.version_info[:2])"],
+                                 check=True, capture_output=True, text=True).stdout.strip()
+        self.agent("box")
+        text = (f"environment: {{requirements: ['six==1.16.0', 'idna>=3'], python: '{version}'}}\n"
+                "run: python3 -c 'import six, idna; print(six.__version__, six.__file__)'")
+        notes, said, first = self.run_with(text)
+        self.assertEqual(said, "1.16.0 /env/six.py\n")
+        self.assertIn(f"building an environment of 2 packages for Python {version}", notes)
+        notes, said, second = self.run_with(text)
+        self.assertEqual(said, "1.16.0 /env/six.py\n")
+        self.assertIn("built before", notes)
+        self.assertNotIn("building", notes)
+        jobs = [self.good("GET", f"/v1/jobs/{j}", token=self.bob) for j in (first, second)]
+        self.assertEqual(jobs[0]["batch"]["environment"], jobs[1]["batch"]["environment"])
+        minor = int(version.split(".")[1])
+        self.assertIn(f"python>=3.{minor},<3.{minor + 1}", jobs[0]["constraints"]["packages"])
+        trees = os.path.join(self.folder, "agent-box/souk/lend/trees")
+        self.assertEqual(len(os.listdir(trees)), 1, "unpacked once, for both")
+
+    def test_only_what_the_lender_lacks_travels(self):
+        venv, site = self.venv("wood", SYSTEM_PYTHON)
+        install(site, "six", "1.17.0")
+        version = subprocess.run([f"{venv}/bin/python3", "-c",
+                                  "import sys; print('%d.%d' % sys.version_info[:2])"],
+                                 check=True, capture_output=True, text=True).stdout.strip()
+        self.agent("box", "--env", venv)
+        notes, said, _ = self.run_with(
+            f"environment: {{requirements: [python-dateutil==2.9.0.post0], on: six, python: '{version}'}}\n"
+            "run: python3 -c 'import six, dateutil; print(six.__file__, dateutil.__file__)'")
+        self.assertEqual(said, f"{site}/six/__init__.py /env/dateutil/__init__.py\n")
+        self.assertIn("environment: 1 package", notes)
+
+    def test_what_cannot_be_resolved_is_said_and_nothing_is_submitted(self):
+        path = self.job_file("environment: {requirements: ['six==0.0.999']}\nrun: 'true'\n")
+        done = self.souk("run", path, "--yes", token=self.bob, env=self.uv, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("six==0.0.999", done.stderr)
+        self.assertEqual(self.good("GET", "/v1/jobs", token=self.bob)["items"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
