@@ -129,6 +129,28 @@ TEST_F(LargeRun, AnUpdateThatDidNotArriveWholeIsNobodysFault) {
   EXPECT_EQ(disk_.used_in_all(), 0U);
 }
 
+TEST_F(LargeRun, AUnitWhosePiecesArriveSlowlyDoesNotExpireAndOneThatDribblesDoes) {
+  for (const bool dribbles : {false, true}) {
+    pointer_ = dribbles ? "dribbles" : "slow";
+    open_large();
+    const auto unit = ask(ann_);
+    ASSERT_EQ(unit.kind, UnitKind::init);
+    const auto bytes = noisy(1);
+    const std::size_t each = dribbles ? 1 : 1 << 20;
+    clock_.advance(unit.within - base::seconds(10));
+    std::size_t at = 0;
+    bool given = true;
+    for (int i = 0; i < 3 && given; ++i, at += each) {
+      given = run_->receive(ann_, unit.id, static_cast<std::int64_t>(at),
+                            std::string_view(bytes).substr(at, each))
+                  .has_value();
+      clock_.advance(base::seconds(15));  // A mebibyte is worth 21 s.
+      EXPECT_EQ(ask(bob_).kind, dribbles ? UnitKind::init : UnitKind::wait) << i;
+    }
+    EXPECT_EQ(given, !dribbles);
+  }
+}
+
 TEST_F(LargeRun, PiecesSayWhichVersionTheyAreOf) {
   open_large();
   begin_large();
