@@ -187,7 +187,9 @@ Result<std::int64_t> Run::receive(base::LeaseId worker, std::int64_t unit, std::
     auto floats = book_.floats();
     if (floats == 0) floats = memory_.most_floats(options_.most_floats);
     const auto most = floats * sizeof(float) * 2 + (std::size_t{1} << 20);
-    return arrivals_.add(worker, unit, offset, piece, most, clock_.now());
+    SOUK_ASSIGN(const auto size, arrivals_.add(worker, unit, offset, piece, most, clock_.now()));
+    book_.moved(worker, piece.size());
+    return size;
   });
 }
 
@@ -331,6 +333,7 @@ Result<std::string> Run::pack_parameters(base::LeaseId worker, const PullRequest
                                               std::min(wanted.piece->most_bytes, train::kMostPiece))
                           : train::pack_changed(taken, since);
   bytes_out_ += std::ssize(out);
+  if (wanted.piece) book_.moved(worker, out.size());
   return out;
 }
 

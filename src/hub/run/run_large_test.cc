@@ -101,7 +101,7 @@ TEST_F(LargeRun, UpdatesWaitInFilesAreFoldedOnceAndSurviveACrash) {
   const auto unit = ask(ann_);
   const auto bytes = noisy(0);
   send(ann_, unit, bytes);
-  EXPECT_GE(disk_.used("a1"), kFloats * sizeof(float));
+  EXPECT_GE(disk_.used("a1"), kFloats * sizeof(float) / 2);
   EXPECT_LT(memory_.used("a1"), 2 * kFloats * sizeof(float));
   const auto first = finish(ann_, unit, bytes);
   EXPECT_TRUE(first.accepted) << first.reason;
@@ -127,6 +127,28 @@ TEST_F(LargeRun, AnUpdateThatDidNotArriveWholeIsNobodysFault) {
   EXPECT_THAT(verdict.reason, ::testing::HasSubstr("bytes of its update have arrived"));
   for (const auto& w : run_->view().by_worker) EXPECT_EQ(w.rejected, 0);
   EXPECT_EQ(disk_.used_in_all(), 0U);
+}
+
+TEST_F(LargeRun, AUnitWhosePiecesArriveSlowlyDoesNotExpireAndOneThatDribblesDoes) {
+  for (const bool dribbles : {false, true}) {
+    pointer_ = dribbles ? "dribbles" : "slow";
+    open_large();
+    const auto unit = ask(ann_);
+    ASSERT_EQ(unit.kind, UnitKind::init);
+    const auto bytes = noisy(1);
+    const std::size_t each = dribbles ? 1 : 1 << 20;
+    clock_.advance(unit.within - base::seconds(10));
+    std::size_t at = 0;
+    bool given = true;
+    for (int i = 0; i < 3 && given; ++i, at += each) {
+      given = run_->receive(ann_, unit.id, static_cast<std::int64_t>(at),
+                            std::string_view(bytes).substr(at, each))
+                  .has_value();
+      clock_.advance(base::seconds(15));  // A mebibyte is worth 21 s.
+      EXPECT_EQ(ask(bob_).kind, dribbles ? UnitKind::init : UnitKind::wait) << i;
+    }
+    EXPECT_EQ(given, !dribbles);
+  }
 }
 
 TEST_F(LargeRun, PiecesSayWhichVersionTheyAreOf) {

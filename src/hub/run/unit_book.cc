@@ -24,6 +24,9 @@ constexpr std::size_t kMostAssignments = 10'000;
 // Updates that may wait beyond what one fold takes, while the store does not answer.
 constexpr std::size_t kLeastUnfolded = 2, kMostUnfolded = 64;
 constexpr std::size_t kMostUnfoldedBytes = std::size_t{64} << 20;
+constexpr std::int64_t kSlowestLine = 50'000;  // Bytes a second.
+// Parameters and an update, and some of it again: more of a model does not move for one unit.
+constexpr std::size_t kModelsMoved = 3;
 constexpr auto kAskAgain = base::milliseconds(100);
 constexpr auto kDistrusted = base::seconds(1);  // Waits so long before it asks again.
 constexpr std::string_view kEnded = "the training ended meanwhile";
@@ -135,6 +138,20 @@ Result<> UnitBook::check_sender(base::LeaseId worker, std::int64_t unit) const {
   if (session_.training().find(as_worker(worker), unit) == nullptr)
     return fail(Code::conflict, "the unit was given to somebody else", "ask for another");
   return {};
+}
+
+void UnitBook::moved(base::LeaseId worker, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto floats = layout_->size();  // 0: the first parameters arrive.
+  if (floats > 0 && floats <= train::kMostPackedWhole) return;
+  const auto until = clock_.now() + base::seconds(static_cast<std::int64_t>(bytes)) / kSlowestLine;
+  for (auto& [id, assignment] : assignments_) {
+    if (assignment.worker != worker) continue;
+    assignment.moved += bytes;
+    if (floats > 0 && assignment.moved > kModelsMoved * floats * sizeof(float)) continue;
+    const auto* unit = session_.training().find(as_worker(worker), id);
+    if (unit != nullptr && unit->deadline < until) session_.training().set_deadline(id, until);
+  }
 }
 
 void UnitBook::gone(base::LeaseId worker) {

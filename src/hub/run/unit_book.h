@@ -116,6 +116,10 @@ class UnitBook {
   void use_hub(std::int64_t unit, std::size_t hub);
   // May the worker send pieces of this unit's update?
   [[nodiscard]] base::Result<> check_sender(base::LeaseId worker, std::int64_t unit) const;
+  // So many bytes of a large model have gone to the worker, or come from it: its units do not
+  // expire while they move, unless that is slower than any line is (train/update.h says what is
+  // large).
+  void moved(base::LeaseId worker, std::size_t bytes);
   void gone(base::LeaseId worker);
   // The worker's lease is about to close. From now on nothing of it is accepted, not even a report
   // that is being judged; what it was told is accepted is owed.
@@ -222,6 +226,7 @@ class UnitBook {
     base::LeaseId worker;
     base::Time since;
     std::optional<std::size_t> hub = {};
+    std::size_t moved = 0;  // Bytes, while it was given out.
   };
   // A unit whose report is being judged.
   struct ReportState {
