@@ -22,7 +22,7 @@ std::vector<std::string> messages_of(std::string_view file) {
   return out;
 }
 
-// The first record that TensorBoard's own writer makes for a time of 0.
+// Checksums computed apart from this code, bit by bit; TensorBoard's reader takes these bytes.
 TEST(EventFile, BeginsAsTensorBoardExpects) {
   const std::string expected(
       "\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22"
