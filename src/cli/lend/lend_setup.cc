@@ -367,8 +367,6 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
   spec.packages.push_back(job::architecture(machine.arch));
-  SOUK_ASSIGN(shop.environments, lent_environments(o.environments));
-  for (const auto& note : list_packages(machine, shop.environments, spec)) c.note(note);
   const auto name = o.name.empty() ? host_name() : o.name;
   auto before = own;
   if (!before) {
@@ -380,6 +378,9 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   }
   SOUK_ASSIGN(const auto plan, plan_offer(*api, o, before, spec, c.now()));
   SOUK_TRY(open_scratch(o, machine, plan.slots.count, folder, shop, spec));
+  // Last, as packages fill what room the words above leave.
+  SOUK_ASSIGN(shop.environments, lent_environments(o.environments));
+  for (const auto& note : list_packages(machine, shop.environments, spec)) c.note(note);
 
   Ready out{.slots = plan.slots, .target = *target};
   SOUK_ASSIGN(out.machine, tell_machine(*api, o, before, plan, name, spec));
