@@ -27,11 +27,12 @@ ParameterSnapshot with_update(const ParameterSnapshot& now, const Update& update
   auto out = now;
   std::vector<float> scratch(kChunk);
   for (std::size_t i = 0; i < out.blocks.size(); ++i) {
-    auto block = *now.blocks[i];
-    for (std::size_t from = 0; from < block.size(); from += kChunk) {
+    Block block(std::span(now.blocks[i]->data(), now.blocks[i]->size()));
+    const auto weights = block.change();
+    for (std::size_t from = 0; from < weights.size(); from += kChunk) {
       const auto values = update.chunk(i, from, scratch);
       for (std::size_t k = 0; k < values.size(); ++k) {
-        auto& w = block[from + k];
+        auto& w = weights[from + k];
         w += share * (sends == Sends::weights ? values[k] - w : values[k]);
       }
     }

@@ -39,7 +39,7 @@ class RunTrials : public testing::RunTest {
 
   std::vector<float> pulled(LeaseId worker, std::optional<std::int64_t> version,
                             std::int64_t& base) {
-    const auto bytes = run_->pull(worker, -1, version);
+    const auto bytes = run_->pull(worker, {.version = version});
     EXPECT_TRUE(bytes) << bytes.error().message;
     std::vector<float> out(11);
     base = *train::unpack_changed(*bytes, out);

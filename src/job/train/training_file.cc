@@ -12,6 +12,10 @@
 #include "train/codecs/codec.h"
 
 namespace souk::job {
+
+// transformers: a language model of Hugging Face's libraries, by a script of the SDK's.
+SOUK_ENUM(TrainerKey, torch, python, transformers)
+
 namespace {
 
 constexpr std::array kModels{
@@ -55,9 +59,6 @@ struct ValidateKeys {
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"per_epoch", "shards"};
   SOUK_FIELDS(ValidateKeys, per_epoch, shards)
 };
-
-// transformers: a language model of Hugging Face's libraries, by a script of the SDK's.
-SOUK_ENUM(TrainerKey, torch, python, transformers)
 
 struct TrainingKeys {
   std::optional<TrainerKey> trainer;
