@@ -1,7 +1,9 @@
 #include "market/prices.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -53,9 +55,10 @@ void add_price(std::map<Credits, std::int64_t>& prices, Credits price, std::int6
   prices[price] += slots;
 }
 
-// The middle one, or half way between the two in the middle.
-Credits median(std::vector<Credits> prices) {
+// The middle one, or half way between the two in the middle. Changes their order.
+Credits median(std::span<Credits> prices) {
   CHECK(!prices.empty());
+  if (prices.size() == 1) return prices.front();
   const auto middle = prices.begin() + static_cast<std::ptrdiff_t>(prices.size() / 2);
   std::ranges::nth_element(prices, middle);
   if (prices.size() % 2 == 1) return *middle;
@@ -63,57 +66,83 @@ Credits median(std::vector<Credits> prices) {
   return Credits(below.micro + (middle->micro - below.micro) / 2);
 }
 
-// Accounts in groups that trade with each other, and what each of them paid or got.
+// Accounts in groups that trade with each other, and what each of them paid or got. Made anew after
+// nearly every payment, so it is a few flat arrays. What comes out does not depend on which account
+// has which place.
 class Owners {
  public:
-  explicit Owners(const std::vector<PairPrice>& pairs) {
-    for (const auto& p : pairs) {
-      accounts_.push_back(p.pair.borrower);
-      accounts_.push_back(p.pair.lender);
+  using Place = std::uint32_t;  // Of an account, here.
+
+  explicit Owners(const std::vector<PairPrice>& pairs)
+      : table_(std::bit_ceil(4 * pairs.size())), prices_(2 * pairs.size()) {
+    accounts_.reserve(prices_.size());
+    group_.reserve(prices_.size());
+    ends_.reserve(prices_.size());
+    std::vector<Place> places(prices_.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const auto a = places[2 * i] = place(pairs[i].pair.borrower);
+      const auto b = places[2 * i + 1] = place(pairs[i].pair.lender);
+      ++ends_[a];
+      ++ends_[b];
+      group_[leader(a)] = leader(b);
     }
-    std::ranges::sort(accounts_);
-    const auto twice = std::ranges::unique(accounts_);
-    accounts_.erase(twice.begin(), twice.end());
-    group_.resize(accounts_.size());
-    std::iota(group_.begin(), group_.end(), std::size_t{0});
-    prices_.resize(accounts_.size());
-    for (const auto& p : pairs) {
-      const auto a = place(p.pair.borrower), b = place(p.pair.lender);
-      prices_[a].push_back(p.price);
-      prices_[b].push_back(p.price);
-      // The lower place leads, so that of two groups of a size the older accounts' comes first.
-      const auto [low, high] = std::minmax(leader(a), leader(b));
-      group_[high] = low;
-    }
+    // First each account's prices begin where those of the one before end; then they are filled in.
+    std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::uint32_t{0});
+    for (std::size_t i = 0; i < places.size(); ++i)
+      prices_[ends_[places[i]]++] = pairs[i / 2].price;
   }
 
-  // The group with the most owners.
-  [[nodiscard]] std::vector<AccountId> largest() {
-    std::vector<std::size_t> sizes(accounts_.size());
-    for (std::size_t i = 0; i < accounts_.size(); ++i) ++sizes[leader(i)];
-    const auto most = std::ranges::max_element(sizes) - sizes.begin();
-    std::vector<AccountId> out;
-    for (std::size_t i = 0; i < accounts_.size(); ++i)
-      if (std::cmp_equal(leader(i), most)) out.push_back(accounts_[i]);
+  // The group with the most owners; of two of a size the one that has the oldest account.
+  [[nodiscard]] std::vector<Place> largest() {
+    struct Group {
+      std::uint32_t size = 0;
+      AccountId oldest;
+    };
+    std::vector<Group> groups(accounts_.size());
+    for (Place i = 0; i < accounts_.size(); ++i) {
+      auto& g = groups[leader(i)];
+      if (g.size++ == 0 || accounts_[i] < g.oldest) g.oldest = accounts_[i];
+    }
+    const auto less = [](const Group& a, const Group& b) {
+      return a.size != b.size ? a.size < b.size : b.oldest < a.oldest;
+    };
+    const auto most = std::ranges::max_element(groups, less);
+    std::vector<Place> out;
+    out.reserve(most->size);
+    for (Place i = 0; i < accounts_.size(); ++i)
+      if (&groups[leader(i)] == &*most) out.push_back(i);
     return out;
   }
-  [[nodiscard]] Credits median_of(AccountId account) const {
-    return median(prices_[place(account)]);
+  [[nodiscard]] AccountId account(Place at) const { return accounts_[at]; }
+  [[nodiscard]] Credits median_of(Place at) {
+    const auto begin = at == 0 ? 0 : ends_[at - 1];
+    return median(std::span(prices_).subspan(begin, ends_[at] - begin));
   }
 
  private:
-  [[nodiscard]] std::size_t place(AccountId account) const {
-    return static_cast<std::size_t>(std::ranges::lower_bound(accounts_, account) -
-                                    accounts_.begin());
+  // Of this account; a new one gets the next.
+  Place place(AccountId account) {
+    const auto mask = table_.size() - 1;
+    auto slot = (account.value * 0x9E37'79B9'7F4A'7C15) >> 32 & mask;
+    for (; table_[slot] != 0; slot = (slot + 1) & mask)
+      if (accounts_[table_[slot] - 1] == account) return table_[slot] - 1;
+    const auto next = static_cast<Place>(accounts_.size());
+    accounts_.push_back(account);
+    group_.push_back(next);
+    ends_.push_back(0);
+    table_[slot] = next + 1;
+    return next;
   }
-  std::size_t leader(std::size_t i) {
+  Place leader(Place i) {
     while (group_[i] != i) i = group_[i] = group_[group_[i]];
     return i;
   }
 
-  std::vector<AccountId> accounts_;  // In order.
-  std::vector<std::size_t> group_;   // A place in the same group; of its leader its own.
-  std::vector<std::vector<Credits>> prices_;
+  std::vector<Place> table_;  // A hash table of places plus one, or 0; half full at most.
+  std::vector<AccountId> accounts_;
+  std::vector<Place> group_;         // A place in the same group; of its leader its own.
+  std::vector<std::uint32_t> ends_;  // Of each account's part of `prices_`.
+  std::vector<Credits> prices_;
 };
 
 }  // namespace
@@ -133,11 +162,17 @@ const PriceHistory::GoingRate& PriceHistory::going_rate() const {
   auto& out = known_rate_.emplace();
   if (pairs_.size() + 1 < kLeastOwners) return out;  // A group of n has n - 1 pairs at least.
   Owners owners(pairs_);
-  out.owners = owners.largest();
-  if (out.owners.size() < kLeastOwners) return out;
+  const auto group = owners.largest();
+  if (group.size() < kLeastOwners) return out;
   std::vector<Credits> medians;
-  for (const auto account : out.owners) medians.push_back(owners.median_of(account));
-  out.price = median(std::move(medians));
+  medians.reserve(group.size());
+  out.owners.reserve(group.size());
+  for (const auto at : group) {
+    medians.push_back(owners.median_of(at));
+    out.owners.push_back(owners.account(at));
+  }
+  std::ranges::sort(out.owners);
+  out.price = median(medians);
   return out;
 }
 
