@@ -81,11 +81,11 @@ std::vector<SliceDetails> parse_slice_details(std::string_view text) {
   std::string bus;
   bool in_slice = false, in_memory = false;
   for (const auto line : base::split(text, '\n')) {
-    if (line.starts_with("GPU ")) {
-      bus = base::trim(line.substr(4));
+    const auto [key, value] = entry_of(line);
+    if (value.empty() && key.starts_with("GPU ") && key.contains(':')) {  // Its address.
+      bus = key.substr(4);
       in_slice = false;
     }
-    const auto [key, value] = entry_of(line);
     if (key == "MIG Device" && value.empty() && out.size() < kMostSlices) {
       out.push_back({.bus = bus});
       in_slice = true;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "agent/probe/command_output.h"
@@ -10,7 +11,6 @@
 #include "agent/probe/probe_programs.h"
 #include "agent/sandbox/cgroup.h"
 #include "agent/sandbox/sandbox_text.h"
-#include "base/text.h"
 
 namespace souk::agent {
 namespace {
@@ -21,8 +21,12 @@ constexpr auto kAnswersWithin = base::seconds(3);
 std::vector<std::string> own_arguments() {
   std::vector<std::string> out;
   const auto text = read_text("/proc/self/cmdline");
-  for (const auto word : base::split(text, '\0')) out.emplace_back(word);
-  if (!out.empty() && out.back().empty()) out.pop_back();
+  // As they are, blanks and empty ones too.
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\0', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
   return out;
 }
 
