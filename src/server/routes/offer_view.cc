@@ -125,8 +125,11 @@ wire::Offer view(const State& s, const market::Offer& o, Time now) {
 }
 
 wire::Offer shortened(wire::Offer offer) {
-  std::stable_partition(offer.packages.begin(), offer.packages.end(), is_sought);
-  if (offer.packages.size() > kPackagesShown) offer.packages.resize(kPackagesShown);
+  const auto all = std::exchange(offer.packages, {});
+  for (const bool sought : {true, false})
+    for (const auto& package : all)
+      if (is_sought(package) == sought && offer.packages.size() < kPackagesShown)
+        offer.packages.push_back(package);
   return offer;
 }
 
