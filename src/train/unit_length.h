@@ -8,12 +8,12 @@ namespace souk::train {
 
 // How many steps of the plan a worker's units have, where the job does not say.
 //
-// Long units cost accuracy: while a worker computes, others move the parameters, and what it adds is
-// older with every step (docs/studies/workers.md). Short units cost time: each is an exchange with
-// the hub. So a unit is as short as it can be while the exchange of the unit before it still fits
-// into the time that it computes, and while it computes for a quarter of a second at least, for the
-// market's sake. A worker begins with one step, and the length follows what it says of its time; one
-// that lies about it gets longer or shorter units of its own, within the bounds.
+// Long units cost accuracy: while a worker computes, others move the parameters, and what it adds
+// is older with every step (docs/studies/workers.md). Short units cost time: each is an exchange
+// with the hub. So a unit is as short as it can be while the exchange of the unit before it still
+// fits into the time that it computes, and while it computes for a quarter of a second at least,
+// for the market's sake. A worker begins with one step, and the length follows what it says of its
+// time; one that lies about it gets longer or shorter units of its own, within the bounds.
 class UnitLength {
  public:
   // Never more than `most` steps.

@@ -9,8 +9,8 @@ using base::Duration;
 
 Duration seconds(double s) { return Duration(static_cast<std::int64_t>(s * 1e6)); }
 
-// A worker that needs `step` seconds a step and `exchange` seconds an exchange, `units` units later.
-// What travels while it computes costs it nothing.
+// A worker that needs `step` seconds a step and `exchange` seconds an exchange, `units` units
+// later. What travels while it computes costs it nothing.
 void work(UnitLength& length, double step, double exchange, int units, bool overlapped = true) {
   for (int i = 0; i < units; ++i) {
     const auto computed = step * static_cast<double>(length.steps());

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "job/packages.h"
 #include "server/routes/views.h"
