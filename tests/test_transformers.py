@@ -40,7 +40,7 @@ class TransformersTest(LendingTest):
     def python(self, *words):
         env = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "sdk", "python", "src"), "HF_HUB_OFFLINE": "1"}
         done = subprocess.run([PYTHON, "-B", *words], capture_output=True, text=True, timeout=DEADLINE_S,
-                              env=env)
+                              env=env, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -61,7 +61,7 @@ class TransformersTest(LendingTest):
     def watch(self, job, folder):
         env = {**os.environ, "SOUK_SERVER": self.server.url, "SOUK_TOKEN": self.bob, "HOME": self.folder}
         process = subprocess.Popen([SOUK, "results", job, "--watch", "-o", folder], env=env, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         return process
 

@@ -27,6 +27,7 @@ Result<std::vector<std::string>> python(Context& c, std::string_view command) {
   SOUK_ASSIGN(const auto sdk, sdk_folder(c.env()));
   return std::vector<std::string>{"/usr/bin/env",
                                   "PYTHONPATH=" + sdk,
+                                  "PYTHONSAFEPATH=1",  // Not a souk.py of the folder we are in.
                                   "PYTHONDONTWRITEBYTECODE=1",
                                   c.env()("SOUK_PYTHON").value_or("python3"),
                                   "-m",
