@@ -12,10 +12,6 @@
 #include "train/codecs/codec.h"
 
 namespace souk::job {
-
-// transformers: a language model of Hugging Face's libraries, by a script of the SDK's.
-SOUK_ENUM(TrainerKey, torch, python, transformers)
-
 namespace {
 
 constexpr std::array kModels{

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "job/job_file.h"
 #include "job/train/training_data.h"
@@ -20,6 +21,10 @@ epochs: 5
 workers: 1..4
 price: {budget: 1}
 )";
+
+// The key `trainer`. transformers: a language model of Hugging Face's libraries, by a script of the
+// SDK's.
+SOUK_ENUM(TrainerKey, torch, python, transformers)
 
 // A training before its data is split and on the server.
 struct TrainingFile {
