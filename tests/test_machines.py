@@ -127,7 +127,7 @@ class Scratch(MachineTest):
         self.assertIn("@scratch:", self.souk("why", job, token=self.bob).stdout)
 
     def test_more_than_the_disk_has_is_not_lent(self):
-        done = self.souk("lend", "--cores", "1", "--scratch", "10000T", token=self.ann, check=False)
+        done = self.souk("lend", "--cores", "1", "--scratch", "60T", token=self.ann, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("are free at", done.stderr)
 
