@@ -291,6 +291,17 @@ class Builder {
   std::string uv_, python_, arch_;
 };
 
+// The lines of a text as they are: base::split would take their indentation away.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 // The name of a package at the beginning of a line of a lock; empty: the line goes on with another.
 std::string name_at(std::string_view line) {
   if (line.empty() || line.front() == ' ' || line.front() == '#' || line.front() == '-') return {};
@@ -301,7 +312,7 @@ std::string name_at(std::string_view line) {
 
 std::vector<std::string> names_in_lock(std::string_view lock) {
   std::vector<std::string> out;
-  for (const auto line : base::split(lock, '\n'))
+  for (const auto line : lines_of(lock))
     if (auto name = name_at(line); !name.empty()) out.push_back(std::move(name));
   return out;
 }
@@ -309,7 +320,7 @@ std::vector<std::string> names_in_lock(std::string_view lock) {
 std::string lock_without(std::string_view lock, const std::vector<std::string>& names) {
   std::string out;
   bool dropped = false;
-  for (const auto line : base::split(lock, '\n')) {
+  for (const auto line : lines_of(lock)) {
     if (const auto name = name_at(line); !name.empty())
       dropped = std::ranges::find(names, name) != names.end();
     if (!dropped && !line.empty()) out.append(line).push_back('\n');

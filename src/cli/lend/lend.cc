@@ -209,7 +209,7 @@ Command lend_command() {
               .summary = "lend this machine and earn credits",
               .examples = {"lend", "lend --cores 4 --memory 8G --price 0.4",
                            "lend --yield --weekly 'Mon-Fri 18:00-08:00 Europe/Berlin'",
-                           "lend --env /opt/torch/.venv", "lend --once --price market"}};
+                           "lend --env /opt/torch/.venv"}};
   out.options = {
       flag("--name NAME", "what the machine is called; default: its host name", o->name),
       flag("--cores N", "lend this many cores; default: all that no other agent here lends",
