@@ -113,7 +113,9 @@ class MarketTest(unittest.TestCase):
     def souk(self, *args, token=None, env=None, check=True, stdin=subprocess.DEVNULL):
         """Runs the command line against this market. Returns the finished process."""
         full = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        # Agents of other tests are not in the way of those that this starts.
         full.update(SOUK_SERVER=self.server.url, SOUK_PASSWORD=PASSWORD, HOME=self.folder,
+                    SOUK_CORE_SCOPE=self.folder[-80:],
                     XDG_CONFIG_HOME=os.path.join(self.folder, "config"))
         if token:
             full["SOUK_TOKEN"] = token

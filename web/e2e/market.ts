@@ -87,7 +87,8 @@ export class Market {
   lend(args: string[], env: Record<string, string>): ChildProcess {
     const folder = join(this.folder, `lend-${this.lenders.length}`);
     const lender = spawn(binary, ['lend', '--folder', folder, ...args], {
-      env: this.env(env),
+      // Agents of other tests are not in its way.
+      env: this.env({ SOUK_CORE_SCOPE: folder.slice(-80), ...env }),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     lender.stderr.on('data', (piece: Buffer) => {

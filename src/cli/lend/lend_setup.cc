@@ -330,8 +330,6 @@ Result<> open_shop(const Lend& o, const Ready& ready, const std::string& folder,
   }
   shop.folder = folder + "/leases";
   shop.grace = o.grace;
-  if (!(o.cpu_share >= 0.1 && o.cpu_share <= 1))
-    return failed(fmt::format("a CPU share of {}", o.cpu_share), "use 0.1 to 1");
   shop.cpu_share = o.cpu_share;
   shop.internet = o.internet;
   const auto cache = o.cache.mib << 20;
@@ -351,6 +349,8 @@ std::string host_name() {
 }  // namespace
 
 Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
+  if (!(o.cpu_share >= 0.1 && o.cpu_share <= 1))
+    return failed(fmt::format("a CPU share of {}", o.cpu_share), "use 0.1 to 1");
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto* target, c.target());
   if (target->token.empty())
