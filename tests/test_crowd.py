@@ -86,6 +86,7 @@ local_steps: 3
 shards: 16
 lr: 0.1
 workers: 1..{workers}
+retry: {{on: [lost, failed], max: 100}}
 price: {{limit: 1, budget: 2}}
 """
 

@@ -1,5 +1,6 @@
 #include "agent/sandbox/scope.h"
 
+#include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -30,10 +31,15 @@ std::vector<std::string> own_arguments() {
   return out;
 }
 
+// A service has the control group that its unit gives it. In a scope of its own it would leave
+// that, and with it the unit's log and the unit's way to stop it.
+bool is_service() { return read_text(fmt::format("/proc/{}/comm", getppid())) == "systemd\n"; }
+
 }  // namespace
 
 std::vector<std::string> scope_command() {
   if (getenv(kTried) != nullptr) return {};  // NOLINT(concurrency-mt-unsafe): nobody sets it.
+  if (is_service()) return {};
   const auto program = find_program("systemd-run", probe_options().search_path);
   if (program.empty()) return {};
   std::vector<std::string> out{program, "--scope", "--quiet", "--collect", "-p", "Delegate=yes"};
