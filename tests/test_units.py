@@ -150,7 +150,7 @@ class Services(unittest.TestCase):
     def test_a_job_runs_on_a_machine_lent_by_a_users_service_and_is_paid(self):
         before = self.earned()
         self.start_lending()
-        self.assertEqual(self.finish(self.run_job("run: echo $((6 * 7)) > answer\noutputs: [answer]")), "42")
+        self.assertEqual(self.finish(self.run_job("run: sleep 1; echo $((6 * 7)) > answer\noutputs: [answer]")), "42")
         wait_for(lambda: self.earned() > before, "pay")
 
     def test_what_is_killed_comes_back_and_nothing_is_lost(self):
