@@ -8,6 +8,8 @@
 #include <array>
 #include <filesystem>
 
+#include "agent/probe/probe.h"
+#include "agent/probe/probe_programs.h"
 #include "agent/sandbox/sandbox_process.h"
 #include "agent/sandbox/sandbox_usage.h"
 #include "agent/sandbox/seccomp.h"
@@ -118,6 +120,12 @@ std::string said(const Fd& output) {
   return text;
 }
 
+// The system's, or one that the owner has installed without root and has on the path.
+std::string bwrap_program() {
+  const auto known = find_tool({"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"});
+  return known.empty() ? find_program("bwrap", probe_options().search_path) : known;
+}
+
 class Bubblewrap final : public Sandbox {
  public:
   std::string_view name() const override { return "bubblewrap"; }
@@ -126,7 +134,7 @@ class Bubblewrap final : public Sandbox {
     SOUK_TRY(check_program(program));
     if (!program.image.empty())
       return fail(Code::invalid, "bubblewrap runs no images", "the podman sandbox", "image");
-    const auto bwrap = find_tool({"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"});
+    const auto bwrap = bwrap_program();
     if (bwrap.empty())
       return fail(Code::unavailable, "bubblewrap is not installed", "apt install bubblewrap");
     const auto cgroups = Cgroups::find();
