@@ -44,7 +44,7 @@ price: {{limit: 1, budget: 20}}
 class Many(LendingTest):
     def runTest(self):
         most = max(ARGS.workers)
-        Agent(self, self.ann, "box", "--cores", str(most), "--memory", f"{2 * most}G", "--price", "0.1",
+        Agent(self, self.ann, "box", "--cores", str(most), "--memory", f"{2 * most}G", "--price", "0.1", "--gpus", "0",
               *shlex.split(ARGS.lend))
         os.symlink(os.path.join(HERE, "../examples/python"), os.path.join(self.folder, "python"))
         for seed in range(1, ARGS.seeds + 1):

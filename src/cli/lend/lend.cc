@@ -222,7 +222,9 @@ Command lend_command() {
       flag("--disk SIZE", "lend this much disk (50G)", o->disk),
       flag("--scratch SIZE", "lend this much disk for the files of jobs that ask (500G)",
            o->scratch),
-      flag("--class CLASS", "lend slots of this class; default: as before, or the smallest",
+      flag("--class CLASS",
+           "lend slots of this class; default: as before, or the smallest, with a GPU if you lend "
+           "one",
            o->slot_class),
       flag("--price PRICE", "the least you take per slot-hour, or market", o->price),
       flag("--weekly WINDOW", "lend only then: 'Mon-Fri 18:00-08:00 Europe/Berlin'", o->weekly),
