@@ -196,5 +196,47 @@ TEST_F(TwoUnits, ASecondTryIsForWhoeverIsIdle) {
   EXPECT_TRUE(has(b, 2));
 }
 
+// A step of these takes a second, and each exchange a tenth of that, which nothing hides: a unit of
+// the fewest steps waits too little to be made longer.
+Unit after_reports(Training& t, base::Time now) {
+  t.initialised(t.next(1, now).id, now);
+  for (int i = 0; i < 10; ++i) t.time_spent(1, seconds(8), base::Duration(100'000));
+  return t.next(1, now);
+}
+
+TEST(UnitsThatFollowTheLine, AreAsShortAsTheyCanBeOnAFastOne) {
+  TrainingPlan plan{.shards = {10'000}, .validation = {50}, .epochs = 2, .batch = 10, .workers = 1};
+  Training t(plan);
+  const base::Time now{1'000'000};
+  EXPECT_EQ(after_reports(t, now).steps, plan.fewest_steps(1));
+  EXPECT_LT(plan.fewest_steps(1), plan.unit_steps());
+}
+
+TEST(UnitsThatFollowTheLine, StayAsTheJobSaysOrAsRoundsNeed) {
+  const base::Time now{1'000'000};
+  TrainingPlan named{.shards = {10'000},
+                     .validation = {50},
+                     .epochs = 2,
+                     .batch = 10,
+                     .local_steps = 40,
+                     .workers = 1};
+  Training as_named(named);
+  EXPECT_EQ(after_reports(as_named, now).steps, 40);
+  auto rounds = named;
+  rounds.local_steps = 0;
+  rounds.synchronous = true;
+  Training in_rounds(rounds);
+  EXPECT_EQ(after_reports(in_rounds, now).steps, rounds.unit_steps(1, 1));
+}
+
+TEST(UnitsThatFollowTheLine, ASlowLineGetsLongerOnesUpToThePlans) {
+  TrainingPlan plan{.shards = {10'000}, .validation = {50}, .epochs = 2, .batch = 10, .workers = 1};
+  Training t(plan);
+  const base::Time now{1'000'000};
+  t.initialised(t.next(1, now).id, now);
+  for (int i = 0; i < 50; ++i) t.time_spent(1, seconds(1), seconds(1'000'000));
+  EXPECT_EQ(t.next(1, now).steps, plan.unit_steps());
+}
+
 }  // namespace
 }  // namespace souk::train
