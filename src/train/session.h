@@ -12,7 +12,7 @@
 #include "train/aggregators/aggregator.h"
 #include "train/codecs/codec.h"
 #include "train/scores.h"
-#include "train/training.h"
+#include "train/units/training.h"
 #include "train/validators/validator.h"
 
 namespace souk::train {

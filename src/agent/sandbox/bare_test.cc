@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "agent/sandbox/cgroup.h"
+#include "agent/limits/cgroup.h"
 #include "agent/sandbox/sandbox_testing.h"
 
 namespace souk::agent {

@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "agent/limits/cgroup.h"
 #include "agent/sandbox/bare.h"
 #include "agent/sandbox/bubblewrap.h"
-#include "agent/sandbox/cgroup.h"
 #include "agent/sandbox/podman.h"
 #include "base/text.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "agent/sandbox/cgroup.h"
+#include "agent/limits/cgroup.h"
 #include "agent/sandbox/sandbox_testing.h"
 
 // Programs that try to see or change what is not theirs, or to stay (those that take too much are

@@ -1,6 +1,6 @@
 #include <signal.h>
 
-#include "agent/sandbox/cgroup.h"
+#include "agent/limits/cgroup.h"
 #include "agent/sandbox/sandbox_testing.h"
 
 // Programs that try to take more of the machine than they leased. See sandbox_attack_test.cc.

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "agent/sandbox/lease_watch.h"
+#include "agent/limits/lease_watch.h"
 #include "agent/sandbox/sandbox_usage.h"
 #include "base/check.h"
 

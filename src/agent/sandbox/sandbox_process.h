@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "agent/sandbox/cgroup.h"
-#include "agent/sandbox/cores.h"
-#include "agent/sandbox/disk_scratch.h"
+#include "agent/limits/cgroup.h"
+#include "agent/limits/cores.h"
+#include "agent/limits/disk_scratch.h"
 #include "agent/sandbox/keeper.h"
 #include "agent/sandbox/sandbox.h"
 #include "base/fd.h"

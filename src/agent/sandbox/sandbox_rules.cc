@@ -7,8 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "agent/limits/scope.h"
 #include "agent/sandbox/sandbox_process.h"
-#include "agent/sandbox/scope.h"
 #include "base/text.h"
 
 // What a program may ask for, and what limits it where there are no control groups.

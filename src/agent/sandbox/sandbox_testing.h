@@ -12,7 +12,7 @@
 #include <functional>
 #include <sstream>
 
-#include "agent/sandbox/cgroup.h"
+#include "agent/limits/cgroup.h"
 #include "agent/sandbox/sandbox.h"
 #include "agent/sandbox/sandbox_keep.h"
 #include "agent/sandbox/sandbox_usage.h"

@@ -12,10 +12,10 @@
 #include <memory>
 #include <utility>
 
+#include "agent/limits/cores.h"
 #include "agent/probe/command_output.h"
 #include "agent/probe/probe_limits.h"
 #include "agent/probe/probe_programs.h"
-#include "agent/sandbox/cores.h"
 #include "agent/sandbox/sandbox.h"
 #include "base/packages.h"
 #include "base/text.h"

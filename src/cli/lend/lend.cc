@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "agent/agent.h"
+#include "agent/limits/scope.h"
 #include "agent/probe/command_output.h"
 #include "agent/probe/owner.h"
-#include "agent/sandbox/scope.h"
 #include "base/clock.h"
 #include "cli/commands/commands.h"
 #include "cli/lend/worth.h"

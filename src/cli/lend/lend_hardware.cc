@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <span>
 
+#include "agent/limits/cgroup.h"
+#include "agent/limits/disk_scratch.h"
 #include "agent/probe/probe_programs.h"
-#include "agent/sandbox/cgroup.h"
-#include "agent/sandbox/disk_scratch.h"
 #include "cli/shell/human.h"
 #include "job/packages.h"
 

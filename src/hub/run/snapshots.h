@@ -14,7 +14,7 @@
 #include "blob/store.h"
 #include "hub/run/wages.h"
 #include "hub/stores/store.h"
-#include "train/training.h"
+#include "train/units/training.h"
 
 namespace souk::hub {
 

@@ -102,8 +102,8 @@ class UnitBook {
   // --- Giving out -----------------------------------------------------------------------------
 
   // Something to do for `worker`, who holds these shards, whose machine is `owner`'s (0: not
-  // known), and who still works on the unit `keeps` (train/training.h). Some units are done again
-  // by other owners: which ones is drawn here (train/audit.h).
+  // known), and who still works on the unit `keeps` (train/units/training.h). Some units are done
+  // again by other owners: which ones is drawn here (train/audit.h).
   train::Unit assign(base::LeaseId worker, const std::set<std::int32_t>& shards,
                      std::uint64_t owner = 0, std::int64_t keeps = 0);
   // Where the worker's time went since it asked before: how long its units are follows from that.

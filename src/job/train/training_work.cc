@@ -12,7 +12,7 @@
 #include "train/aggregators/aggregator.h"
 #include "train/codecs/codec.h"
 #include "train/session.h"
-#include "train/training_plan.h"
+#include "train/units/training_plan.h"
 #include "train/validators/validator.h"
 
 namespace souk::job {

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "train/aggregators/aggregator.h"
-#include "train/training.h"
+#include "train/units/training.h"
 
 // Training for real under a virtual clock. What is learnt is learnt: the engine, the aggregator,
 // the codec, the validators and the learner are those of a job, and every update is computed,

@@ -1,4 +1,4 @@
-#include "agent/sandbox/memory_use.h"
+#include "agent/limits/memory_use.h"
 
 #include <dirent.h>
 #include <fcntl.h>

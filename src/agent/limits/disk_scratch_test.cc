@@ -1,4 +1,4 @@
-#include "agent/sandbox/disk_scratch.h"
+#include "agent/limits/disk_scratch.h"
 
 #include <gmock/gmock.h>
 #include <stdlib.h>

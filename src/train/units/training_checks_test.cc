@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "train/training.h"
+#include "train/units/training.h"
 
 // A check that ends a training is done by two owners; pay follows the pace, not the clock.
 

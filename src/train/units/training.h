@@ -15,8 +15,8 @@
 #include "base/time.h"
 #include "base/vocabulary.h"
 #include "train/metrics.h"
-#include "train/training_plan.h"
-#include "train/unit_length.h"
+#include "train/units/training_plan.h"
+#include "train/units/unit_length.h"
 
 namespace souk::train {
 

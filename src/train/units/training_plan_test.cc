@@ -1,4 +1,4 @@
-#include "train/training_plan.h"
+#include "train/units/training_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/sandbox/process_census.h"
+#include "agent/limits/process_census.h"
 
 // How much memory a lease holds, where no control group counts it.
 //

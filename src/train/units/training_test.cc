@@ -1,4 +1,4 @@
-#include "train/training.h"
+#include "train/units/training.h"
 
 #include <gtest/gtest.h>
 

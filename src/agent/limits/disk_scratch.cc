@@ -1,4 +1,4 @@
-#include "agent/sandbox/disk_scratch.h"
+#include "agent/limits/disk_scratch.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 #include <set>
 #include <utility>
 
+#include "agent/limits/cgroup.h"
 #include "agent/probe/command_output.h"
-#include "agent/sandbox/cgroup.h"
 #include "agent/sandbox/sandbox_process.h"
 
 namespace souk::agent {

@@ -1,4 +1,4 @@
-#include "agent/sandbox/process_census.h"
+#include "agent/limits/process_census.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

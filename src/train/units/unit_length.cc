@@ -1,4 +1,4 @@
-#include "train/unit_length.h"
+#include "train/units/unit_length.h"
 
 #include <algorithm>
 #include <cmath>

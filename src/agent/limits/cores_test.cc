@@ -1,4 +1,4 @@
-#include "agent/sandbox/cores.h"
+#include "agent/limits/cores.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>

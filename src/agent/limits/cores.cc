@@ -1,4 +1,4 @@
-#include "agent/sandbox/cores.h"
+#include "agent/limits/cores.h"
 
 #include <fmt/format.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "train/training.h"
+#include "train/units/training.h"
 
 // The workers of a training: who is there, and what each of them has.
 

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "agent/sandbox/memory_use.h"
-#include "agent/sandbox/process_census.h"
+#include "agent/limits/memory_use.h"
+#include "agent/limits/process_census.h"
 
 // Limits that the kernel does not keep for us: where there are no control groups, the memory of all
 // processes of a lease is summed several times a second; where scratch lies in a plain folder on a

@@ -1,4 +1,4 @@
-#include "agent/sandbox/process_census.h"
+#include "agent/limits/process_census.h"
 
 #include <dirent.h>
 #include <fcntl.h>

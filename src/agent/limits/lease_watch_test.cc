@@ -1,4 +1,4 @@
-#include "agent/sandbox/lease_watch.h"
+#include "agent/limits/lease_watch.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "train/opinions.h"
-#include "train/training.h"
+#include "train/units/training.h"
 
 // The checks of a training. Each is done once by whoever asks; one that would end the training is
 // done again by other owners, if any are there, and what two owners came to counts. Where two

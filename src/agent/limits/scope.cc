@@ -1,4 +1,4 @@
-#include "agent/sandbox/scope.h"
+#include "agent/limits/scope.h"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "agent/limits/cgroup.h"
 #include "agent/probe/command_output.h"
 #include "agent/probe/probe.h"
 #include "agent/probe/probe_programs.h"
-#include "agent/sandbox/cgroup.h"
 #include "agent/sandbox/sandbox_text.h"
 
 namespace souk::agent {

@@ -1,4 +1,4 @@
-#include "agent/sandbox/cgroup.h"
+#include "agent/limits/cgroup.h"
 
 #include <sys/wait.h>
 

@@ -1,10 +1,10 @@
-#include "agent/sandbox/lease_watch.h"
+#include "agent/limits/lease_watch.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "agent/sandbox/disk_scratch.h"
+#include "agent/limits/disk_scratch.h"
 
 namespace souk::agent {
 namespace {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "train/training.h"
+#include "train/units/training.h"
 
 // Units that are held until others have looked at their update: done again from the same parameters
 // (Training::hold), or tried on samples that nobody trains on (hold_for_trial).

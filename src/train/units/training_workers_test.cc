@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "train/training.h"
+#include "train/units/training.h"
 
 namespace souk::train {
 namespace {
