@@ -1,7 +1,8 @@
 # The commands people type. CMake does the building: each preset lives in build/<preset>.
 
 JOBS       ?= $(shell nproc)
-TEST_JOBS  ?= 2
+# Tests of processes wait more than they compute.
+TEST_JOBS  ?= 3
 PREFIX     ?= /usr/local
 SETUP      ?= scripts/setup build
 TIDY       ?= changed
@@ -66,6 +67,7 @@ bench: all ## build and run the benchmarks
 	  [ -x "$$b" ] || continue; found=yes; echo "== $$b"; "$$b" || exit; \
 	done; [ -n "$$found" ] || { echo 'bench: no *_bench in build/release/bin' >&2; exit 1; }
 	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/start.py
+	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/environment.py
 	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/hostile.py
 	@cd web && SOUK_BARS=1 SOUK_BIN=$(CURDIR)/$(SOUK) npx playwright test speed.spec.ts
 

@@ -5,7 +5,10 @@ Trains two units of a model of so many parameters through a real market and a re
 computes nothing and writes what the protocol asks for, so what is measured is what moves. The bar is 2.2
 times the model for the server, and 10 GB for a billion parameters; one copy and 200 MB for the agent.
 
-    bench/large.py [--millions 124 1000] [--json]     SOUK_BIN names the binary
+    bench/large.py [--millions 124 1000] [--parameters URL] [--json]     SOUK_BIN names the binary
+
+With `--parameters` the server keeps them there (`redis://...`, `postgresql://...`; `redis` starts one of its own),
+and holds a copy. What Redis or PostgreSQL takes itself is not counted.
 
 Needs about five times the model on disk, below TMPDIR.
 """
@@ -19,6 +22,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../tests"))
 from forecast import seconds  # noqa: E402
 from large import LargeTraining  # noqa: E402
+from test_train import start_redis  # noqa: E402
 
 BAR, MOST_MB, AGENT_SPARE_MB = 2.2, 10_000, 200
 PARTS = ("compute", "checking", "prepare", "fetch", "download", "upload", "waiting")
@@ -27,6 +31,12 @@ PARTS = ("compute", "checking", "prepare", "fetch", "download", "upload", "waiti
 class Large(LargeTraining):
     millions = 0
     flags = (*LargeTraining.flags, "--budget", "training-bytes=10G/10G")
+
+    def setUp(self):
+        if ARGS.parameters:
+            url = start_redis(self) if ARGS.parameters == "redis" else ARGS.parameters
+            self.flags = (*self.flags, "--parameters", url)
+        super().setUp()
 
     def runTest(self):
         model = 4 * self.millions  # MB
@@ -72,6 +82,7 @@ def main():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--millions", type=int, nargs="+", default=[124, 1000])
+    parser.add_argument("--parameters", metavar="URL")
     parser.add_argument("--json", action="store_true")
     ARGS, ROWS = parser.parse_args(), []
     sys.exit(main())

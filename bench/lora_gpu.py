@@ -6,14 +6,15 @@
 
 (a) validation loss at equal tokens: a plain loop of one process with peft, and four workers that speak the
     worker protocol, each a process of its own, whose changes are folded as the market's default aggregator
-    does (docs/decisions/0038): each worker takes smaller batches, keeps its AdamW, has parameters that are
-    one unit old (0039), and counts a quarter;
+    does (docs/decisions/0038): each worker takes smaller batches, keeps its AdamW, fetches parameters when it has
+    handed in its change, as workers do whose exchange takes next to no time (0061), and counts a quarter;
 (b) the size of an update beside the model's;
 (c) the pace of one worker, from the request to the answer, beside the plain loop's, in turns.
 
-The model has random weights; the text is this repository's documents and headers, in bytes. Needs torch,
-transformers and peft in the Python that runs it, and nothing of Souk but sdk/python. Prints a JSON object a
-line, and a table at the end.
+The model begins with random weights and is trained on this repository's sources for --pretrain steps, as a
+model that people fine-tune knows something; the text that LoRA learns is its documents and headers, in bytes. Needs
+torch, transformers and peft in the Python that runs it, and nothing of Souk but sdk/python. Prints a JSON object
+a line, and a table at the end.
 """
 import argparse
 import json
@@ -48,15 +49,41 @@ LEAST_LOCAL_BATCH = 8
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     for name, value in {"layers": 12, "width": 768, "heads": 12, "vocabulary": 50257, "context": 256, "batch": 32,
-                        "steps": 800, "rank": 8, "workers": 4, "units": 9, "seed": 1}.items():
+                        "steps": 800, "rank": 8, "workers": 4, "units": 9, "seed": 1, "pretrain": 300}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--target", default="c_attn", help="layers with adapters, with commas")
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--unit", type=float, default=2.0, help="seconds of a unit in (c)")
-    parser.add_argument("--round", type=int, default=4, help="batches of a unit in (a)")
+    parser.add_argument("--round", type=int, default=2, help="batches of a unit in (a)")
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--only", default="abc", help="of a, b and c")
     return parser.parse_args()
+
+
+def text_of(o, *patterns):
+    files = sorted(file for pattern in patterns for file in ROOT.glob(pattern))
+    random.Random(o.seed).shuffle(files)
+    return b"".join(file.read_bytes() for file in files)
+
+
+def pretrain(o, model):
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    text = torch.frombuffer(bytearray(text_of(o, "src/**/*.cc")), dtype=torch.uint8)
+    windows = text[:len(text) // o.context * o.context].view(-1, o.context).to(device)
+    optimizer = torch.optim.AdamW(model.to(device).parameters(), lr=6e-4, weight_decay=0.1)
+    for step in range(o.pretrain):
+        warm = min(1, (step + 1) / 50)
+        for group in optimizer.param_groups:
+            group["lr"] = 6e-4 * warm * (0.1 + 0.9 * (1 + math.cos(math.pi * step / o.pretrain)) / 2)
+        ids = windows[torch.randint(len(windows), (64,)).to(device)].long()
+        with torch.autocast(device.type, dtype=torch.bfloat16):
+            loss = model(input_ids=ids, labels=ids).loss
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    model.to("cpu")
+    return {"loss after pretraining": loss.item()}
 
 
 def prepare(o, folder):
@@ -66,16 +93,15 @@ def prepare(o, folder):
     model = transformers.GPT2LMHeadModel(transformers.GPT2Config(
         vocab_size=o.vocabulary, n_positions=max(o.context, 64), n_embd=o.width, n_layer=o.layers, n_head=o.heads,
         bos_token_id=256, eos_token_id=256, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0))
+    found = pretrain(o, model) if o.pretrain else {}
     model.save_pretrained(folder / "model")
     models.byte_tokenizer().save_pretrained(folder / "model")
-    files = sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.h"), *ROOT.glob("*.md")])
-    random.Random(o.seed).shuffle(files)
-    text = b"".join(file.read_bytes() for file in files)
+    text = text_of(o, "docs/**/*.md", "src/**/*.h", "*.md")
     held = min(len(text) // 20, 400_000)
     for name, part in (("train", text[:-held]), ("validation", text[-held:])):
         safetensors.write(folder / name, {"x": np.frombuffer(part, np.uint8)})
     parameters = sum(p.numel() for p in model.parameters())
-    return {"parameters": parameters, "bytes of text": len(text)}
+    return {"parameters": parameters, "bytes of text": len(text), **found}
 
 
 def config_of(o, folder):
@@ -211,15 +237,13 @@ def together(o, folder, first):
     workers = [Worker(o, folder, f"w{i}") for i in range(o.workers)]
 
     def run(i, worker):
-        hub.snapshot(worker.folder / "base0")
         for k in range(rounds):
-            hub.snapshot(worker.folder / f"base{(k + 1) % 2}n")  # For the unit after this one.
+            hub.snapshot(worker.folder / "base")
             # Units of one epoch share the seed and cover the shard without overlap.
             unit = k * o.workers + i
-            worker.ask("train", base=f"base{k % 2}", shard="train", out="u", send="delta", first_step=unit * steps,
-                       steps=steps, batch=batch, lr=rate(o, k / rounds), seed=o.seed, keep="job")
+            worker.ask("train", base="base", shard="train", out="u", send="delta", first_step=unit * steps,
+                       steps=steps, batch=batch, of_batch=o.batch, lr=rate(o, k / rounds), seed=o.seed, keep="job")
             hub.fold(worker.folder / "u")
-            os.replace(worker.folder / f"base{(k + 1) % 2}n", worker.folder / f"base{(k + 1) % 2}")
 
     began = time.perf_counter()
     threads = [threading.Thread(target=run, args=pair) for pair in enumerate(workers)]

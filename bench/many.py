@@ -6,7 +6,8 @@ of MNIST through the market, with the defaults but `batch: 64`, `lr: 0.02`. For 
 time from the first unit until a check reaches the target (98%), accuracy after each epoch of a second
 training that runs to its end, and the share of the workers' time that they computed.
 
-    bench/many.py [--workers 1,4,10] [--epochs 4] [--seeds 1] [--lend '--env /opt/torch/.venv'] [--json]
+    bench/many.py [--workers 1,4,10] [--epochs 4] [--seeds 1] [--lend='--env /opt/torch/.venv']
+                  [--also='local_batch: 16'] [--json]
 
 SOUK_BIN names the binary. Wants a machine with more cores than workers, and PyTorch in the system's Python or
 where --lend says.
@@ -37,6 +38,7 @@ batch: 64
 lr: 0.02
 seed: {seed}
 workers: {workers}
+{also}
 price: {{limit: 1, budget: 20}}
 """
 
@@ -52,7 +54,7 @@ class Many(LendingTest):
                 self.measure(workers, seed)
 
     def train(self, workers, seed, target):
-        text = JOB.format(workers=workers, seed=seed, target=target, epochs=ARGS.epochs if not target else 20)
+        text = JOB.format(workers=workers, seed=seed, target=target, also=ARGS.also, epochs=ARGS.epochs if not target else 20)
         job = self.json("run", self.job_file(text), "--yes", token=self.bob,
                         env={"SOUK_DATASETS": os.environ.get("SOUK_DATASETS", "")})["id"]
         ends = ("succeeded", "failed", "cancelled", "expired")
@@ -94,6 +96,7 @@ if __name__ == "__main__":
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--lend", default="")
+    parser.add_argument("--also", default="", help="one more line of the job file")
     parser.add_argument("--json", action="store_true")
     ARGS, ROWS = parser.parse_args(), []
     sys.exit(main())

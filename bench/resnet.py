@@ -6,7 +6,7 @@ train-sim` with all else default: speeds 1, 1/2 and 1/4, links of 20/5 Mbit/s, a
 learning. Every run is a process on one core, and `--jobs` of them run at a time.
 
     bench/resnet.py FOLDER [--jobs 16] [--rates 0.025,0.05,0.1] [--epochs 12] [--samples 10000]
-                    [--seeds 3] [--rules mean] [--speeds 1,0.5,0.25] [--kill-every 10s]
+                    [--seeds 3] [--rules mean] [--speeds 1,0.5,0.25] [--kill-every 10s] [--codec fp16]
 
 FOLDER has CIFAR-10's binary files. SOUK_BIN names the binary, SOUK_TORCH a trainer in place of the
 souk-torch beside it (sdk/python/bench_cifar.py uses a GPU).
@@ -57,7 +57,8 @@ def serial(a, folder, rate, seed):
     lines = output_of([TORCH, "bare", "--config", f"{folder}/config.json", "--shard", f"{folder}/all",
                        "--test", f"{folder}/test", "--epochs", str(a.epochs), "--batch", "64",
                        "--lr", str(rate), "--seed", str(seed)]).splitlines()
-    return {"accuracy": json.loads(lines[-1])["accuracy"]}
+    last = json.loads(lines[-1])
+    return {"accuracy": last["accuracy"], "average": last.get("average")}
 
 
 def six(a, rule, rate, seed):
@@ -65,7 +66,7 @@ def six(a, rule, rate, seed):
         SOUK, "train-sim", "--model", "resnet20", "--data", a.folder, "--samples", str(a.samples),
         "--checked", str(a.checked), "--workers", "6", "--speeds", a.speeds, "--kill-every",
         a.kill_every, "--up", "5", "--down", "20", "--epochs", str(a.epochs), "--batch", "64",
-        "--lr", str(rate), "--seed", str(seed), "--rule", rule, "--validations", "1", "--json"]))
+        "--lr", str(rate), "--seed", str(seed), "--rule", rule, "--validations", "1", "--codec", a.codec, "--json"]))
 
 
 def percents(values):
@@ -84,6 +85,7 @@ def main():
     parser.add_argument("--rules", default="mean")
     parser.add_argument("--speeds", default="1,0.5,0.25")
     parser.add_argument("--kill-every", default="10s")
+    parser.add_argument("--codec", default="fp16")
     a = parser.parse_args()
     rates = [float(r) for r in a.rates.split(",")]
     seeds = range(1, a.seeds + 1)
@@ -107,6 +109,10 @@ def main():
             useful = [f["goodput"] for f in found if "goodput" in f]
             print(f"| {who} | {rate:g} | {percents(accuracies)} | {100 * mean:.1f} | "
                   f"{statistics.mean(useful) if useful else 1:.2f} |", flush=True)
+            averages = [f["average"] for f in found if f.get("average") is not None]
+            if averages:
+                print(f"| the same, mean of the last parameters | {rate:g} | {percents(averages)} | "
+                      f"{100 * statistics.mean(averages):.1f} | 1.00 |", flush=True)
     for who, accuracy in best.items():
         if who != "one machine":
             print(f"{who}, at its best rate: {100 * (accuracy - best['one machine']):+.1f} points")

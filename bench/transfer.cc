@@ -70,26 +70,41 @@ class WarmPages {
     if (chunks_ > 0 && ::ftruncate(fd_, static_cast<off_t>(--chunks_ * blob::kChunkBytes)) != 0)
       give_up("cannot cut a file");
   }
+  // As many as `bytes` that have moved in all need.
+  void release_for(std::uint64_t bytes) {
+    for (; released_ < bytes; released_ += blob::kChunkBytes) release();
+  }
 
  private:
   std::size_t chunks_;
+  std::uint64_t released_ = 0;
   int fd_ = -1;
 };
 
+constexpr std::size_t kChunksPerFile = 32;  // 128 MiB.
+
 void make_folder(const std::string& path, std::size_t chunks) {
-  constexpr std::size_t per_file = 32;  // 128 MiB.
   fs::create_directories(path);
   Noise noise;
   int fd = -1;
   for (std::size_t i = 0; i < chunks; ++i) {
-    if (i % per_file == 0) {
+    if (i % kChunksPerFile == 0) {
       if (fd >= 0) ::close(fd);
-      fd = ::open(fmt::format("{}/weights-{}.bin", path, i / per_file).c_str(),
+      fd = ::open(fmt::format("{}/weights-{}.bin", path, i / kChunksPerFile).c_str(),
                   O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     }
     write_all(fd, noise.next());
   }
   if (fd >= 0) ::close(fd);
+}
+
+// A few bytes that were not there, in the middle of one of its files.
+void insert_in_the_middle(const std::string& path, std::size_t chunks) {
+  const auto file = fmt::format("{}/weights-{}.bin", path, chunks / kChunksPerFile / 2);
+  std::ifstream in(file, std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(in), {}};
+  content.insert(content.size() / 2, "a few bytes that were not there");
+  std::ofstream(file, std::ios::binary).write(content.data(), std::ssize(content));
 }
 
 // What this machine can do, each thing alone.
@@ -208,7 +223,7 @@ struct Taken {
 
 template <class Work>
 Taken taken(WarmPages pages, blob::TransferOptions& options, Work work) {
-  options.on_progress = [&](const blob::Progress&) { pages.release(); };
+  options.on_progress = [&](const blob::Progress& p) { pages.release_for(p.bytes_done); };
   const double own = own_cpu(), server = server_cpu();
   const Stopwatch watch;
   work();
@@ -220,24 +235,27 @@ Taken taken(WarmPages pages, blob::TransferOptions& options, Work work) {
 
 struct Trip {
   Taken up, down, again;
+  std::uint64_t new_version_bytes = 0;
 };
 
-// To the market, into a fresh store, and to the market once more.
-Trip travel(const blob::Digest& root, const blob::Store& local, const std::string& dir,
-            const std::vector<std::string>& server_flags, std::size_t chunks,
-            blob::TransferOptions options) {
+// To the market, into a fresh store, and to the market once more; then a new version of it.
+Trip travel(const blob::Packed& packed, const blob::Packed& edited, const blob::Store& local,
+            const std::string& dir, const std::vector<std::string>& server_flags,
+            std::size_t chunks, blob::TransferOptions options) {
+  const auto& root = packed.root;
+  const auto all = packed.manifest.chunks().size() + 1;
   const Child child(server_flags);
   Caller caller(child.url());
   caller.sign_up();
   const auto remote = agent::blobs_at({.servers = {child.url()}, .token = caller.token()});
   Trip trip;
   trip.up = taken(WarmPages(dir, chunks), options, [&] {
-    if (must(blob::upload(root, local, remote, options)).chunks_moved != chunks + 1)
+    if (must(blob::upload(root, local, remote, options)).chunks_moved != all)
       give_up("the upload did not move every chunk");
   });
   trip.down = taken(WarmPages(dir, chunks), options, [&] {
     const auto store = must(blob::Store::open(dir + "/fresh"));
-    if (must(blob::download(root, *store, remote, options)).stats.chunks_moved != chunks + 1)
+    if (must(blob::download(root, *store, remote, options)).stats.chunks_moved != all)
       give_up("the download did not move every chunk");
   });
   fs::remove_all(dir + "/fresh");
@@ -245,6 +263,8 @@ Trip travel(const blob::Digest& root, const blob::Store& local, const std::strin
     if (must(blob::upload(root, local, remote, options)).chunks_moved != 0)
       give_up("the market asked for what it has");
   });
+  options.on_progress = {};
+  trip.new_version_bytes = must(blob::upload(edited.root, local, remote, options)).bytes_moved;
   return trip;
 }
 
@@ -278,7 +298,7 @@ Limits measure_limits(const std::string& dir, std::size_t chunks) {
   const auto iperf_rate = iperf(chunks * blob::kChunkBytes);
   return {.network = {iperf_rate ? "TCP (iperf3)" : "TCP (plain copy)",
                       iperf_rate ? *iperf_rate / 1e6 : rate(plain_copy_seconds(chunks))},
-          .hash = {"BLAKE2b on one core", rate(hash_seconds(chunks))},
+          .hash = {"BLAKE3 on one core", rate(hash_seconds(chunks))},
           .writing = {"writing files of 4 MiB", rate(write_seconds(dir, chunks, false))},
           .syncing = {"writing with fsync", rate(write_seconds(dir, chunks, true))}};
 }
@@ -296,10 +316,12 @@ Trips measure_trips(const std::string& dir, std::size_t chunks,
   const Stopwatch watch;
   const auto packed = must(blob::pack(dir + "/input", *local));
   out.packing_s = watch.seconds();
+  insert_in_the_middle(dir + "/input", chunks);
+  const auto edited = must(blob::pack(dir + "/input", *local));
   fs::remove_all(dir + "/input");
-  out.durable = travel(packed.root, *local, dir, {"--data=" + dir + "/data"}, chunks, options);
+  out.durable = travel(packed, edited, *local, dir, {"--data=" + dir + "/data"}, chunks, options);
   fs::remove_all(dir + "/data");
-  out.cached = travel(packed.root, *local, dir, {"--memory"}, chunks, options);
+  out.cached = travel(packed, edited, *local, dir, {"--memory"}, chunks, options);
   return out;
 }
 
@@ -314,17 +336,23 @@ void add_rows(Report& report, std::size_t chunks, const Limits& limits, const Tr
                .baseline = network.rate,
                .baseline_is = network.name};
   };
-  const auto moved = [&](std::string what, const Taken& t) {
+  const auto moved = [&](std::string what, const Taken& t, double bar) {
     auto row = beside_network(std::move(what), rate(t.seconds));
-    row.bar = 0.6;
+    row.bar = bar;
     row.bar_on_ratio = true;
     report.add(row);
   };
-  moved("upload, durable when answered", durable.up);
-  moved("download", durable.down);
+  moved("upload, durable when answered", durable.up, 0.6);
+  moved("download", durable.down, 0.8);
   report.add({.what = "upload again, all present",
               .result = durable.again.seconds,
               .unit = "s",
+              .bar = 1,
+              .at_most = true});
+  report.add({.what = "new version, bytes inserted in one file: sent",
+              .result = 100 * static_cast<double>(durable.new_version_bytes) /
+                        static_cast<double>(chunks * blob::kChunkBytes),
+              .unit = "%",
               .bar = 1,
               .at_most = true});
   report.add(beside_network("  upload, server without fsync", rate(trips.cached.up.seconds)));

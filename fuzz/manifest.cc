@@ -18,5 +18,11 @@ SOUK_FUZZ(manifest, .input_bytes = 8192, .malloc_mb = 8) {
   for (const auto& entry : manifest->entries) {
     CHECK(!entry.path.starts_with('/') && !("/" + entry.path + "/").contains("/../"));
     CHECK(!entry.target.starts_with('/'));
+    std::uint64_t bytes_in_chunks = 0;
+    for (std::size_t i = 0; i < entry.chunks.size(); ++i) {
+      CHECK(entry.chunk_bytes(i) > 0 && entry.chunk_bytes(i) <= blob::kChunkBytes);
+      bytes_in_chunks += entry.chunk_bytes(i);
+    }
+    CHECK(bytes_in_chunks == entry.size);
   }
 }

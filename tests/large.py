@@ -63,6 +63,7 @@ epochs: 1
 batch: 16
 local_steps: {steps}
 shards: 1
+average: none
 lr: 0.1
 workers: 1
 {more}

@@ -13,19 +13,21 @@ needs_sandbox = unittest.skipUnless(
 class Agent:
     """A `souk lend` process."""
 
-    def __init__(self, test, token, name, *flags, user=None, named=True):
+    def __init__(self, test, token, name, *flags, user=None, named=True, leaf=None, server=None):
         self.folder = os.path.join(test.folder, "agent-" + name)
         os.makedirs(self.folder)
         self.log = open(os.path.join(test.folder, f"agent-{name}.log"), "ab")
         env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
         # Tests have more agents than this machine has cores.
-        env.update(SOUK_SERVER=test.server.url, SOUK_TOKEN=token, HOME=self.folder,
+        env.update(SOUK_SERVER=server or test.server.url, SOUK_TOKEN=token, HOME=self.folder,
                    SOUK_CORE_SCOPE=self.folder[-80:],
                    XDG_CACHE_HOME=self.folder, XDG_CONFIG_HOME=os.path.join(self.folder, "config"))
         command = [SOUK, "lend", *(("--name", name) if named else ()), *flags]
         if user is not None:
             os.chown(self.folder, user, user)
             command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+        if leaf is not None:  # A network of its own (netns.py).
+            command = leaf.inside(command)
         self.command, self.env = command, env
         self.start()
         test.addCleanup(self.end)

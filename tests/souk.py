@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -77,14 +78,26 @@ class Server:
         self.log.close()
         return status
 
-    def call(self, method, path, body=None, token=None, key=None, headers=None, timeout=DEADLINE_S):
+    def raw(self, method, path, token=None):
+        """Status, headers and bytes of an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        try:
+            connection.request(method, path, None, {"Authorization": "Bearer " + token} if token else {})
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+    def call(self, method, path, body=None, token=None, key=None, headers=None, timeout=DEADLINE_S,
+             raw=None):
+        """`raw`: bytes to send instead of JSON."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         send = dict(headers or {})
         if token:
             send["Authorization"] = "Bearer " + token
         if method != "GET":
             send["Idempotency-Key"] = key or uuid.uuid4().hex
-        text = json.dumps(body) if body is not None else None
+        text = raw if raw is not None else json.dumps(body) if body is not None else None
         try:
             connection.request(method, path, text, send)
             response = connection.getresponse()
@@ -109,6 +122,9 @@ class MarketTest(unittest.TestCase):
     def _end(self):
         if self.server.process.poll() is None:
             self.server.kill()
+        if not self._outcome.success:
+            with open(self.data + ".log", encoding="utf-8", errors="replace") as log:
+                print(f"{self.id()}: the server said last:\n{log.read()[-3000:]}", file=sys.stderr)
 
     def souk(self, *args, token=None, env=None, check=True, stdin=subprocess.DEVNULL):
         """Runs the command line against this market. Returns the finished process."""

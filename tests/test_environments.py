@@ -6,6 +6,8 @@ import sys
 import unittest
 
 from lending import LendingTest, needs_sandbox
+from package_index import PackageIndex
+from souk import wait_for
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -213,6 +215,138 @@ class OwnEnvironments(EnvironmentTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("six==0.0.999", done.stderr)
         self.assertEqual(self.good("GET", "/v1/jobs", token=self.bob)["items"], [])
+
+
+def system_version():
+    return subprocess.run([SYSTEM_PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                          check=True, capture_output=True, text=True).stdout.strip()
+
+
+@needs_sandbox
+@unittest.skipUnless(os.path.exists(UV), "uv is not installed: scripts/setup test fetches it from PyPI")
+class IndexTest(EnvironmentTest):
+    """With an index on this machine: nothing is needed of PyPI."""
+
+    def setUp(self):
+        super().setUp()
+        self.index = PackageIndex(self)
+        self.uv = {"SOUK_UV": UV, **self.index.env}
+        self.python = system_version()
+        for version in ("1.0", "2.0"):
+            self.index.add("anvil", version, requires=["tongs"], scripts={"strike": "anvil:main"})
+        self.index.add("tongs", "1.1", files={"big.bin": os.urandom(3 << 20)})
+        self.index.add("rivet", "0.5")
+
+    def sent(self):
+        """Bytes of files that the market has got."""
+        return sum(os.path.getsize(os.path.join(folder, name))
+                   for folder, _, names in os.walk(os.path.join(self.data, "blobs")) for name in names)
+
+    def run_with(self, environment, run="python3 -c 'import anvil; print(anvil.version, anvil.__file__)'", **files):
+        path = self.job_file(f"environment: {environment}\nrun: {run}\nprice: {{limit: 1, budget: 5}}\n", **files)
+        done = self.souk("run", path, "--yes", "--wait", token=self.bob, env=self.uv)
+        job = done.stderr.split("submitted ")[1].split()[0].rstrip(":")
+        return done.stderr, self.souk("logs", job, token=self.bob).stdout, job
+
+
+class FilesOfRequirements(IndexTest):
+    def test_a_pyproject_and_a_uv_lock_are_read_and_a_similar_environment_sends_what_differs(self):
+        self.agent("box")
+        project = ("[project]\nname = 'mine'\nversion = '1'\nrequires-python = '>=3.9'\n"
+                   "dependencies = ['anvil<2']\n")
+        notes, said, _ = self.run_with(f"{{requirements: project/pyproject.toml, python: '{self.python}'}}",
+                                       pyproject_toml=project)
+        self.assertEqual(said, "1.0 /env/anvil.py\n")
+        self.assertIn("building an environment of 2 packages", notes)
+        sent = self.sent()
+        self.assertGreater(sent, 3 << 20)
+        subprocess.run([UV, "lock", "--quiet", "--no-python-downloads", "--project", self.folder + "/project"],
+                       check=True, env={**os.environ, **self.uv}, capture_output=True)
+        notes, said, _ = self.run_with(f"{{requirements: project/uv.lock, python: '{self.python}'}}")
+        self.assertEqual(said, "1.0 /env/anvil.py\n")
+        # Another version of one package, and one more: the three megabytes stay where they are.
+        notes, said, _ = self.run_with(f"{{requirements: [anvil>=2, rivet], python: '{self.python}'}}")
+        self.assertEqual(said, "2.0 /env/anvil.py\n")
+        self.assertIn("building an environment of 3 packages", notes)
+        self.assertLess(self.sent() - sent, 100 << 10)
+
+    def test_a_job_for_another_python_waits_for_a_machine_that_has_it(self):
+        self.agent("box")
+        other = "3.8"
+        path = self.job_file(f"environment: {{requirements: [rivet], python: '{other}'}}\nrun: 'true'\n"
+                             "price: {limit: 1, budget: 5}\n")
+        job = self.json("run", path, "--yes", token=self.bob, env=self.uv)["id"]
+        self.assertIn(f"lacks python>={other},<3.9 (it has ", self.souk("why", job, token=self.bob).stdout)
+
+
+class BuiltByLenders(IndexTest):
+    def wanted(self, *packages, more=""):
+        return f"{{requirements: [{', '.join(packages)}], python: '{self.python}', build: lender{more}}}"
+
+    def lend(self, name="box", *flags):
+        return self.agent(name, "--build-environments", "--index", f"http://{self.index.host}", *flags)
+
+    def test_a_lender_fetches_the_packages_once_and_the_borrower_sends_nothing(self):
+        self.lend()
+        notes, said, job = self.run_with(self.wanted("anvil==1.0"), run="strike; python3 -c 'import anvil, tongs, "
+                                         "os; print(anvil.version, anvil.__file__, os.path.getsize(\"/env/big.bin\"))'")
+        self.assertEqual(said, f"anvil runs\n1.0 /env/anvil.py {3 << 20}\n")
+        self.assertIn("environment: 2 packages for Python", notes)
+        self.assertIn("built by the lender", notes)
+        self.assertNotIn("building an environment", notes)
+        self.assertLess(self.sent(), 100 << 10)
+        constraints = self.good("GET", f"/v1/jobs/{job}", token=self.bob)["constraints"]["packages"]
+        self.assertIn(f"@index:{self.index.host}", constraints)
+        self.assertEqual(len(self.index.lent), 2)
+        self.assertEqual(self.run_with(self.wanted("anvil==1.0"))[1], "1.0 /env/anvil.py\n")
+        self.assertEqual(len(self.index.lent), 2, "kept by what it is made of")
+        trees = os.listdir(os.path.join(self.folder, "agent-box/souk/lend/trees"))
+        self.assertEqual([name[:4] for name in trees], ["env-"])
+
+    def test_it_stands_on_what_the_lender_has(self):
+        venv, site = self.venv("wood", SYSTEM_PYTHON)
+        install(site, "tongs", "1.1")
+        self.lend("box", "--env", venv)
+        notes, said, _ = self.run_with(self.wanted("anvil==1.0", more=", on: tongs"),
+                                       run="python3 -c 'import anvil, tongs; print(anvil.__file__, tongs.__file__)'")
+        self.assertEqual(said, f"/env/anvil.py {site}/tongs/__init__.py\n")
+        self.assertIn("environment: 1 package ", notes)
+
+    def test_who_does_not_allow_it_gets_no_such_job(self):
+        self.agent("box")
+        path = self.job_file(f"environment: {self.wanted('rivet')}\nrun: 'true'\nprice: {{limit: 1, budget: 5}}\n")
+        job = self.json("run", path, "--yes", token=self.bob, env=self.uv)["id"]
+        self.assertIn(f"lacks @index:{self.index.host}", self.souk("why", job, token=self.bob).stdout)
+
+    def refused(self, job, reason):
+        lease = wait_for(lambda: next((l for l in self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)
+                                       ["items"] if l["state"] == "closed"), None), "the end of the lease")
+        self.souk("job", "cancel", job, token=self.bob, check=False)
+        self.assertIn(reason, lease["detail"])
+        trees = os.path.join(self.folder, "agent-box/souk/lend/trees")
+        self.assertEqual(os.listdir(trees), [])
+        self.assertFalse(os.path.exists(os.path.join(trees, "../planted.py")))
+
+    def submit(self, **environment):
+        return self.server.call("POST", "/v1/jobs", {"class": "c1", "limit": 1, "budget": 5, "batch": {
+            "run": "true", "environment": {"python": self.python, **environment}}}, self.bob)
+
+    def test_wheels_that_lie_or_lead_out_are_refused_and_nothing_stays(self):
+        self.index.add("evil", "1.0", files={"../../planted.py": b"x = 1\n"})
+        self.index.add("bomb", "1.0", files={"zeros": bytes(150 << 20)})
+        self.lend("box", "--cache", "200M")
+        for package, reason in (("evil", "leads out of it"), ("bomb", "does not fit")):
+            path = self.job_file(f"environment: {self.wanted(package)}\nrun: 'true'\n"
+                                 "price: {limit: 1, budget: 5}\n")
+            self.refused(self.json("run", path, "--yes", token=self.bob, env=self.uv)["id"], reason)
+        url = f"http://{self.index.host}/files/rivet-0.5-py3-none-any.whl"
+        # Whose lock a job claims to have decides nothing: it is kept by the hashes of its wheels.
+        answer = self.submit(lock="0" * 64, wheels=[{"url": url, "sha256": "0" * 64}])
+        self.assertEqual(answer.status, 201, answer.text)
+        self.refused(answer.json["id"], "is not the file with SHA-256")
+        self.assertIn(self.submit(wheels=[{"url": "file:///etc/x.whl", "sha256": "0" * 64}]).status, (400, 422))
+        self.assertIn(self.submit(wheels=[{"url": url, "sha256": "../x"}]).status, (400, 422))
+        self.assertIn(self.submit(blob="0" * 64, wheels=[{"url": url, "sha256": "0" * 64}]).status, (400, 422))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ ACCOUNTS = ("ann", "bob", "eve")
 class CutTest(MarketTest):
     """A market that keeps a second of its journal."""
 
-    flags = ("--keep-journal", "1s", "--snapshot-every", "1s")
+    flags = ("--keep-journal", "1s", "--snapshot-every", "1s", "--requests", "0")
 
     def setUp(self):
         super().setUp()

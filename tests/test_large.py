@@ -3,12 +3,14 @@ import array
 import json
 import os
 import random
+import shutil
 import struct
 import unittest
 
 from large import BLOCK, LargeTraining
 from lending import needs_sandbox
 from souk import wait_for
+from test_train import start_redis
 
 FLOATS = 17_000_000  # 65 MiB: more than the hub keeps in memory of one update.
 
@@ -69,6 +71,19 @@ class LargeTest(LargeTraining):
         self.lender("other", "2G")
         self.wait(job)
         self.check_model(job, units=2)
+
+
+@needs_sandbox
+@unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+class LargeInRedisTest(LargeTest):
+    """The same with the parameters in Redis: the server holds one copy, and never the whole twice."""
+
+    def setUp(self):
+        self.flags = (*self.flags, "--parameters", start_redis(self))
+        super().setUp()
+
+    # Nothing there depends on where the parameters lie.
+    test_an_agent_that_dies_in_the_middle_of_a_push_holds_nothing = None
 
 
 if __name__ == "__main__":

@@ -226,7 +226,7 @@ class Services(unittest.TestCase):
         self.root.write(path, right.replace(LEND, "--coers 1"))
         self.machine.run("systemctl", "--user", "start", "souk-lend", user=USER, check=False)
         wait_for(lambda: self.shown("souk-lend", "SubState", user=USER) == ("failed",), "the unit to give up")
-        self.assertIn("unknown flag '--coers'", self.said())
+        wait_for(lambda: "unknown flag '--coers'" in self.said(), "its reason in systemd's journal")
         self.machine.run("systemctl", "--user", "reset-failed", "souk-lend", user=USER)
 
     def test_a_system_service_lends_as_an_ordinary_user(self):

@@ -48,6 +48,7 @@ Result<bool> Agent::run() {
   std::thread beats([&] { beat_loop(beat_link); });
   Result<> trouble;
   auto next_owner = std::chrono::steady_clock::now();
+  heard_ = used_ = next_owner;
   while (!stopping_) {
     // What is thrown here is a moment's trouble, of one answer or one lease.
     if (auto polled = base::contained([&] { return poll(link); }); !polled) {
@@ -64,6 +65,7 @@ Result<bool> Agent::run() {
       watch_owner();
       next_owner = std::chrono::steady_clock::now() + chrono_of(options_.owner_every);
     }
+    if (has_no_use(link)) break;
     const std::lock_guard lock(mutex_);
     if (options_.once && ended_ > 0 && runners_.empty()) break;
   }
@@ -97,12 +99,14 @@ void Agent::stop() {
 Result<> Agent::poll(Link& link) {
   // While something runs or an owner is watched for, others need this thread too.
   const bool busy = running() > 0 || options_.owner_is_here;
-  const auto wait = busy ? base::milliseconds(500) : kPoll;
+  auto wait = busy ? base::milliseconds(500) : kPoll;
+  if (options_.exit_idle > Duration()) wait = std::min(wait, options_.exit_idle);
   const auto query = asked_ ? fmt::format("?seen={}&wait={}", seen_, to_string(wait)) : "";
   SOUK_ASSIGN(const auto answer,
               link.get(fmt::format("/v1/machines/{}/work{}", to_string(options_.machine), query)));
   SOUK_ASSIGN(const auto work, wire::from_json<wire::OpenLeases>(answer));
   asked_ = true;
+  heard_ = std::chrono::steady_clock::now();
   seen_ = work.version;
   return take_up(link, work);
 }
@@ -112,6 +116,7 @@ Result<> Agent::take_up(Link& link, const wire::OpenLeases& work) {
     std::unique_lock lock(mutex_);
     const auto it = runners_.find(lease.id);
     if (it != runners_.end()) {
+      if (lease.state == base::LeaseState::running) it->second->begun();
       if (lease.state == base::LeaseState::draining)
         it->second->drain(lease.until, lease.detail.value_or(""));
       continue;
@@ -145,6 +150,31 @@ Result<> Agent::take_up(Link& link, const wire::OpenLeases& work) {
   for (const auto& [id, runner] : runners_)
     if (std::ranges::find(work.leases, id, &wire::Lease::id) == work.leases.end()) runner->stop();
   return {};
+}
+
+// A market that is not heard, or has no work, for longer than the owner pays for.
+bool Agent::has_no_use(Link& link) {
+  const auto now = std::chrono::steady_clock::now();
+  if (running() > 0) used_ = now;
+  const auto passed = [&](auto since, Duration limit) {
+    return limit > Duration() && now - since >= chrono_of(limit);
+  };
+  if (passed(heard_, options_.exit_alone)) {
+    shop_.tell(
+        fmt::format("ending: the market did not answer for {}", to_string(options_.exit_alone)));
+    return true;
+  }
+  if (!passed(used_, options_.exit_idle)) return false;
+  options_.on_idle(true);
+  asked_ = false;  // So that the answer comes at once.
+  const auto last = base::contained([&] { return poll(link); });
+  if (last && running() == 0) {
+    shop_.tell(fmt::format("ending: no lease for {}", to_string(options_.exit_idle)));
+    return true;
+  }
+  used_ = now;
+  options_.on_idle(false);
+  return false;
 }
 
 void Agent::reap() {
@@ -193,6 +223,11 @@ Result<> Agent::beat(Link& link) {
     tell_holdings_ = true;
     return std::unexpected(answer.error());
   }
+  // Said again whenever the market may have forgotten it. One that knows nothing of it sends all
+  // files itself.
+  if (tell && shop_.sharing)
+    (void)link.put(fmt::format("/v1/machines/{}/sharing", to_string(options_.machine)),
+                   wire::to_json(shop_.sharing->sharing()));
   SOUK_ASSIGN(const auto orders, wire::from_json<wire::Orders>(*answer));
   told_holdings_ = std::move(holds);
   if (orders.challenge) SOUK_TRY(meet(link, *orders.challenge));

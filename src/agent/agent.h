@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -29,6 +30,13 @@ struct AgentOptions {
   base::Duration notice = base::seconds(30);        // To the programs, when the owner is back.
   base::Duration owner_every = base::seconds(1);    // How often to look for the owner.
   base::Duration after_trouble = base::seconds(1);  // Until a market that failed is asked again.
+  // For machines that somebody pays for: end after so long without a lease, or without an answer
+  // of the market, whatever runs. Zero: never.
+  base::Duration exit_idle = {};
+  base::Duration exit_alone = {};
+  // Before it ends for want of leases (true), so that none is granted meanwhile; and when one came
+  // all the same (false).
+  std::function<void(bool)> on_idle = [](bool) {};
 };
 
 // One machine's agent: learns of leases by long poll, has a Runner for each, sends heartbeats and
@@ -54,6 +62,7 @@ class Agent {
   void drain_all(base::Time until, const std::string& reason);
   void reap();
   void watch_owner();
+  bool has_no_use(Link& link);
   [[nodiscard]] std::size_t running() const;
   [[nodiscard]] base::Time now() const { return shop_.clock->now(); }
 
@@ -72,6 +81,7 @@ class Agent {
   Link* polling_ = nullptr;  // What stop() interrupts.
   std::condition_variable wake_;
 
+  std::chrono::steady_clock::time_point heard_, used_;  // The market; a lease. Last.
   std::uint64_t seen_ = 0;
   bool asked_ = false;
   std::vector<std::string> told_holdings_;  // Of the thread that sends heartbeats.

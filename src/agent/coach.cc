@@ -174,6 +174,9 @@ void Coach::begin(Task task) {
     busy.ended = options_.clock->now();
     return answer;
   });
+  const auto& unit = busy_->task.unit;
+  ask_at_ = unit.kind == base::UnitKind::train ? ahead_.ask_at(kSteadyClock.now(), unit.steps)
+                                               : base::Time();
 }
 
 // Until the trainer has answered, or it is time to ask for another unit.
@@ -190,7 +193,9 @@ void Coach::await_trainer(base::Time until) {
   const auto what = kind == base::UnitKind::init       ? &wire::TimeSpent::prepare
                     : kind == base::UnitKind::evaluate ? &wire::TimeSpent::checking
                                                        : &wire::TimeSpent::compute;
-  spent_.*what = spent_.*what + (busy->ended.load() - busy->began);
+  const auto took = busy->ended.load() - busy->began;
+  spent_.*what = spent_.*what + took;
+  if (kind == base::UnitKind::train) ahead_.computed(busy->task.unit.steps, took);
   done_.emplace(std::move(busy->task), busy->answer.get());
   ask_at_ = {};
 }
@@ -202,6 +207,7 @@ void Coach::rest() {
 }
 
 void Coach::take_next() {
+  const auto began = kSteadyClock.now();
   const auto unit = ask();
   if (!unit) {
     if (draining_) return leave({});
@@ -218,9 +224,10 @@ void Coach::take_next() {
   auto task = unit->kind == base::UnitKind::init       ? init(*unit)
               : unit->kind == base::UnitKind::evaluate ? evaluate(*unit)
                                                        : train(*unit);
-  if (task)
+  if (task) {
+    if (unit->kind == base::UnitKind::train) ahead_.fetched(kSteadyClock.now() - began);
     next_ = *std::move(task);
-  else if (draining_)
+  } else if (draining_)
     next_ = Task{.unit = *unit};  // To be given back.
   else
     failed(*unit, task.error());
@@ -229,16 +236,19 @@ void Coach::take_next() {
 void Coach::hand_in() {
   const auto [task, answer] = *std::exchange(done_, std::nullopt);
   if (closed_) return;
+  const auto began = kSteadyClock.now();
   const auto handed = [&]() -> Result<> {
     if (!answer) return std::unexpected(answer.error());
     if (task.unit.kind == base::UnitKind::init) return initialised(task);
     return task.unit.kind == base::UnitKind::evaluate ? evaluated(task, *answer)
                                                       : trained(task, *answer);
   }();
-  if (handed)
+  if (handed) {
     failures_ = 0;
-  else if (!ended_)
+    if (task.unit.kind == base::UnitKind::train) ahead_.handed_in(kSteadyClock.now() - began);
+  } else if (!ended_) {
     failed(task.unit, handed.error());
+  }
 }
 
 void Coach::failed(const wire::Unit& unit, const base::Error& error) {
@@ -517,6 +527,7 @@ Result<Coach::Task> Coach::train(const wire::Unit& unit) {
     task.version = version_;
     SOUK_TRY(write_base(task.base, values_));
   }
+  const auto of_batch = options_.lease.task->batch.train->batch;
   task.request = request("train", {{"base", quoted(task.base)},
                                    {"shard", quoted(file)},
                                    {"out", quoted(task.out)},
@@ -524,9 +535,11 @@ Result<Coach::Task> Coach::train(const wire::Unit& unit) {
                                    {"first_step", std::to_string(unit.first_step)},
                                    {"steps", std::to_string(unit.steps)},
                                    {"batch", std::to_string(unit.batch)},
+                                   {"of_batch", std::to_string(of_batch)},
                                    {"lr", fmt::format("{}", unit.lr)},
                                    {"seed", std::to_string(unit.seed)},
-                                   {"keep", quoted(unit.keep ? kKept : "")}});
+                                   {"keep", quoted(unit.keep ? kKept : "")},
+                                   {"measure", unit.measure ? "true" : "false"}});
   return task;
 }
 

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "blob/store.h"
 #include "train/codecs/codec.h"
+#include "train/units/fetch_ahead.h"
 #include "train/update.h"
 #include "wire/api/lease.h"
 #include "wire/api/training.h"
@@ -41,8 +42,9 @@ struct CoachOptions {
 // called. Where a unit names a hub, parameters come from and updates go to that, and to the market
 // if the hub fails. On a thread of its own; then the trainer is told goodbye and exits by itself.
 //
-// While the trainer computes a unit, the update of the one before is sent and then the next one is
-// fetched, so that the trainer waits for the line only where that needs longer than computing does.
+// While the trainer computes a unit, the update of the one before is sent and then, as late as can
+// be, the next one is fetched, so that the trainer waits for the line only where that needs longer
+// than computing does. Where the line takes next to no time, all is done in turn (FetchAhead).
 class Coach {
  public:
   Coach(CoachOptions options, base::Fd socket);
@@ -152,7 +154,8 @@ class Coach {
   bool more_ = true;              // There may be more units.
   bool closed_ = false;           // The lease has ended: nothing more can be handed in.
   base::Time ask_at_;             // Not before.
-  int failures_ = 0;              // In a row.
+  train::FetchAhead ahead_;
+  int failures_ = 0;  // In a row.
   std::optional<base::Error> error_;
 
   wire::TimeSpent spent_;  // Since a unit was last asked for.

@@ -44,8 +44,8 @@ std::optional<std::string> HubLinks::call(HubLink& link, net::Client& client,
                                           const wire::UnitHub& hub, std::string_view method,
                                           const std::string& path, std::string_view body) {
   if (clock_.now() < link.not_before) return std::nullopt;
-  auto answer = client.send(method, fmt::format("/v1/hub/{}/{}", to_string(job_), path),
-                            {{"Authorization", "Bearer " + hub.ticket}}, body);
+  auto answer = client.move(method, fmt::format("/v1/hub/{}/{}", to_string(job_), path),
+                            {{"Authorization", "Bearer " + hub.ticket}}, body, {});
   if (answer && answer->status < 300) return std::move(answer->body);
   if (const std::lock_guard lock(mutex_); cancelled_ && method == "GET") return std::nullopt;
   const auto why = answer ? wire::refusal(answer->status, answer->body) : answer.error();

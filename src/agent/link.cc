@@ -41,16 +41,48 @@ base::Result<Link> Link::make(LinkOptions options) {
   return out;
 }
 
+bool DirectStores::usable(const std::string& origin) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = until_.find(origin);
+  return it == until_.end() || std::chrono::steady_clock::now() >= it->second;
+}
+
+void DirectStores::failed(const std::string& origin) {
+  constexpr std::size_t kMost = 64;
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(until_, [&](const auto& each) { return now >= each.second; });
+  if (until_.size() < kMost) until_[origin] = now + kLeftAlone;
+}
+
+bool DirectStores::any_failed() const {
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  return std::ranges::any_of(until_, [&](const auto& each) { return now < each.second; });
+}
+
 base::Result<std::string> Link::call(std::string_view method, std::string_view path,
                                      std::string_view body, std::string_view key) {
+  SOUK_ASSIGN(auto response, ask(method, path, body, key));
+  if (response.status < 300) return std::move(response.body);
+  return std::unexpected(wire::refusal(response.status, response.body));
+}
+
+base::Result<net::Response> Link::get_or_redirect(std::string_view path) {
+  SOUK_ASSIGN(auto response, ask("GET", path, {}, {}));
+  if (response.status < 300 || response.status == 307) return response;
+  return std::unexpected(wire::refusal(response.status, response.body));
+}
+
+// Any answer of the market.
+base::Result<net::Response> Link::ask(std::string_view method, std::string_view path,
+                                      std::string_view body, std::string_view key) {
   net::Headers headers{{"Authorization", "Bearer " + options_.token}};
   if (!key.empty()) headers.emplace_back("Idempotency-Key", std::string(key));
   base::Error last;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     auto response = clients_[current_].send(method, path, headers, body);
-    if (response && response->status < 300) return std::move(response->body);
-    if (response && !from_a_gateway(*response))
-      return std::unexpected(wire::refusal(response->status, response->body));
+    if (response && !from_a_gateway(*response)) return response;
     last = response ? base::Error{Code::unavailable,
                                   fmt::format("a gateway at {} answered with status {}",
                                               options_.servers[current_], response->status),

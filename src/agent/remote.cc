@@ -1,7 +1,10 @@
 #include "agent/remote.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "agent/peers/direct_fetch.h"
+#include "agent/peers/peer_fetch.h"
 #include "wire/api_json.h"
 
 namespace souk::agent {
@@ -12,10 +15,13 @@ constexpr auto kSlowLine = base::minutes(4);
 
 class HttpRemote final : public blob::Remote {
  public:
-  HttpRemote(Link link, const std::string& right, std::function<bool()> give_up)
+  HttpRemote(Link link, const std::string& right, std::function<bool()> give_up,
+             std::optional<PeerFetch> peers, std::optional<DirectFetch> direct)
       : link_(std::move(link)),
         query_(right.empty() ? "" : "?" + right),
-        give_up_(std::move(give_up)) {}
+        give_up_(std::move(give_up)),
+        peers_(std::move(peers)),
+        direct_(std::move(direct)) {}
 
   blob::Result<std::vector<blob::Digest>> missing(std::span<const blob::Digest> names) override {
     wire::BlobNames body;
@@ -38,13 +44,18 @@ class HttpRemote final : public blob::Remote {
   blob::Result<blob::Bytes> get(const blob::Digest& name) override {
     if (give_up_ && give_up_())
       return base::fail(base::Code::conflict, "the transfer was stopped", "begin it again");
-    return link_.get("/v1/blobs/" + to_string(name) + query_);
+    if (peers_)
+      if (auto encoded = peers_->get(link_, name)) return *std::move(encoded);
+    const auto path = "/v1/blobs/" + to_string(name) + query_;
+    return direct_ ? direct_->get(link_, path, name) : link_.get(path);
   }
 
  private:
   Link link_;
   const std::string query_;
   const std::function<bool()> give_up_;
+  std::optional<PeerFetch> peers_;
+  std::optional<DirectFetch> direct_;
 };
 
 }  // namespace
@@ -55,7 +66,14 @@ blob::RemoteFactory blobs_at(LinkOptions options, std::string right,
   return [options = std::move(options), right = std::move(right),
           give_up = std::move(give_up)]() -> blob::Result<std::unique_ptr<blob::Remote>> {
     SOUK_ASSIGN(auto link, Link::make(options));
-    return std::make_unique<HttpRemote>(std::move(link), right, give_up);
+    constexpr std::string_view lease = "lease=";
+    std::optional<PeerFetch> peers;
+    if (options.peers && right.starts_with(lease))
+      peers.emplace(options, right.substr(lease.size()), give_up);
+    std::optional<DirectFetch> direct;
+    if (options.stores) direct.emplace(options);
+    return std::make_unique<HttpRemote>(std::move(link), right, give_up, std::move(peers),
+                                        std::move(direct));
   };
 }
 

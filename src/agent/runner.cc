@@ -1,19 +1,18 @@
 #include "agent/runner.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 
-#include "agent/log_spool.h"
 #include "agent/remote.h"
+#include "agent/runner_place.h"
 #include "base/containment.h"
 #include "base/text.h"
 #include "blob/folder.h"
+#include "job/image.h"
 #include "job/kinds.h"
-#include "job/train/training_work.h"
 #include "job/work.h"
 #include "wire/api_json.h"
 
@@ -58,6 +57,11 @@ std::string only_file(const std::string& folder) {
   return error || it == std::filesystem::directory_iterator() ? folder : it->path().string();
 }
 
+bool has_nothing(const std::string& folder) {
+  std::error_code error;
+  return !std::filesystem::exists(folder, error) || std::filesystem::is_empty(folder, error);
+}
+
 bool below(std::string_view path, std::string_view folder) {
   return path == folder ||
          (path.starts_with(folder) && path.substr(folder.size()).starts_with('/'));
@@ -70,24 +74,6 @@ std::string tidy(std::string path) {
 }
 
 }  // namespace
-
-struct Runner::Place {
-  const job::Kind* kind = nullptr;  // Of the job, once it is prepared.
-  std::vector<Trees::Use> inputs;
-  blob::Manifest files;  // What /work begins with.
-  std::vector<blob::Store::Pin> pins;
-  std::unique_ptr<LogSpool> log;
-  std::unique_ptr<Process> process;
-  base::Fd talk[2];              // Of a trainer: our end and its.
-  std::unique_ptr<Coach> coach;  // Of a trainer, while it runs. Goes before the process.
-  Program program;
-  Gpus::Grant gpus;
-  std::unique_ptr<GpuMeter::Lease> gpu_use;
-  Time began;
-  std::optional<Exit> exit;
-  wire::Fault fault = wire::Fault::machine;  // Of what could not be prepared.
-  Time next_usage, next_checkpoint = base::kNever;
-};
 
 Runner::Runner(wire::Lease lease, Workshop& workshop)
     : lease_(std::move(lease)), shop_(workshop), thread_([this] { run(); }) {}
@@ -151,15 +137,21 @@ Result<> Runner::work() {
   auto ready = prepare(place);
   if (ready) ready = begin(place);
   if (!ready) {
-    if (!stopped_) report(wire::ReportedOutcome::unstarted, ready.error().message, {}, place.fault);
+    if (stopped_) return {};
+    const auto outcome =
+        place.leaves ? wire::ReportedOutcome::released : wire::ReportedOutcome::unstarted;
+    report(outcome, ready.error().message, {}, place.fault);
     return {};
   }
   attend(place);
+  place.lines.reset();
+  save_volumes(place);
   if (!stopped_)
     finish(place);
   else  // The lease is over; what was printed is still worth reading.
     (void)place.log->finish(kLastWords);
   place.coach.reset();
+  place.gang.reset();
   place.process.reset();
   return {};
 }
@@ -184,6 +176,8 @@ Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std:
   };
   options.most_bytes =
       static_cast<std::uint64_t>(std::max(scratch_bytes(), shop_.trees->max_bytes()));
+  // Whoever begins elsewhere has something to give to others of the same job.
+  if (shop_.link.peers) options.shuffle = lease_.id.value + 1;
   auto downloaded = blob::download(root, *shop_.store,
                                    blobs_at(shop_.link, "lease=" + to_string(lease_.id)), options);
   if (!downloaded) place.fault = fault_of_files(downloaded.error());
@@ -198,6 +192,7 @@ Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std:
 Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
   const auto to = tidy(input.path);
   if (shop_.sandbox == "none" && !lease_.task->batch.image) {
+    if (!input.url.empty()) return fail(Code::forbidden, "this machine fetches no inputs");
     SOUK_ASSIGN(auto files, fetch(place, input.blob, input.path));
     for (auto& entry : files.entries) {
       entry.path = input.file ? to : to + "/" + entry.path;
@@ -205,15 +200,26 @@ Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
     }
     return {};
   }
-  SOUK_ASSIGN(const auto root, blob::parse_digest(input.blob));
-  if (!shop_.trees->has(root)) SOUK_TRY(fetch(place, input.blob, input.path));
-  auto unpacked = shop_.trees->use(root, *shop_.store);
-  if (!unpacked) place.fault = fault_of_files(unpacked.error());
-  SOUK_ASSIGN(auto tree, std::move(unpacked));
+  SOUK_ASSIGN(auto tree, input_tree(place, input));
   place.program.inputs.push_back(
       {input.file ? only_file(tree.path()) : tree.path(), "/work/" + to});
   place.inputs.push_back(std::move(tree));
   return {};
+}
+
+// From the market, or from where the job says that it is.
+Result<Trees::Use> Runner::input_tree(Place& place, const wire::BatchInput& input) {
+  if (!input.url.empty()) {
+    if (!shop_.web_inputs) return fail(Code::forbidden, "this machine fetches no inputs");
+    auto fetched = shop_.web_inputs->use(input, watch());
+    if (!fetched && fetched.error().code != Code::unavailable) place.fault = wire::Fault::job;
+    return fetched;
+  }
+  SOUK_ASSIGN(const auto root, blob::parse_digest(input.blob));
+  if (!shop_.trees->has(root)) SOUK_TRY(fetch(place, input.blob, input.path));
+  auto unpacked = shop_.trees->use(root, *shop_.store);
+  if (!unpacked) place.fault = fault_of_files(unpacked.error());
+  return unpacked;
 }
 
 // The lender's environment that has what is demanded, and the job's own, which all leases share. An
@@ -222,23 +228,63 @@ Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
 Result<> Runner::add_environment(Place& place) {
   const auto& task = *lease_.task;
   place.program.env = task.batch.env;
-  if (task.batch.image) return {};
+  if (task.batch.image) return add_image(place);
   if (const auto* lent = choose_environment(shop_.environments, task.packages))
     enter_lent(*lent, place.program);
   if (!task.batch.environment) return {};
-  const auto& name = task.batch.environment->blob;
-  SOUK_ASSIGN(const auto root, blob::parse_digest(name));
-  if (!shop_.trees->has(root)) SOUK_TRY(fetch(place, name, "environment"));
-  auto unpacked = shop_.trees->use(root, *shop_.store);
-  if (!unpacked) place.fault = fault_of_files(unpacked.error());
-  SOUK_ASSIGN(auto tree, std::move(unpacked));
+  SOUK_ASSIGN(auto tree, environment_tree(place));
+  const auto folder = tree.path() + (task.batch.environment->blob.empty() ? "/site" : "");
   if (shop_.sandbox == "none") {
-    enter_own(tree.path(), place.program);
+    enter_own(folder, place.program);
   } else {
-    place.program.inputs.push_back({tree.path(), kJobEnvironment});
+    place.program.inputs.push_back({folder, kJobEnvironment});
     enter_own(kJobEnvironment, place.program);
   }
   place.inputs.push_back(std::move(tree));
+  return {};
+}
+
+// Built by the borrower, or here.
+Result<Trees::Use> Runner::environment_tree(Place& place) {
+  const auto& task = *lease_.task;
+  const auto& environment = *task.batch.environment;
+  if (!environment.wheels.empty()) {
+    if (!shop_.builder) return fail(Code::forbidden, "this machine builds no environments");
+    auto built = shop_.builder->use(environment, shop_.environments, task.packages, watch());
+    if (!built && built.error().code != Code::unavailable) place.fault = wire::Fault::job;
+    return built;
+  }
+  SOUK_ASSIGN(const auto root, blob::parse_digest(environment.blob));
+  if (!shop_.trees->has(root)) SOUK_TRY(fetch(place, environment.blob, "environment"));
+  auto unpacked = shop_.trees->use(root, *shop_.store);
+  if (!unpacked) place.fault = fault_of_files(unpacked.error());
+  return unpacked;
+}
+
+Images::Watch Runner::watch() {
+  return {.doing = [this](std::string text) { doing(std::move(text)); },
+          .give_up = [this] { return stopped_.load(); },
+          .received =
+              [this](std::int64_t bytes) {
+                const std::lock_guard lock(mutex_);
+                received_ += bytes;
+              }};
+}
+
+// One that is named by its digest is pulled; any other is podman's business.
+Result<> Runner::add_image(Place& place) {
+  const auto& batch = lease_.task->batch;
+  if (!job::names_digest(*batch.image)) {
+    place.program.image = *batch.image;
+    return {};
+  }
+  if (!shop_.images) return fail(Code::forbidden, "this machine pulls no images");
+  auto unpacked = shop_.images->use(*batch.image, watch());
+  // A registry that cannot be reached now is the machine's trouble; all else is the image's.
+  if (!unpacked && unpacked.error().code != Code::unavailable) place.fault = wire::Fault::job;
+  SOUK_ASSIGN(auto image, std::move(unpacked));
+  SOUK_TRY(enter_image(image, batch, place.program));
+  place.inputs.push_back(std::move(image.tree));
   return {};
 }
 
@@ -261,6 +307,7 @@ Result<> Runner::prepare(Place& place) {
     std::erase_if(place.files.entries, [&](const auto& e) { return below(e.path, folder); });
     std::ranges::move(saved.entries, std::back_inserter(place.files.entries));
   }
+  SOUK_TRY(fetch_volumes(place));
   std::ranges::sort(place.files.entries, blob::path_before, &blob::Entry::path);
   doing("unpacking");
   SOUK_TRY(open_log(place));
@@ -286,23 +333,26 @@ Result<> Runner::open_log(Place& place) {
 Result<> Runner::fill_scratch(Place& place) {
   const auto& task = *lease_.task;
   auto& program = place.program;
-  program.argv = {"/bin/sh", "-c", script_of(task.batch)};
+  if (program.argv.empty()) program.argv = {"/bin/sh", "-c", script_of(task.batch)};
   if (place.kind->trains) SOUK_TRY(add_trainer(place));
+  if (place.kind->serves) SOUK_TRY(lend_trainer(place));
+  SOUK_TRY(add_network(place));
   program.env["SOUK_JOB"] = to_string(lease_.job);
   program.env["SOUK_INDEX"] = std::to_string(task.index);
   program.env["SOUK_WORKERS"] = std::to_string(task.workers);
   program.env["SOUK_TRY"] = std::to_string(task.tries);
-  program.image = task.batch.image.value_or("");
   program.internet = task.batch.network == wire::Network::internet;
   if (program.internet && !shop_.internet)
     return fail(Code::forbidden, "this machine lends no internet");
   if (task.gpus > 0) {
     SOUK_ASSIGN(place.gpus, shop_.gpus->take(task.gpus));
     program.devices = place.gpus.devices();
+    if (!program.root.empty()) add_gpu_driver(program, driver_folders());
     program.env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
-    program.env["CUDA_VISIBLE_DEVICES"] = place.gpus.visible();
     place.gpu_use = shop_.gpu_meter->watch(place.gpus.uuids());
   }
+  // Where no sandbox hides the machine's GPUs, a program must not use what its lease has not got.
+  program.env["CUDA_VISIBLE_DEVICES"] = place.gpus.visible();
   program.limits = {.cores = static_cast<double>(task.cores) * shop_.cpu_share,
                     .memory_bytes = task.memory_mib << 20,
                     .scratch_bytes = shop_.scratch_bytes,
@@ -318,6 +368,7 @@ Result<> Runner::fill_scratch(Place& place) {
     program.disk_place = shop_.scratch_folder;
   }
   program.output_fd = place.log->program_end();
+  if (place.kind->attended) SOUK_TRY(add_terminal(place));
   const auto name = program.image.empty() ? shop_.sandbox : "podman";
   const auto sandbox = shop_.sandboxes.find(name);
   if (sandbox == shop_.sandboxes.end())
@@ -328,58 +379,19 @@ Result<> Runner::fill_scratch(Place& place) {
   SOUK_ASSIGN(place.process, sandbox->second->prepare(program));
   const auto unpacked = blob::unpack(place.files, *shop_.store, place.process->scratch());
   if (!unpacked) place.fault = fault_of_files(unpacked.error());
-  return unpacked;
-}
-
-// A trainer talks over its standard input and output. The native one is this machine's own.
-Result<> Runner::add_trainer(Place& place) {
-  auto& program = place.program;
-  const auto& task = *lease_.task;
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return fail(Code::exhausted, "cannot make a socket for the trainer");
-  for (int i = 0; i < 2; ++i) place.talk[i] = base::Fd(ends[i]);
-  program.talk_fd = ends[1];
-  program.env.try_emplace("OMP_NUM_THREADS", std::to_string(task.cores));
-  program.env.try_emplace("OMP_WAIT_POLICY", "PASSIVE");  // Or waiting threads burn lent cores.
-  if (!job::has_native_trainer(task.batch)) return {};
-  if (shop_.torch.empty())
-    return fail(Code::unavailable, "this machine has no native trainer (souk-torch)");
-  if (shop_.sandbox == "none") {
-    program.argv = {shop_.torch};
-  } else {
-    program.argv = {"/work/.souk-torch"};
-    program.inputs.push_back({shop_.torch, "/work/.souk-torch"});
-  }
-  return {};
-}
-
-void Runner::start_coach(Place& place) {
-  place.talk[1].reset();
-  place.coach = std::make_unique<Coach>(
-      CoachOptions{.lease = lease_,
-                   .link = shop_.link,
-                   .store = shop_.store.get(),
-                   .folder = place.process->scratch(),
-                   .shard_bytes = scratch_bytes() / 2,
-                   .grace = shop_.grace,
-                   .doing = [this](std::string text) { doing(std::move(text)); },
-                   .say = [log = place.log.get()](std::string_view line) { log->say(line); },
-                   .moved =
-                       [this](std::int64_t received, std::int64_t sent) {
-                         const std::lock_guard lock(mutex_);
-                         received_ += received;
-                         sent_ += sent;
-                       }},
-      std::move(place.talk[0]));
+  SOUK_TRY(unpacked);
+  SOUK_TRY(make_volumes(place));
+  return add_host_file(place);
 }
 
 // Runs the program.
 Result<> Runner::begin(Place& place) {
   SOUK_TRY(place.process->start());
+  if (place.porter) SOUK_TRY(gather(place));
   place.began = now();
   place.log->close_program_end();
   if (place.talk[0]) start_coach(place);
+  offer_lines(place);
   const auto& batch = lease_.task->batch;
   if (batch.checkpoint) place.next_checkpoint = now() + batch.checkpoint->every;
   shop_.tell(fmt::format("lease {}: running {}", to_string(lease_.id), lease_.task->job_name));
@@ -393,6 +405,11 @@ void Runner::tell_started() {
                                     shop_.grace, [this] { return stopped_.load(); });
   if (!answer) stopped_ = true;  // The lease is not ours any more.
   started_ = answer.has_value();
+  if (lease_.task->gang) {
+    const auto lease = answer ? wire::from_json<wire::Lease>(*answer) : base::Result<wire::Lease>();
+    if (lease && lease->state == base::LeaseState::running) begun_ = true;
+    return;
+  }
   doing("running");
 }
 
@@ -400,10 +417,10 @@ void Runner::tell_started() {
 void Runner::attend(Place& place) {
   Time told_at;
   bool told_to_end = false;
-  tell_started();
+  if (!place.kind->together) tell_started();
   while (!place.exit) {
     if (stopped_) return place.process->kill();
-    if (draining() && !told_to_end) {
+    if (draining() && !told_to_end && !is_talked_to(place)) {
       told_to_end = true;
       doing("draining");
       if (place.coach)
@@ -416,8 +433,14 @@ void Runner::attend(Place& place) {
       told_to_end = true;  // It was told goodbye; it should be gone soon.
       told_at = now();
     }
-    const auto last_moment =
-        draining() ? std::max(told_at + kShortNotice, drain_until() - kToSave) : told_at + kToLeave;
+    if (!told_to_end && is_idle(place)) {
+      told_to_end = place.idle = true;
+      place.process->terminate();
+      told_at = now();
+    }
+    const auto last_moment = draining() && !place.idle
+                                 ? std::max(told_at + kShortNotice, drain_until() - kToSave)
+                                 : told_at + (place.idle ? kLastWords : kToLeave);
     if (told_to_end && now() >= last_moment) place.process->kill();
     if (now() >= place.next_usage) {
       look_at_usage(place);
@@ -427,6 +450,7 @@ void Runner::attend(Place& place) {
       checkpoint(place);
       place.next_checkpoint = now() + lease_.task->batch.checkpoint->every;
     }
+    if (now() >= place.next_volumes && !told_to_end) save_volumes(place);
     place.exit = place.process->wait(
         base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kStep).count()));
   }
@@ -457,6 +481,9 @@ Result<blob::Digest> Runner::save(const std::string& folder, std::vector<std::st
 }
 
 void Runner::checkpoint(Place& place) {
+  // In a gang usually worker 0 saves, and nobody should go on from another's nothing.
+  const auto folder = place.process->scratch() + "/" + lease_.task->batch.checkpoint->path;
+  if (lease_.task->gang && lease_.task->index > 0 && has_nothing(folder)) return;
   const auto saved = [&]() -> Result<> {
     SOUK_ASSIGN(const auto root,
                 save(place.process->scratch(), {tidy(lease_.task->batch.checkpoint->path)}));
@@ -489,6 +516,10 @@ void Runner::finish(Place& place) {
   const bool has_checkpoint = lease_.task->batch.checkpoint.has_value();
   if (draining()) {
     if (has_checkpoint && started_) checkpoint(place);
+    // Of a gang that ends with its worker 0 the others are told to end.
+    std::optional<std::string> left;
+    if (const auto& gang = lease_.task->batch.gang; gang && gang->led)
+      if (auto kept = collect(place); kept && !kept->empty()) left = *std::move(kept);
     std::string reason;
     {
       const std::lock_guard lock(mutex_);
@@ -496,7 +527,7 @@ void Runner::finish(Place& place) {
     }
     place.log->say("stopped: " + reason);
     (void)place.log->finish(base::seconds(2));
-    return report(wire::ReportedOutcome::released, reason);
+    return report(wire::ReportedOutcome::released, reason, std::move(left));
   }
   if (!exit.started) {
     place.log->say(exit.text);
@@ -513,6 +544,13 @@ void Runner::finish(Place& place) {
     while (!place.coach->finished()) std::this_thread::sleep_for(kStep);
     if (good && !place.coach->failure().empty()) text = place.coach->failure();
     good = good && place.coach->failure().empty();
+  }
+  if (place.idle) {
+    good = true;
+    text = fmt::format("nobody used it for {}", to_string(lease_.task->batch.session->idle));
+  } else if (good && place.kind->serves) {
+    good = false;
+    text = "the program has ended; a service runs until it is cancelled";
   }
   if (!good) place.log->say(text);
   // Outputs of a failure are worth a look too.

@@ -12,10 +12,14 @@
 #include "agent/clocks.h"
 #include "agent/coach.h"
 #include "agent/environment.h"
+#include "agent/environment_builder.h"
+#include "agent/fetch/web_inputs.h"
 #include "agent/gpu/board.h"
 #include "agent/gpu/meter.h"
+#include "agent/image/images.h"
 #include "agent/limits/cores.h"
 #include "agent/link.h"
+#include "agent/peers/chunk_server.h"
 #include "agent/probe/gpus.h"
 #include "agent/sandbox/sandbox.h"
 #include "agent/trees.h"
@@ -34,6 +38,7 @@ struct Workshop {
   LinkOptions link;
   std::string folder;  // Of logs under way.
   std::unique_ptr<blob::Store> store;
+  std::unique_ptr<ChunkServer> sharing;  // Of the store; empty: nothing is shared.
   std::unique_ptr<Trees> trees;
   std::map<std::string, std::unique_ptr<Sandbox>, std::less<>> sandboxes;
   std::string sandbox = "bubblewrap";                  // For jobs without an image.
@@ -46,9 +51,13 @@ struct Workshop {
   std::unique_ptr<GpuBoard> gpu_board = cuda_board();  // What shows what they can do.
   CoreClaims cores;  // That no other agent of the machine lends; none: they are shared.
   bool internet = false;
+  bool direct = true;    // Other machines of a gang may connect to this one, while it joins.
   double cpu_share = 1;  // Of the cores' time, where control groups can limit it.
   // How long to go on reporting what happened when the market cannot be reached.
   base::Duration grace = base::minutes(10);
+  std::unique_ptr<Images> images;               // Null: no registry is allowed.
+  std::unique_ptr<EnvironmentBuilder> builder;  // Null: jobs bring what was built before.
+  std::unique_ptr<WebInputs> web_inputs;        // Null: no host is allowed.
   std::vector<LentEnvironment> environments;  // Beside the system's packages; the first that does.
   const base::Clock* clock = &kWallClock;     // Of drains and checkpoints.
   std::function<void(const std::string& line)> tell = [](const std::string&) {};
@@ -74,6 +83,8 @@ class Runner {
   void drain(base::Time until, std::string reason);
   // The lease is no longer ours: end at once, without a report.
   void stop() { stopped_ = true; }
+  // The market says that the lease runs: of a gang, all its workers could start.
+  void begun() { begun_ = true; }
   [[nodiscard]] const wire::Lease& lease() const { return lease_; }
 
  private:
@@ -84,12 +95,30 @@ class Runner {
   base::Result<> prepare(Place& place);
   base::Result<blob::Manifest> fetch(Place& place, const std::string& name, std::string_view what);
   base::Result<> add_input(Place& place, const wire::BatchInput& input);
+  base::Result<Trees::Use> input_tree(Place& place, const wire::BatchInput& input);
   base::Result<> add_environment(Place& place);
+  base::Result<Trees::Use> environment_tree(Place& place);
+  base::Result<> add_image(Place& place);
+  Images::Watch watch();
   base::Result<> open_log(Place& place);
   base::Result<> fill_scratch(Place& place);
   base::Result<> add_trainer(Place& place);
+  base::Result<> lend_trainer(Place& place);
   void start_coach(Place& place);
   base::Result<> begin(Place& place);
+  // runner_network.cc
+  base::Result<> add_network(Place& place);
+  base::Result<> add_host_file(Place& place);
+  base::Result<> gather(Place& place);
+  base::Result<> add_terminal(Place& place);
+  void offer_lines(Place& place);
+  [[nodiscard]] bool is_talked_to(Place& place) const;
+  [[nodiscard]] bool is_idle(Place& place) const;
+  // runner_volumes.cc
+  base::Result<> fetch_volumes(Place& place);
+  base::Result<> make_volumes(Place& place);
+  void save_volumes(Place& place);
+  base::Result<> await(Place& place, const std::function<base::Result<bool>()>& done);
   void attend(Place& place);
   void tell_started();
   void checkpoint(Place& place);
@@ -112,7 +141,7 @@ class Runner {
   Workshop& shop_;
   std::optional<Link> link_;  // These two: of the thread.
   bool started_ = false;      // The market knows that it runs.
-  std::atomic<bool> stopped_ = false, finished_ = false, succeeded_ = false;
+  std::atomic<bool> stopped_ = false, finished_ = false, succeeded_ = false, begun_ = false;
   mutable std::mutex mutex_;  // Guards what follows.
   std::string doing_ = "preparing";
   std::optional<wire::Usage> usage_;

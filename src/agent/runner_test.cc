@@ -252,6 +252,14 @@ TEST_F(RunnerTest, AProgramSeesItsGpuByUuidAndItsUseIsReported) {
   EXPECT_NE(finish("usage.gpu_seconds"), "");
 }
 
+TEST_F(RunnerTest, AProgramWithoutAGpuInItsLeaseSeesNone) {
+  shop.gpus = std::make_unique<Gpus>(std::vector<Gpus::Unit>{{"GPU-aa", {}}});
+  const auto program = start_and_wait(batch_lease("x", {.env = {{"CUDA_VISIBLE_DEVICES", "0"}}}));
+  EXPECT_EQ(program->program().env.at("CUDA_VISIBLE_DEVICES"), "");
+  program->end({});
+  ASSERT_TRUE(ends());
+}
+
 TEST_F(RunnerTest, AProgramThatTheSandboxCannotStartGoesToSomebodyElse) {
   start(batch_lease("x"));
   sandbox->program()->end({.code = 127, .started = false, .text = "no such program: x"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/containment.h"
 #include "base/text.h"
 #include "blob/folder.h"
 
@@ -33,12 +34,18 @@ TreeSize size_of(const fs::path& folder) {
   return out;
 }
 
+// Not half unpacked, or half removed.
+bool is_tree(std::string_view name) {
+  return std::ranges::all_of(name,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+}
+
 base::Failure too_much(Code code, const TreeSize& size, std::int64_t max_bytes, std::string why) {
   return fail(
       code,
-      fmt::format("an input of {} in {} files does not fit into this machine's cache: {}",
+      fmt::format("what takes {} in {} files does not fit into this machine's cache: {}",
                   base::bytes_text(static_cast<std::uint64_t>(size.bytes)), size.files, why),
-      fmt::format("half of --cache is for unpacked inputs: {} here",
+      fmt::format("half of --cache is for what is unpacked: {} here",
                   base::bytes_text(static_cast<std::uint64_t>(max_bytes))));
 }
 
@@ -59,7 +66,7 @@ base::Result<std::unique_ptr<Trees>> Trees::open(std::string folder, std::int64_
   std::vector<std::pair<fs::file_time_type, Tree>> found;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const auto name = entry.path().filename().string();
-    if (blob::parse_digest(name)) {
+    if (is_tree(name)) {
       const auto size = size_of(entry.path());
       found.emplace_back(entry.last_write_time(error), Tree{name, size.bytes, size.files});
     } else {
@@ -75,7 +82,8 @@ base::Result<std::unique_ptr<Trees>> Trees::open(std::string folder, std::int64_
 
 bool Trees::has(const blob::Digest& root) {
   const std::lock_guard lock(mutex_);
-  return std::ranges::find(trees_, to_string(root), &Tree::name) != trees_.end();
+  const auto it = std::ranges::find(trees_, to_string(root), &Tree::name);
+  return it != trees_.end() && it->whole;
 }
 
 std::vector<std::string> Trees::names() {
@@ -83,42 +91,71 @@ std::vector<std::string> Trees::names() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
   for (auto it = trees_.rbegin(); it != trees_.rend() && out.size() < most; ++it)
-    out.push_back(it->name);
+    if (it->whole && blob::parse_digest(it->name)) out.push_back(it->name);
   return out;
 }
 
 base::Result<Trees::Use> Trees::use(const blob::Digest& root, const blob::Store& store) {
-  const std::lock_guard lock(mutex_);
-  const auto name = to_string(root);
+  return use(
+      to_string(root), [&](const std::string& folder, const Reserve& more) -> base::Result<> {
+        SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, store));
+        SOUK_TRY(
+            more(static_cast<std::int64_t>(manifest.total_bytes()), std::ssize(manifest.entries)));
+        return blob::unpack(manifest, store, folder);
+      });
+}
+
+base::Result<Trees::Use> Trees::use(const std::string& name, const Make& make) {
   const auto path = folder_ + "/" + name;
-  const auto it = std::ranges::find(trees_, name, &Tree::name);
-  if (it != trees_.end()) {
+  std::unique_lock lock(mutex_);
+  const auto find = [&] { return std::ranges::find(trees_, name, &Tree::name); };
+  made_.wait(lock, [&] { return find() == trees_.end() || find()->whole; });
+  if (const auto it = find(); it != trees_.end()) {
     ++it->users;
     touch(it);
     return Use(*this, path, name);
   }
-  SOUK_ASSIGN(const auto manifest, blob::read_manifest(root, store));
-  const TreeSize size{static_cast<std::int64_t>(manifest.total_bytes()),
-                      std::ssize(manifest.entries)};
-  if (size.bytes > max_bytes_ || size.files > max_files_)
-    return too_much(Code::too_large, size, max_bytes_, "it is larger than that");
-  if (!make_room(size.bytes, size.files))
-    return too_much(Code::unavailable, size, max_bytes_, "other leases use the rest");
+  // It may be moved in the list, so an iterator lasts while the tree does; in use, it stays.
+  const auto tree = trees_.insert(trees_.end(), {.name = name, .users = 1, .whole = false});
+  lock.unlock();
+  const Reserve more = [&](std::int64_t bytes, std::int64_t files) {
+    const std::lock_guard again(mutex_);
+    return reserve(tree, bytes, files);
+  };
   const auto partial = path + ".part";
   std::error_code error;
   fs::remove_all(partial, error);
-  if (auto done = blob::unpack(manifest, store, partial); !done) {
-    fs::remove_all(partial, error);
-    return std::unexpected(done.error());
+  fs::create_directory(partial, error);
+  auto done =
+      error ? fail(Code::unavailable, fmt::format("cannot make {}: {}", partial, error.message()))
+            : base::contained([&] { return make(partial, more); });
+  if (done) {
+    fs::permissions(partial, fs::perms(0755), error);
+    fs::rename(partial, path, error);
+    if (error)
+      done = fail(Code::unavailable, fmt::format("cannot make {}: {}", path, error.message()));
   }
-  fs::rename(partial, path, error);
-  if (error) {
-    const auto why = error.message();
-    fs::remove_all(partial, error);
-    return fail(Code::unavailable, fmt::format("cannot make {}: {}", path, why));
-  }
-  trees_.push_back({name, size.bytes, size.files, 1});
+  if (!done) fs::remove_all(partial, error);
+  lock.lock();
+  if (done)
+    tree->whole = true;
+  else
+    trees_.erase(tree);
+  made_.notify_all();
+  if (!done) return std::unexpected(done.error());
   return Use(*this, path, name);
+}
+
+base::Result<> Trees::reserve(std::list<Tree>::iterator tree, std::int64_t bytes,
+                              std::int64_t files) {
+  const TreeSize size{tree->bytes + bytes, tree->files + files};
+  if (size.bytes > max_bytes_ || size.files > max_files_)
+    return too_much(Code::too_large, size, max_bytes_, "it is larger than that");
+  if (!make_room(bytes, files))
+    return too_much(Code::unavailable, size, max_bytes_, "other leases use the rest");
+  tree->bytes = size.bytes;
+  tree->files = size.files;
+  return {};
 }
 
 // The order survives a restart as the folders' times.

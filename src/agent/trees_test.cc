@@ -116,6 +116,53 @@ TEST_F(TreesTest, ManyEmptyFilesFillTheCacheToo) {
   EXPECT_TRUE(fs::is_empty(trees_));
 }
 
+TEST_F(TreesTest, ATreeThatIsBeingMadeKeepsNobodyWaitingButWhoWantsIt) {
+  const auto a = pack("a", 800);
+  const auto trees = open();
+  std::barrier half(2), rest(2);
+  int made = 0;
+  const Trees::Make slowly = [&](const std::string& folder, const Reserve& reserve) {
+    ++made;
+    spill(fs::path(folder) / "x", "");
+    half.arrive_and_wait();
+    rest.arrive_and_wait();
+    return reserve(1, 1);
+  };
+  std::thread maker([&] { EXPECT_TRUE(trees->use("env-x", slowly)); });
+  half.arrive_and_wait();
+  visit(*trees, a);  // Other leases, and heartbeats, go on.
+  EXPECT_EQ(trees->names().size(), 1U);
+  std::thread other([&] {
+    const auto use = trees->use("env-x", slowly);
+    ASSERT_TRUE(use) << use.error().message;
+    EXPECT_TRUE(fs::exists(use->path() + "/x"));
+  });
+  rest.arrive_and_wait();
+  maker.join();
+  other.join();
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(trees->names().size(), 1U) << "only what the market can name";
+}
+
+TEST_F(TreesTest, ATreeThatCannotBeMadeLeavesNothingAndIsTriedAgain) {
+  const auto trees = open(10'000);
+  const auto fails = [](const std::string& folder, const Reserve& reserve) -> base::Result<> {
+    spill(fs::path(folder) / "x", "half");
+    SOUK_TRY(reserve(9'000, 1));
+    return reserve(9'000, 1);
+  };
+  const auto use = trees->use("image-x", fails);
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().code, base::Code::too_large);
+  EXPECT_TRUE(fs::is_empty(trees_));
+  const auto throws = [](const std::string&, const Reserve&) -> base::Result<> {
+    throw std::bad_alloc();
+  };
+  EXPECT_FALSE(trees->use("image-x", throws));
+  EXPECT_TRUE(trees->use("image-x", [](const auto&, const Reserve& r) { return r(9'000, 1); }));
+  EXPECT_TRUE(open()->use("image-x", throws)) << "an agent that starts again has it";
+}
+
 TEST_F(TreesTest, ATreeWithTwoLeasesStaysWhenOneOfThemEnds) {
   const auto a = pack("a", 800), b = pack("b", 800), c = pack("c", 800);
   const auto trees = open(2'000);

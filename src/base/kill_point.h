@@ -23,6 +23,13 @@ namespace souk::base {
 //   events-archived   and so is the copy of what will be dropped
 //   journal-cut       the journal begins at the cut; all rows are still there
 //   journal-trimmed   some rows are gone
+//
+// And those of a provider that starts and stops a machine:
+//
+//   provide-admitted  the market knows the machine, the journal of intents does not
+//   provide-intended  the intent is durable, nobody was called
+//   provide-called    the provider was called, its answer is not recorded
+//   provide-stopping  it is durable that the machine is to stop, nobody was called
 void kill_point(std::string_view name);
 
 }  // namespace souk::base

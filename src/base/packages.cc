@@ -254,6 +254,12 @@ bool version_meets(std::string_view version, std::string_view demand) {
   return true;
 }
 
+bool has_feature(std::span<const std::string> listed, std::string_view demand) {
+  return std::ranges::any_of(listed, [&](std::string_view p) {
+    return p == demand || (is_feature(p) && p.ends_with('/') && demand.starts_with(p));
+  });
+}
+
 bool has_package(std::span<const std::string> installed, std::string_view demand) {
   const auto name = package_name(demand);
   return std::ranges::any_of(installed, [&](std::string_view p) {

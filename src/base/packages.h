@@ -26,6 +26,10 @@ namespace souk::base {
 // Demands of a machine and not of what is installed on it: "@internet".
 [[nodiscard]] inline bool is_feature(std::string_view demand) { return demand.starts_with('@'); }
 
+// Does a machine that lists `listed` have this feature? One that ends with '/' covers all that is
+// below it: "@image:docker.io/library/" has "@image:docker.io/library/python/".
+[[nodiscard]] bool has_feature(std::span<const std::string> listed, std::string_view demand);
+
 // Negative, 0 or positive: `a` is before, the same as, or after `b`. What is no version compares as
 // text, after all versions.
 [[nodiscard]] int compare_versions(std::string_view a, std::string_view b);

@@ -34,6 +34,11 @@ constexpr bool came_to_nothing(LeaseOutcome o) {
   return o == LeaseOutcome::failed || o == LeaseOutcome::lost || o == LeaseOutcome::unstarted;
 }
 
+// Of a gang. forming: it wants all its workers, or has them and they prepare. running: they were
+// started together. regrouping: one has left, so the others leave too, and then it forms anew.
+// ending: worker 0 is done, and the others are told to end.
+SOUK_ENUM(GangPhase, forming, running, regrouping, ending)
+
 // What keeps a job from an offer. One spelling for rounds and `why`.
 SOUK_ENUM(Obstacle, price, window, full, paused, draining, offline, frozen, packages, region, rtt,
           reliability, lender, provider, avoided)

@@ -10,8 +10,10 @@
 namespace souk::blob {
 namespace {
 
-constexpr char kRaw = 0;
+// The bits of a tag.
 constexpr char kZstd = 1;
+constexpr char kBlake3 = 2;
+constexpr char kKnownBits = kZstd | kBlake3;
 // Higher levels cost more time than they save on any network faster than 100 Mbit/s.
 constexpr int kLevel = 1;
 constexpr std::size_t kSampleBytes = 64 << 10;
@@ -26,13 +28,14 @@ bool worth_it(std::size_t content, std::size_t compressed) {
   return compressed + content / 16 < content;
 }
 
-// Compresses behind the tag byte; 0 when it failed, which is only ever a reason to keep it raw.
+// Compresses into `out`; 0 when it failed, which is only ever a reason to keep it raw.
 std::size_t compress(std::string_view content, Bytes& out) {
   // One per thread: making a context costs as much as compressing a small chunk.
   thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
   if (!context) return 0;
-  out.resize(1 + ZSTD_compressBound(content.size()));
-  const auto size = ZSTD_compressCCtx(context.get(), out.data() + 1, out.size() - 1, content.data(),
+  const auto most = ZSTD_compressBound(content.size());
+  if (out.size() < most) out.resize_and_overwrite(most, [](char*, std::size_t n) { return n; });
+  const auto size = ZSTD_compressCCtx(context.get(), out.data(), out.size(), content.data(),
                                       content.size(), kLevel);
   return ZSTD_isError(size) ? 0 : size;
 }
@@ -63,12 +66,34 @@ Result<Bytes> decompress(std::string_view frame, const Digest& name) {
     return damaged(name, "it is cut short, or bytes follow its zstd frame");
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
   if (!context) return base::fail(base::Code::exhausted, "no memory to decompress a chunk");
-  Bytes content(size, '\0');
+  Bytes content;
+  // Not what it hands in: libstdc++ 12 gives the capacity.
+  content.resize_and_overwrite(size, [=](char*, std::size_t) { return size; });
   const auto got = ZSTD_decompressDCtx(context.get(), content.data(), content.size(), frame.data(),
                                        frame.size());
   if (ZSTD_isError(got)) return damaged(name, ZSTD_getErrorName(got));
   if (got != size) return damaged(name, "it holds less than it claims");
   return content;
+}
+
+// Whether `content` is what `name` names by the hash that `tag` says.
+Result<> check_name(char tag, std::string_view content, const Digest& name) {
+  const auto is = tag & kBlake3 ? name_of(content) : base::blake2b(content);
+  if (is == name) return {};
+  return damaged(name, fmt::format("its content is that of {}", to_string(is)));
+}
+
+Result<> check_tag(char tag, const Digest& name) {
+  if ((tag & ~kKnownBits) == 0) return {};
+  return damaged(name, fmt::format("its tag is {}; 0 to {} are known",
+                                   static_cast<unsigned char>(tag), static_cast<int>(kKnownBits)));
+}
+
+Result<> check_length(std::size_t encoded_bytes, const Digest& name) {
+  if (encoded_bytes == 0) return damaged(name, "it is empty, without even a tag");
+  if (encoded_bytes <= kMostEncodedBytes) return {};
+  return damaged(name, fmt::format("it has {} bytes; at most {} are accepted", encoded_bytes,
+                                   kMostEncodedBytes));
 }
 
 int hex_value(char c) {
@@ -79,40 +104,48 @@ int hex_value(char c) {
 
 }  // namespace
 
-Bytes encode(std::string_view content) {
+Encoded encode(std::string_view content, Bytes& scratch) {
   CHECK(content.size() <= kChunkBytes);
-  Bytes out;
-  if (looks_compressible(content, out)) {
-    const auto size = compress(content, out);
-    if (size != 0 && worth_it(content.size(), size)) {
-      out[0] = kZstd;
-      out.resize(1 + size);
-      return out;
-    }
+  if (looks_compressible(content, scratch)) {
+    const auto size = compress(content, scratch);
+    if (size != 0 && worth_it(content.size(), size))
+      return {kBlake3 | kZstd, std::string_view(scratch).substr(0, size)};
   }
-  out.assign(1, kRaw);
-  out += content;
-  return out;
+  return {kBlake3, content};
+}
+
+Bytes encode(std::string_view content) {
+  Bytes scratch;
+  const auto encoded = encode(content, scratch);
+  Bytes out;
+  out.reserve(1 + encoded.body.size());
+  out += encoded.tag;
+  return out += encoded.body;
+}
+
+Result<Bytes> decode(char tag, Bytes body, const Digest& name) {
+  SOUK_TRY(check_length(1 + body.size(), name));
+  SOUK_TRY(check_tag(tag, name));
+  if (tag & kZstd) {
+    SOUK_ASSIGN(body, decompress(body, name));
+  }
+  SOUK_TRY(check_name(tag, body, name));
+  return body;
 }
 
 Result<Bytes> decode(std::string_view encoded, const Digest& name) {
-  if (encoded.empty()) return damaged(name, "it is empty, without even a tag");
-  if (encoded.size() > kMostEncodedBytes)
-    return damaged(name, fmt::format("it has {} bytes; at most {} are accepted", encoded.size(),
-                                     kMostEncodedBytes));
+  SOUK_TRY(check_length(encoded.size(), name));
+  return decode(encoded[0], Bytes(encoded.substr(1)), name);
+}
+
+Result<> verify(std::string_view encoded, const Digest& name) {
+  SOUK_TRY(check_length(encoded.size(), name));
+  const auto tag = encoded[0];
+  SOUK_TRY(check_tag(tag, name));
   const auto body = encoded.substr(1);
-  Bytes content;
-  if (encoded[0] == kRaw) {
-    content = body;
-  } else if (encoded[0] == kZstd) {
-    SOUK_ASSIGN(content, decompress(body, name));
-  } else {
-    return damaged(name, fmt::format("its tag is {}; 0 (raw) and 1 (zstd) are known",
-                                     static_cast<unsigned char>(encoded[0])));
-  }
-  if (const auto is = name_of(content); is != name)
-    return damaged(name, fmt::format("its content is that of {}", to_string(is)));
-  return content;
+  if ((tag & kZstd) == 0) return check_name(tag, body, name);
+  SOUK_ASSIGN(const auto content, decompress(body, name));
+  return check_name(tag, content, name);
 }
 
 Result<Digest> parse_digest(std::string_view hex) {

@@ -24,19 +24,59 @@ TEST(Chunk, ComesBackAsItWasWhateverItsSizeAndKind) {
   }
 }
 
+// What earlier versions wrote, and browsers write: a store, a job or a result of theirs is lost if
+// it cannot be read any more.
+TEST(Chunk, OnesNamedByBlake2bAreStillRead) {
+  const auto text = testing::prose(3'000);
+  const auto name = base::blake2b(text);
+  std::string frame(1 + ZSTD_compressBound(text.size()), '\1');
+  frame.resize(1 + ZSTD_compress(frame.data() + 1, frame.size() - 1, text.data(), text.size(), 1));
+  for (const auto& encoded : {std::string(1, '\0') + text, frame}) {
+    const auto decoded = decode(encoded, name);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(*decoded, text);
+    EXPECT_TRUE(verify(encoded, name));
+  }
+}
+
+TEST(Chunk, ATagDoesNotMakeOneHashPassForTheOther) {
+  const std::string text = "abc";
+  const auto old_name = base::blake2b(text);
+  EXPECT_FALSE(decode("\2" + text, old_name));
+  EXPECT_FALSE(verify("\2" + text, old_name));
+  EXPECT_FALSE(decode(std::string(1, '\0') + text, name_of(text)));
+  EXPECT_FALSE(verify(std::string(1, '\0') + text, name_of(text)));
+}
+
+TEST(Chunk, VerifyingAndDecodingAgree) {
+  for (const auto& content : {testing::noise(300), testing::prose(3'000)}) {
+    const auto good = encode(content);
+    for (std::size_t bit = 0; bit < good.size() * 8; bit += 5) {
+      auto bad = good;
+      bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ 1 << bit % 8);
+      ASSERT_EQ(verify(bad, name_of(content)).has_value(),
+                decode(bad, name_of(content)).has_value())
+          << bit;
+    }
+    EXPECT_TRUE(verify(good, name_of(content)));
+  }
+  EXPECT_FALSE(verify("", name_of("")));
+  EXPECT_FALSE(verify(std::string(kMostEncodedBytes + 1, '\2'), name_of("")));
+}
+
 TEST(Chunk, TextIsSentSmallAndNoiseIsLeftAlone) {
   const auto text = testing::prose(1 << 20);
   EXPECT_LT(encode(text).size(), text.size() / 4);
   const auto noise = testing::noise(1 << 20);
-  EXPECT_EQ(encode(noise), std::string(1, '\0') + noise);
+  EXPECT_EQ(encode(noise), "\2" + noise);
 }
 
 TEST(Chunk, ASmallSavingIsNotWorthCompressing) {
   auto content = testing::noise(100'000);
   content += std::string(3'000, 'x');  // Could save 3%.
-  EXPECT_EQ(encode(content)[0], 0);
+  EXPECT_EQ(encode(content)[0], 2);
   content += std::string(20'000, 'x');
-  EXPECT_EQ(encode(content)[0], 1);
+  EXPECT_EQ(encode(content)[0], 3);
 }
 
 TEST(Chunk, AFlippedBitNeverReachesAJob) {
@@ -56,7 +96,7 @@ TEST(Chunk, AFlippedBitNeverReachesAJob) {
 TEST(Chunk, OneCutShortOrWithATailIsRefused) {
   const auto content = testing::prose(3'000);
   const auto good = encode(content);
-  ASSERT_EQ(good[0], 1);
+  ASSERT_EQ(good[0], 3);
   for (std::size_t size = 0; size < good.size(); ++size)
     ASSERT_FALSE(decode(std::string_view(good).substr(0, size), name_of(content))) << size;
   EXPECT_FALSE(decode(good + "x", name_of(content)));

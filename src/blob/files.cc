@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -57,16 +59,33 @@ base::Result<> write_all(int fd, std::string_view bytes, std::string_view path) 
   return {};
 }
 
-base::Result<base::Bytes> read_up_to(int fd, std::size_t most, std::string_view path) {
-  base::Bytes out(most, '\0');
+base::Result<> write_all(int fd, std::string_view first, std::string_view rest,
+                         std::string_view path) {
+  std::array<iovec, 2> parts = {iovec{const_cast<char*>(first.data()), first.size()},
+                                iovec{const_cast<char*>(rest.data()), rest.size()}};
+  const auto written = ::writev(fd, parts.data(), parts.size());
+  if (written < 0 && errno != EINTR) return system_failure("write", path);
+  const auto done = static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+  if (done < first.size()) SOUK_TRY(write_all(fd, first.substr(done), path));
+  return write_all(fd, rest.substr(done > first.size() ? done - first.size() : 0), path);
+}
+
+base::Result<std::size_t> read_into(int fd, std::span<char> out, std::string_view path) {
   std::size_t size = 0;
-  while (size < most) {
-    const auto got = ::read(fd, out.data() + size, most - size);
+  while (size < out.size()) {
+    const auto got = ::read(fd, out.data() + size, out.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure("read", path);
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
   }
+  return size;
+}
+
+base::Result<base::Bytes> read_up_to(int fd, std::size_t most, std::string_view path) {
+  base::Bytes out;
+  out.resize_and_overwrite(most, [=](char*, std::size_t) { return most; });  // Not cleared first.
+  SOUK_ASSIGN(const auto size, read_into(fd, out, path));
   out.resize(size);
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,12 @@ using base::Fd;
 
 // `path` is only for the message.
 [[nodiscard]] base::Result<> write_all(int fd, std::string_view bytes, std::string_view path);
+// Both pieces, one after the other.
+[[nodiscard]] base::Result<> write_all(int fd, std::string_view first, std::string_view rest,
+                                       std::string_view path);
+// Fills `out`, or less where the file ends; how much.
+[[nodiscard]] base::Result<std::size_t> read_into(int fd, std::span<char> out,
+                                                  std::string_view path);
 // Up to `most` bytes; fewer only where the file ends.
 [[nodiscard]] base::Result<base::Bytes> read_up_to(int fd, std::size_t most, std::string_view path);
 

@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <span>
+#include <utility>
 
 #include "base/text.h"
+#include "blob/cutter.h"
 #include "blob/files.h"
 #include "blob/folder_writer.h"
 #include "blob/ignore.h"
@@ -123,12 +127,48 @@ Result<PackPreview> plan_from(const Start& start, const PackOptions& options) {
   return plan;
 }
 
+// What is left of a file, at least kChunkBytes at a time, read into a buffer that stays.
+class Window {
+ public:
+  void begin(int fd, std::uint64_t bytes) {
+    fd_ = fd;
+    unread_ = bytes;
+    at_ = size_ = 0;
+  }
+  // The next bytes: all that is left, or at least kChunkBytes of it. Fewer: the file was cut short.
+  Result<std::string_view> rest(std::string_view shown) {
+    constexpr std::size_t room = 4 * kChunkBytes;
+    if (buffer_.empty()) buffer_.resize_and_overwrite(room, [](char*, std::size_t n) { return n; });
+    if (size_ - at_ < kChunkBytes && unread_ > 0) {
+      std::memmove(buffer_.data(), buffer_.data() + at_, size_ - at_);
+      size_ -= std::exchange(at_, 0);
+      const auto wanted = std::min<std::uint64_t>(room - size_, unread_);
+      SOUK_ASSIGN(const auto got, read_into(fd_, std::span(buffer_).subspan(size_, wanted), shown));
+      size_ += got;
+      unread_ = got == wanted ? unread_ - got : 0;
+    }
+    return std::string_view(buffer_).substr(at_, size_ - at_);
+  }
+  void take(std::size_t bytes) { at_ += bytes; }
+
+ private:
+  Bytes buffer_;
+  int fd_ = -1;
+  std::uint64_t unread_ = 0;
+  std::size_t at_ = 0, size_ = 0;  // Of what is in the buffer.
+};
+
 // Reads files of one folder into a store.
 class Packer {
  public:
-  Packer(const Start& start, Store& store, const PackOptions& options, std::uint64_t total)
-      : start_(start), store_(store), options_(options), pin_(store.pin({})) {
-    progress_.bytes_total = total;
+  Packer(const Start& start, Store& store, const PackOptions& options, const PackPreview& plan)
+      : start_(start),
+        store_(store),
+        options_(options),
+        cutting_(check_fits(plan.entries, Cutting::by_content) ? Cutting::by_content
+                                                               : Cutting::fixed),
+        pin_(store.pin({})) {
+    progress_.bytes_total = plan.total_bytes;
   }
 
   Result<> read(Entry& entry) {
@@ -142,14 +182,18 @@ class Packer {
     packed_bytes_ += entry.size;  // It may have grown since it was listed.
     if (packed_bytes_ > options_.most_bytes)
       return too_large(start_.shown, packed_bytes_, options_.most_bytes);
+    window_.begin(file.get(), entry.size);
+    const bool by_content = cutting_ == Cutting::by_content && entry.size > kChunkBytes;
     for (auto left = entry.size; left > 0;) {
-      const auto wanted = std::min<std::uint64_t>(left, kChunkBytes);
-      SOUK_ASSIGN(const auto content, read_up_to(file.get(), wanted, shown));
-      if (content.size() != wanted) return changed(shown);
-      SOUK_ASSIGN(const auto added, store_.add(content, &pin_));
+      SOUK_ASSIGN(const auto rest, window_.rest(shown));
+      const auto bytes = by_content ? cut(rest) : std::min(rest.size(), kChunkBytes);
+      if (bytes == 0) return changed(shown);
+      SOUK_ASSIGN(const auto added, store_.add(rest.substr(0, bytes), &pin_));
       entry.chunks.push_back(added.name);
-      report(wanted, added.was_there);
-      left -= wanted;
+      if (by_content) entry.lengths.push_back(static_cast<std::uint32_t>(bytes));
+      report(bytes, added.was_there);
+      window_.take(bytes);
+      left -= bytes;
     }
     if (::fstat(file.get(), &after) != 0) return system_failure("look at", shown);
     if (!same(before, after)) return changed(shown);
@@ -201,7 +245,9 @@ class Packer {
   const Start& start_;
   Store& store_;
   const PackOptions& options_;
+  const Cutting cutting_;  // What is too large for a list of small chunks is cut into large ones.
   Store::Pin pin_;
+  Window window_;
   Fd folder_;
   std::string folder_path_;
   Progress progress_;
@@ -218,7 +264,7 @@ Result<PackPreview> plan(const std::string& path, const PackOptions& options) {
 Result<Packed> pack(const std::string& path, Store& store, const PackOptions& options) {
   SOUK_ASSIGN(const auto start, start_at(path));
   SOUK_ASSIGN(auto plan, plan_from(start, options));
-  Packer packer(start, store, options, plan.total_bytes);
+  Packer packer(start, store, options, plan);
   Packed out;
   for (auto& entry : plan.entries) {
     if (entry.kind == Kind::file || entry.kind == Kind::executable) SOUK_TRY(packer.read(entry));

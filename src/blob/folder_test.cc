@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "blob/folder_writer.h"
 #include "blob/testing/samples.h"
 
 namespace souk::blob {
@@ -35,6 +36,29 @@ std::vector<std::string> paths(const std::vector<Entry>& entries) {
   std::vector<std::string> out;
   for (const auto& entry : entries) out.push_back(entry.path);
   return out;
+}
+
+// A folder that is written piece by piece has the name of the same folder on disk.
+TEST(Folder, IsCutTheSameFromDiskAndFromPieces) {
+  const testing::Folder folder;
+  const auto store = *Store::open(folder / "store");
+  for (const std::size_t size :
+       {kChunkBytes - 1, kChunkBytes, kChunkBytes + 1, 5 * kChunkBytes + 7}) {
+    const auto content = testing::noise(size, size);
+    testing::spill(folder / "in/file", content);
+    const auto packed = pack(folder / "in", *store);
+    ASSERT_TRUE(packed);
+    EXPECT_EQ(packed->manifest.entries[0].lengths.empty(), size <= kChunkBytes);
+    FolderWriter writer(*store);
+    ASSERT_TRUE(writer.begin("file"));
+    for (std::string_view rest = content; !rest.empty();) {
+      const auto piece = std::min<std::size_t>(rest.size(), 1'000'003);
+      ASSERT_TRUE(writer.append(rest.substr(0, piece)));
+      rest.remove_prefix(piece);
+    }
+    EXPECT_EQ(writer.finish()->root, packed->root) << size;
+    EXPECT_EQ(pack_files({{"file", content}}, *store)->root, packed->root) << size;
+  }
 }
 
 TEST(Folder, ComesBackOnAnotherMachineAsItWas) {

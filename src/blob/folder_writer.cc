@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "blob/cutter.h"
 
 namespace souk::blob {
 
@@ -16,33 +17,34 @@ Result<> FolderWriter::begin(std::string path) {
   return {};
 }
 
-Result<> FolderWriter::put(std::string_view chunk) {
-  SOUK_ASSIGN(const auto added, store_.add(chunk, &out_.pin));
+Result<> FolderWriter::put(std::size_t bytes, bool by_content) {
+  SOUK_ASSIGN(const auto added, store_.add(rest().substr(0, bytes), &out_.pin));
   auto& entry = out_.manifest.entries.back();
   entry.chunks.push_back(added.name);
-  entry.size += chunk.size();
+  if (by_content) entry.lengths.push_back(static_cast<std::uint32_t>(bytes));
+  entry.size += bytes;
+  at_ += bytes;
   return {};
 }
 
+// Cut as pack() cuts, which sees as much of the file ahead: until it is over, more than a chunk.
 Result<> FolderWriter::append(std::string_view bytes) {
   CHECK(in_file_);
-  if (!rest_.empty()) {
-    const auto more = std::min(bytes.size(), kChunkBytes - rest_.size());
-    rest_.append(bytes.substr(0, more));
+  while (!bytes.empty()) {
+    buffer_.erase(0, std::exchange(at_, 0));
+    const auto more = std::min(bytes.size(), kChunkBytes);
+    buffer_.append(bytes.substr(0, more));
     bytes.remove_prefix(more);
-    if (rest_.size() < kChunkBytes) return {};
-    SOUK_TRY(put(rest_));
-    rest_.clear();
+    while (rest().size() > kChunkBytes) SOUK_TRY(put(cut(rest()), true));
   }
-  for (; bytes.size() >= kChunkBytes; bytes.remove_prefix(kChunkBytes))
-    SOUK_TRY(put(bytes.substr(0, kChunkBytes)));
-  rest_.append(bytes);
   return {};
 }
 
 Result<> FolderWriter::end_file() {
-  if (!rest_.empty()) SOUK_TRY(put(rest_));
-  rest_.clear();
+  const bool by_content = in_file_ && !out_.manifest.entries.back().chunks.empty();
+  while (!rest().empty()) SOUK_TRY(put(by_content ? cut(rest()) : rest().size(), by_content));
+  buffer_.clear();
+  at_ = 0;
   in_file_ = false;
   return {};
 }

@@ -25,12 +25,15 @@ class FolderWriter {
 
  private:
   Result<> end_file();
-  Result<> put(std::string_view chunk);
+  // The next chunk, of so many bytes of the rest.
+  Result<> put(std::size_t bytes, bool by_content);
+  [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(at_); }
 
   Store& store_;
   Packed out_;
   bool in_file_ = false;
-  Bytes rest_;  // Of the file: less than a chunk.
+  Bytes buffer_;        // What the file has beyond its last chunk ...
+  std::size_t at_ = 0;  // ... from here on.
 };
 
 }  // namespace souk::blob

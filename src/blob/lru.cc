@@ -9,6 +9,12 @@ std::optional<Lru::Item> Lru::oldest() const {
   return free_.front();
 }
 
+std::vector<Lru::Item> Lru::items() const {
+  std::vector<Item> out(free_.begin(), free_.end());
+  out.insert(out.end(), pinned_.begin(), pinned_.end());
+  return out;
+}
+
 std::optional<std::uint64_t> Lru::bytes_of(const Digest& name) const {
   const auto found = places_.find(name);
   if (found == places_.end()) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "blob/chunk.h"
 
@@ -28,6 +29,8 @@ class Lru {
   [[nodiscard]] std::uint64_t pinned_bytes() const { return pinned_bytes_; }
   [[nodiscard]] bool pinned(const Digest& name) const { return pins_.contains(name); }
   [[nodiscard]] std::optional<std::uint64_t> bytes_of(const Digest& name) const;
+  // All chunks: those that are not pinned first, each oldest first.
+  [[nodiscard]] std::vector<Item> items() const;
   // The least recently used chunk that is not pinned.
   [[nodiscard]] std::optional<Item> oldest() const;
 

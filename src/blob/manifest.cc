@@ -7,29 +7,34 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "blob/cutter.h"
 
 // The bytes of a manifest:
 //
 //   "soukdir"            seven bytes
-//   version              one byte, 1
+//   version              one byte: 1, or 2 if a file in it is cut by content
 //   count                number of entries
 //   per entry, in the order of path_before():
 //     shared             how many bytes its path shares with the path before it, as many as it can
 //     length, bytes      the rest of its path, at least one byte
 //     kind               one byte: 0 file, 1 executable file, 2 link, 3 empty folder
-//     file               size, then the digests of its chunks, 32 bytes each; how many follows from
-//                        the size: ceil(size / 4 MiB), none for an empty file
+//     file               size; in version 2 the number of chunks of one that is cut by content, for
+//                        others 0; then the digests of its chunks, 32 bytes each, those of one that
+//                        is cut by content each followed by its length. Of others, how many there
+//                        are follows from the size: ceil(size / 4 MiB), none for an empty file
 //     link               length and bytes of its target
 //
 // Numbers are LEB128: seven bits a byte, low first, high bit set on all but the last. Every choice
 // is fixed (order, shared bytes, shortest numbers), so one folder is one string of bytes; reading
 // verifies that by writing what it read. Paths are front-coded because the chunk that holds a
-// manifest is 4 MiB: about 80,000 files, or half a terabyte in large ones.
+// manifest is 4 MiB: about 80,000 files, or half a terabyte in large ones (a quarter of one where
+// they are cut by content).
 
 namespace souk::blob {
 namespace {
 
-constexpr std::string_view kMagic("soukdir\1", 8);
+constexpr std::string_view kMagic = "soukdir";
+constexpr char kFixed = 1, kByContent = 2;  // The versions.
 constexpr std::size_t kDigestBytes = 32;
 
 base::Failure refuse(std::string message, std::string hint = {}) {
@@ -62,7 +67,20 @@ void put_number(Bytes& out, std::uint64_t v) {
   out.push_back(static_cast<char>(v));
 }
 
-void put_entry(Bytes& out, std::string_view before, const Entry& entry) {
+void put_digest(Bytes& out, const Digest& digest) {
+  out.append(reinterpret_cast<const char*>(digest.bytes.data()), kDigestBytes);
+}
+
+void put_chunks(Bytes& out, char version, const Entry& entry) {
+  put_number(out, entry.size);
+  if (version == kByContent) put_number(out, entry.lengths.size());
+  for (std::size_t i = 0; i < entry.chunks.size(); ++i) {
+    put_digest(out, entry.chunks[i]);
+    if (!entry.lengths.empty()) put_number(out, entry.lengths[i]);
+  }
+}
+
+void put_entry(Bytes& out, char version, std::string_view before, const Entry& entry) {
   const auto shared =
       static_cast<std::size_t>(std::ranges::mismatch(before, entry.path).in1 - before.begin());
   put_number(out, shared);
@@ -70,9 +88,7 @@ void put_entry(Bytes& out, std::string_view before, const Entry& entry) {
   out += std::string_view(entry.path).substr(shared);
   out.push_back(static_cast<char>(entry.kind));
   if (is_file(entry.kind)) {
-    put_number(out, entry.size);
-    for (const auto& chunk : entry.chunks)
-      out.append(reinterpret_cast<const char*>(chunk.bytes.data()), kDigestBytes);
+    put_chunks(out, version, entry);
   } else if (entry.kind == Kind::link) {
     put_number(out, entry.target.size());
     out += entry.target;
@@ -116,16 +132,25 @@ class Reader {
   bool ok_ = true;
 };
 
-void read_chunks(Reader& in, Entry& entry) {
+void read_chunks(Reader& in, char version, Entry& entry) {
   entry.size = in.number();
-  const auto count = chunks_for(entry.size);
+  const auto cuts = version == kByContent ? in.number() : 0;
+  const auto count = cuts > 0 ? cuts : chunks_for(entry.size);
   if (count > in.left() / kDigestBytes) return in.fail();  // Before memory is taken for them.
   entry.chunks.resize(count);
-  for (auto& chunk : entry.chunks)
-    std::memcpy(chunk.bytes.data(), in.raw(kDigestBytes).data(), kDigestBytes);
+  entry.lengths.reserve(cuts);
+  for (auto& chunk : entry.chunks) {
+    const auto digest = in.raw(kDigestBytes);
+    if (!in.ok()) return;
+    std::memcpy(chunk.bytes.data(), digest.data(), kDigestBytes);
+    if (cuts == 0) continue;
+    const auto length = in.number();
+    if (length > kChunkBytes) return in.fail();
+    entry.lengths.push_back(static_cast<std::uint32_t>(length));
+  }
 }
 
-Entry read_entry(Reader& in, std::string_view before) {
+Entry read_entry(Reader& in, char version, std::string_view before) {
   Entry entry;
   const auto shared = in.number();
   const auto rest = in.raw(in.number());
@@ -136,20 +161,39 @@ Entry read_entry(Reader& in, std::string_view before) {
   entry.path.reserve(shared + rest.size());
   entry.path.append(before.substr(0, shared)).append(rest);
   entry.kind = static_cast<Kind>(kind);
-  if (is_file(entry.kind)) read_chunks(in, entry);
+  if (is_file(entry.kind)) read_chunks(in, version, entry);
   if (entry.kind == Kind::link) entry.target = in.raw(in.number());
   return entry;
 }
 
-Bytes write(const Manifest& manifest) {
+Bytes head_of(std::span<const Entry> entries) {
+  const bool cut = std::ranges::any_of(entries, [](const auto& e) { return !e.lengths.empty(); });
   Bytes out(kMagic);
+  out += cut ? kByContent : kFixed;
+  return out;
+}
+
+Bytes write(const Manifest& manifest) {
+  auto out = head_of(manifest.entries);
+  const auto version = out.back();
   put_number(out, manifest.entries.size());
   std::string_view before;
   for (const auto& entry : manifest.entries) {
-    put_entry(out, before, entry);
+    put_entry(out, version, before, entry);
     before = entry.path;
   }
   return out;
+}
+
+// Do the lengths of its chunks, where it has any, make sense?
+bool well_cut(const Entry& entry) {
+  if (entry.lengths.empty()) return entry.chunks.size() == chunks_for(entry.size);
+  std::uint64_t sum = 0;
+  for (const auto length : entry.lengths) {
+    if (length == 0 || length > kChunkBytes) return false;
+    sum += length;
+  }
+  return entry.lengths.size() == entry.chunks.size() && sum == entry.size;
 }
 
 Result<> check_entry(const Entry& entry) {
@@ -158,11 +202,11 @@ Result<> check_entry(const Entry& entry) {
   if (entry.kind == Kind::link) SOUK_TRY(check_target(entry.path, entry.target));
   if (entry.kind != Kind::link && !entry.target.empty())
     return refuse(fmt::format("{} is not a link but has a target", shown(entry.path)));
-  const auto wanted = is_file(entry.kind) ? chunks_for(entry.size) : 0;
-  if (entry.chunks.size() != wanted || (!is_file(entry.kind) && entry.size != 0))
-    return refuse(fmt::format("{} has {} chunks for {} bytes", shown(entry.path),
-                              entry.chunks.size(), entry.size),
-                  fmt::format("{} chunks", wanted));
+  const bool empty = entry.size == 0 && entry.chunks.empty() && entry.lengths.empty();
+  if (is_file(entry.kind) ? !well_cut(entry) : !empty)
+    return refuse(fmt::format("{} has {} chunks for {} bytes, with {} lengths", shown(entry.path),
+                              entry.chunks.size(), entry.size, entry.lengths.size()),
+                  "chunks that are as long together as the file");
   return {};
 }
 
@@ -187,6 +231,11 @@ Result<> check_order(const Entry& before, const Entry& entry) {
 }
 
 }  // namespace
+
+std::uint64_t Entry::chunk_bytes(std::size_t index) const {
+  if (!lengths.empty()) return lengths[index];
+  return std::min<std::uint64_t>(kChunkBytes, size - index * kChunkBytes);
+}
 
 std::uint64_t Manifest::total_bytes() const {
   std::uint64_t out = 0;
@@ -281,16 +330,21 @@ Result<> check(const Manifest& manifest) {
   return {};
 }
 
-Result<> check_fits(std::span<const Entry> entries) {
-  Bytes scratch(kMagic);
+Result<> check_fits(std::span<const Entry> entries, Cutting cutting) {
+  auto scratch = head_of(entries);
+  const auto version = cutting == Cutting::by_content ? kByContent : scratch.back();
   put_number(scratch, entries.size());
   std::uint64_t size = scratch.size(), content = 0;
   std::string_view before;
   for (const auto& entry : entries) {
     scratch.clear();
-    put_entry(scratch, before, entry);
+    put_entry(scratch, version, before, entry);
     size += scratch.size();
-    if (entry.chunks.empty()) size += chunks_for(entry.size) * kDigestBytes;
+    const bool cut = cutting == Cutting::by_content && entry.size > kChunkBytes;
+    constexpr std::uint64_t length_bytes = 4;
+    if (entry.chunks.empty())
+      size += cut ? (entry.size / kUsualCut + 1) * (kDigestBytes + length_bytes)
+                  : chunks_for(entry.size) * kDigestBytes;
     content += entry.size;
     before = entry.path;
   }
@@ -311,16 +365,17 @@ Result<Bytes> to_bytes(const Manifest& manifest) {
 
 Result<Manifest> parse_manifest(std::string_view bytes) {
   if (bytes.size() > kChunkBytes) return malformed("it is larger than a chunk");
-  if (!bytes.starts_with(kMagic.substr(0, 7))) return malformed("it begins otherwise");
-  if (!bytes.starts_with(kMagic))
-    return malformed("it is of a version that this program does not know; only 1 is");
-  Reader in(bytes.substr(kMagic.size()));
+  if (!bytes.starts_with(kMagic)) return malformed("it begins otherwise");
+  const auto version = bytes.size() > kMagic.size() ? bytes[kMagic.size()] : '\0';
+  if (version != kFixed && version != kByContent)
+    return malformed("it is of a version that this program does not know; only 1 and 2 are");
+  Reader in(bytes.substr(kMagic.size() + 1));
   const auto count = in.number();
   if (count > kMostEntries || count > in.left()) return malformed("it claims too many entries");
   Manifest manifest;
   std::size_t path_bytes = 0;
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-    manifest.entries.push_back(read_entry(in, i == 0 ? "" : manifest.entries.back().path));
+    manifest.entries.push_back(read_entry(in, version, i == 0 ? "" : manifest.entries.back().path));
     path_bytes += manifest.entries.back().path.size();
     if (path_bytes > kMostAllPathsBytes) return too_long_in_all();
   }

@@ -24,9 +24,13 @@ struct Entry {
   std::string path;  // Relative, with '/': "src/main.py".
   Kind kind = Kind::file;
   std::uint64_t size = 0;      // Files only.
-  std::vector<Digest> chunks;  // Files only: all of kChunkBytes but the last, which has the rest.
-  std::string target;          // Links only.
+  std::vector<Digest> chunks;  // Files only.
+  // Of each chunk, where they were cut by content (cutter.h); never more than kChunkBytes. Empty:
+  // all have kChunkBytes but the last, which has the rest.
+  std::vector<std::uint32_t> lengths;
+  std::string target;  // Links only.
 
+  [[nodiscard]] std::uint64_t chunk_bytes(std::size_t index) const;
   bool operator==(const Entry&) const = default;
 };
 
@@ -60,9 +64,13 @@ struct Manifest {
 // All that parse_manifest() demands of content, for a manifest made by hand.
 [[nodiscard]] Result<> check(const Manifest& manifest);
 
-// Will a manifest of these entries, which may still be without their chunks, fit into one chunk?
-// too_large if not: worth asking before hours of hashing.
-[[nodiscard]] Result<> check_fits(std::span<const Entry> entries);
+// How the large files of a folder are cut: by content, or every kChunkBytes.
+enum class Cutting : unsigned char { by_content, fixed };
+
+// Will a manifest of these entries fit into one chunk? Those that are still without chunks count as
+// they will about be when they are cut that way. too_large if not: worth asking before hours of
+// hashing.
+[[nodiscard]] Result<> check_fits(std::span<const Entry> entries, Cutting cutting = Cutting::fixed);
 
 // The content of the one chunk that a manifest is stored as; its digest names the folder.
 // too_large when it would not fit into one. Requires check(manifest).

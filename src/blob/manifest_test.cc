@@ -138,6 +138,51 @@ TEST(Manifest, LinksInsideTheFolderAreAccepted) {
     EXPECT_TRUE(check_target(path, target)) << path << " -> " << target;
 }
 
+Manifest cut_sample() {
+  return {{{.path = "large",
+            .size = 6'000'000,
+            .chunks = {name_of("a"), name_of("b"), name_of("c")},
+            .lengths = {2'000'000, 3'000'001, 999'999}},
+           {.path = "small", .size = 3, .chunks = {name_of("d")}}}};
+}
+
+TEST(Manifest, FilesCutByContentComeBackWithTheirLengths) {
+  const auto bytes = to_bytes(cut_sample());
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ((*bytes)[7], 2);
+  const auto back = parse_manifest(*bytes);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, cut_sample());
+  EXPECT_EQ(back->entries[0].chunk_bytes(1), 3'000'001u);
+  EXPECT_EQ(back->entries[1].chunk_bytes(0), 3u);
+  for (std::size_t size = 0; size < bytes->size(); ++size)
+    ASSERT_FALSE(parse_manifest(std::string_view(*bytes).substr(0, size))) << size;
+}
+
+// Names of folders that are cut every 4 MiB must not change: they are in journals.
+TEST(Manifest, AFolderWithoutCutsIsWrittenAsBefore) {
+  EXPECT_EQ((*to_bytes(sample()))[7], 1);
+  auto spelled_new = *to_bytes(sample());
+  spelled_new[7] = 2;
+  EXPECT_FALSE(parse_manifest(spelled_new));
+}
+
+TEST(Manifest, LengthsThatDoNotAddUpAreRefused) {
+  const auto refused = [](auto change) {
+    auto manifest = cut_sample();
+    change(manifest.entries[0]);
+    return !check(manifest);
+  };
+  EXPECT_TRUE(refused([](Entry& e) { e.lengths[0] += 1; }));
+  EXPECT_TRUE(refused([](Entry& e) { e.lengths.pop_back(); }));
+  EXPECT_TRUE(refused([](Entry& e) { e.lengths = {0, 3'000'001, 2'999'999}; }));
+  EXPECT_TRUE(refused([](Entry& e) {
+    e.lengths = {kChunkBytes + 1, 1, 1};
+    e.size = kChunkBytes + 3;
+  }));
+  EXPECT_TRUE(refused([](Entry& e) { e.kind = Kind::empty_folder; }));
+}
+
 TEST(Manifest, AnyOtherSpellingOfAFolderIsRefused) {
   const auto good = *to_bytes(sample());
   for (std::size_t size = 0; size < good.size(); ++size)
@@ -148,7 +193,7 @@ TEST(Manifest, AnyOtherSpellingOfAFolderIsRefused) {
   EXPECT_FALSE(parse_manifest(std::string("soukdir\1\x80\0", 10)));
   EXPECT_TRUE(parse_manifest(std::string("soukdir\1\2\0\2aa\0\0\1\1b\0\0", 20)));
   EXPECT_FALSE(parse_manifest(std::string("soukdir\1\2\0\2aa\0\0\0\2ab\0\0", 21)));
-  const auto version = parse_manifest("soukdir\2");
+  const auto version = parse_manifest("soukdir\3");
   ASSERT_FALSE(version);
   EXPECT_THAT(version.error().message, HasSubstr("version"));
 }

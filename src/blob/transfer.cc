@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/containment.h"
+#include "base/random.h"
 #include "blob/folder.h"
 
 namespace souk::blob {
@@ -28,12 +29,9 @@ std::vector<Chunk> chunks_of(const Manifest& manifest) {
   std::vector<Chunk> out;
   std::unordered_set<Digest, DigestHash> seen;
   for (const auto& entry : manifest.entries) {
-    auto left = entry.size;
-    for (const auto& name : entry.chunks) {
-      const auto bytes = std::min<std::uint64_t>(left, kChunkBytes);
-      if (seen.insert(name).second) out.push_back({name, bytes});
-      left -= bytes;
-    }
+    for (std::size_t i = 0; i < entry.chunks.size(); ++i)
+      if (seen.insert(entry.chunks[i]).second)
+        out.push_back({entry.chunks[i], entry.chunk_bytes(i)});
   }
   return out;
 }
@@ -237,6 +235,9 @@ Result<Downloaded> download(const Digest& root, Store& local, const RemoteFactor
     else
       absent.push_back(chunk);
   }
+  if (base::Random random(options.shuffle); options.shuffle != 0)
+    for (std::size_t i = absent.size(); i > 1; --i)
+      std::swap(absent[i - 1], absent[random.next() % i]);
   SOUK_TRY(transfer.each(absent, fetching(local)));
   out.stats = transfer.stats();
   return out;

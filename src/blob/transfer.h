@@ -38,11 +38,13 @@ class Remote {
 using RemoteFactory = std::function<Result<std::unique_ptr<Remote>>()>;
 
 struct TransferOptions {
-  std::size_t connections = 2;  // 1 to 16.
+  std::size_t connections = 4;  // 1 to 16. So many chunks are under way at once.
   int retries = 3;              // Of each request that was unavailable.
   // Before the first retry; doubles with each. Cut short when the transfer has failed anyway.
   std::chrono::milliseconds retry_wait{250};
   OnProgress on_progress = {};
+  // Downloads: not 0, then chunks are fetched in an order that follows from this number.
+  std::uint64_t shuffle = 0;
   // Downloads: of the folder's files when they are unpacked. One that claims more is refused once
   // its manifest is here (too_large).
   std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();

@@ -100,17 +100,16 @@ class Unpacker {
     const Fd file(::openat(folder, name.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
     if (!file) return system_failure("create", shown);
-    auto left = entry.size;
-    for (const auto& chunk : entry.chunks) {
+    for (std::size_t i = 0; i < entry.chunks.size(); ++i) {
+      const auto& chunk = entry.chunks[i];
       SOUK_ASSIGN(const auto content, store_.content(chunk));
-      const auto wanted = std::min<std::uint64_t>(left, kChunkBytes);
+      const auto wanted = entry.chunk_bytes(i);
       if (content.size() != wanted)
         return base::fail(base::Code::damaged,
                           fmt::format("chunk {} of {} has {} bytes where its folder says {}",
                                       to_string(chunk), shown, content.size(), wanted),
                           "pack the folder again");
       SOUK_TRY(write_all(file.get(), content, shown));
-      left -= wanted;
       progress_.bytes_done += wanted;
       if (on_progress_) on_progress_(progress_);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -15,6 +16,7 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/id.h"
+#include "base/id_map.h"
 #include "base/time.h"
 #include "codec/first_fields.h"
 #include "market/table.h"
@@ -27,7 +29,8 @@
 //   bool, enum           one byte
 //   string               length, then its bytes;  Digest: its 32 bytes
 //   optional             0, or 1 and the value
-//   vector, deque, map   count, then the items (a map's key before its value)
+//   vector, deque, map,
+//   IdMap, Listed        count, then the items (a map's key before its value)
 //   Table                next id, count, then the items in order of id
 //   struct               its fields in the order of its list; see below for what goes before them
 //
@@ -45,6 +48,13 @@ namespace souk::codec {
 
 enum class Layout { flat, sized, first };
 
+// What is kept in a form of its own and written as a list of its items (market::PairPrices).
+template <class T>
+concept Listed = requires(T& v, const std::vector<typename T::Item>& items) {
+  { v.list() } -> std::same_as<std::vector<typename T::Item>>;
+  { v.assign(items) } -> std::same_as<bool>;
+};
+
 class Writer {
  public:
   explicit Writer(base::Bytes& out, Layout layout = Layout::flat) : out_(out), layout_(layout) {}
@@ -52,8 +62,12 @@ class Writer {
   void raw(std::string_view bytes) { out_.append(bytes); }
   void byte(unsigned char b) { out_.push_back(static_cast<char>(b)); }
   void number(std::uint64_t v) {
-    for (; v >= 0x80; v >>= 7) byte(static_cast<unsigned char>(v | 0x80));
-    byte(static_cast<unsigned char>(v));
+    if (v < 0x80) return byte(static_cast<unsigned char>(v));
+    char digits[10];  // Of 7 bits each.
+    std::size_t count = 0;
+    for (; v >= 0x80; v >>= 7) digits[count++] = static_cast<char>(v | 0x80);
+    digits[count++] = static_cast<char>(v);
+    out_.append(digits, count);
   }
   void signed_number(std::int64_t v) {
     number((static_cast<std::uint64_t>(v) << 1) ^ static_cast<std::uint64_t>(v >> 63));
@@ -108,10 +122,22 @@ class Writer {
     }
   }
   template <class I, class T>
+  void put(const base::IdMap<I, T>& v) {
+    number(v.size());
+    for (const auto& [id, value] : v.sorted()) {
+      put(id);
+      put(value);
+    }
+  }
+  template <class I, class T>
   void put(const market::Table<I, T>& v) {
     put(v.next());
     number(v.size());
     v.for_each([&](const T& item) { put(item); });
+  }
+  template <Listed T>
+  void put(const T& v) {
+    items(v.list());
   }
   template <base::Described T>
   void put(const T& v) {
@@ -250,6 +276,16 @@ class Reader {
     }
   }
   template <class I, class T>
+  void get(base::IdMap<I, T>& v) {
+    v = {};
+    for (auto n = number(); n > 0 && ok_; --n) {
+      I id;
+      get(id);
+      if (!id) return fail();
+      get(v[id]);
+    }
+  }
+  template <class I, class T>
   void get(market::Table<I, T>& v) {
     I next;
     get(next);
@@ -265,6 +301,12 @@ class Reader {
     if (!ok_ || next < v.next() || (v.size() > 0 && !skip(next.value - v.next().value)))
       return fail();
     v.finish(next);
+  }
+  template <Listed T>
+  void get(T& v) {
+    std::vector<typename T::Item> list;
+    items(list);
+    if (ok_ && !v.assign(list)) fail();
   }
   template <base::Described T>
   void get(T& v) {

@@ -64,7 +64,7 @@ Bytes every_kind(std::set<std::string_view>& kinds) {
     maker.observe(e, at);
     if (kinds.insert(kind_of(e)).second || writer.count() < 300) writer.add(at, e);
   };
-  for (int i = 0; i < 30'000; ++i) EXPECT_EQ(run.step(maker.next(run.state)), "");
+  for (int i = 0; i < 100'000; ++i) EXPECT_EQ(run.step(maker.next(run.state)), "");
   kinds.insert(kind_of(Answered{}));
   writer.add(run.state.now, Answered{{AccountId(1), "key", 7, 201, "{}", run.state.now}});
   return writer.bytes();

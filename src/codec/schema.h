@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/id.h"
+#include "base/id_map.h"
 #include "base/time.h"
 #include "market/table.h"
 
@@ -37,6 +38,8 @@ class Schema {
       text_ += "enum(";
       for (const auto name : names_of(T{})) text_.append(name) += ' ';
       text_ += ')';
+    } else if constexpr (requires { typename T::Item; }) {
+      wrap<typename T::Item>("list");
     } else {
       static_assert(base::Described<T>);
       text_ += '{';
@@ -72,6 +75,11 @@ class Schema {
   }
   template <class K, class V>
   void add(const std::map<K, V>*) {
+    wrap<K>("key");
+    wrap<V>("value");
+  }
+  template <class K, class V>
+  void add(const base::IdMap<K, V>*) {
     wrap<K>("key");
     wrap<V>("value");
   }

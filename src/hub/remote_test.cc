@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/servers.h"
 #include "hub/service.h"
-#include "hub/testing/servers.h"
 #include "hub/ticket.h"
 #include "net/client.h"
 #include "net/tls.h"
@@ -24,7 +24,7 @@ std::unique_ptr<Service> service(std::optional<net::ServerTls> tls = {}) {
   return *std::move(started);
 }
 HubAddress at(const Service& s) { return {fmt::format("http://127.0.0.1:{}", s.port())}; }
-HubAddress nowhere() { return {fmt::format("http://127.0.0.1:{}", testing::free_port())}; }
+HubAddress nowhere() { return {fmt::format("http://127.0.0.1:{}", base::testing::free_port())}; }
 
 class RemoteTest : public ::testing::Test {
  protected:

@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <charconv>
-#include <cstring>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -16,8 +14,10 @@
 #include "base/clock.h"
 #include "base/kill_point.h"
 #include "base/text.h"
+#include "hub/arriving_update.h"
 #include "hub/measured.h"
-#include "hub/run/turns.h"
+#include "hub/service_job.h"
+#include "hub/shared_bytes.h"
 #include "hub/stores/stores.h"
 #include "hub/ticket.h"
 #include "train/codecs/codec.h"
@@ -35,6 +35,9 @@ using base::Result;
 constexpr std::size_t kMostJobs = 1'024;
 constexpr std::size_t kMostName = 64;  // Of an update.
 constexpr auto kIdle = base::minutes(30);
+// From here on a body goes into a buffer. Models of more bytes are not folded aside as they arrive.
+constexpr std::uint64_t kLargeBody = 64 * 1024;
+constexpr std::size_t kMostPrepared = std::size_t{64} << 20;
 constexpr std::string_view kPrefix = "/v1/hub/";
 constexpr std::string_view kBearer = "Bearer ";
 
@@ -108,12 +111,6 @@ Result<N> number(const net::Request& http, std::string_view name, std::optional<
 
 constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
 
-// An aggregator as a request names it, and the text by which two of them are the same.
-struct NamedRule {
-  std::shared_ptr<const train::Aggregator> rule;
-  std::string key;
-};
-
 Result<NamedRule> rule_of(const net::Request& http) {
   constexpr std::string_view param = "rule.";
   train::AggregatorSpec spec{.name = std::string(http.param("rule").value_or(""))};
@@ -135,120 +132,21 @@ Result<NamedRule> rule_of(const net::Request& http) {
   return out;
 }
 
-struct Shape {
-  std::size_t size = 0, planes = 0;
-  std::int64_t version = 0;
-  std::string generation = {};  // That was asked about, if any.
+// What a request says of its update.
+struct UpdateMeta {
+  std::int64_t base = 0;
+  std::int32_t epoch = 1, at_work = 1;
+  double weight = 1;
 };
 
-// An update on its way, and who waits for it.
-struct QueuedUpdate {
-  Contribution contribution;
-  NamedRule rule;
-  std::shared_ptr<const train::Codec> codec;  // The update reads through it.
-  std::function<void(const Result<std::int64_t>& version)> answer;
-};
-
-// The parameters of one job. Thread-safe.
-class Job {
- public:
-  explicit Job(std::unique_ptr<ParameterStore> store) : store_(std::move(store)) {}
-
-  Result<std::string> pull(std::int64_t since, std::optional<std::size_t> from) const {
-    SOUK_ASSIGN(const auto taken, store_->take());
-    if (taken.blocks.empty()) return not_begun();
-    if (from) return train::pack_piece(taken, since, *from, train::kMostPiece);
-    if (taken.size() * sizeof(float) > train::kMostPulledWhole)
-      return fail(Code::too_large,
-                  fmt::format("{} parameters cannot be sent in one answer", taken.size()),
-                  "ask for pieces of them, with from=0");
-    return train::pack_changed(taken, since);
-  }
-
-  Result<> begin(const train::Aggregator& rule, std::string_view body) {
-    std::vector<float> values(body.size() / sizeof(float));
-    std::memcpy(values.data(), body.data(), body.size());
-    SavedParameters saved{.values = train::blocks_of(values)};
-    for (std::size_t p = 0; p < rule.needs().planes; ++p)
-      saved.planes.push_back(train::blocks_of_zeros(values.size()));
-    const Turn folding(folding_);
-    SOUK_TRY(store_->load(saved));
-    const std::lock_guard lock(mutex_);
-    shape_ = {values.size(), saved.planes.size(), saved.version};
-    return {};
-  }
-
-  // What updates must fit; asks the store when it is not known, older than `base`, or perhaps of
-  // another generation.
-  Result<Shape> shape(std::int64_t base, const std::string& generation) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (shape_.size > 0 && base <= shape_.version &&
-          (generation.empty() || generation == shape_.generation))
-        return shape_;
-    }
-    SOUK_ASSIGN(const auto saved, store_->save());
-    if (saved.values.empty()) return not_begun();
-    const std::lock_guard lock(mutex_);
-    shape_ = {size_of(saved), saved.planes.size(), saved.version, generation};
-    return shape_;
-  }
-
-  void enter(QueuedUpdate waiting) {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(waiting));
-  }
-
-  // Whoever comes first folds for all who wait behind.
-  void fold_waiting() {
-    const Turn folding(folding_);
-    while (true) {
-      auto batch = take_batch();
-      if (batch.empty()) return;
-      std::vector<Contribution> contributions;
-      contributions.reserve(batch.size());
-      for (auto& w : batch) contributions.push_back(std::move(w.contribution));
-      const auto version = store_->fold(*batch.front().rule.rule, contributions);
-      {
-        const std::lock_guard lock(mutex_);
-        if (version)
-          shape_.version = *version;
-        else
-          shape_ = {};  // Perhaps another hub has begun anew.
-      }
-      base::kill_point("update-folded");
-      for (const auto& w : batch) w.answer(version);
-    }
-  }
-
- private:
-  static base::Failure not_begun() {
-    return fail(Code::not_found, "the job has no parameters yet", "PUT them first");
-  }
-
-  // Those in front that are folded by the same aggregator, and fit.
-  std::vector<QueuedUpdate> take_batch() {
-    const std::lock_guard lock(mutex_);
-    std::vector<QueuedUpdate> out;
-    while (!waiting_.empty() &&
-           (out.empty() || waiting_.front().rule.key == out.front().rule.key)) {
-      auto next = std::move(waiting_.front());
-      waiting_.pop_front();
-      if (shape_.size == 0 || (next.contribution.update.size() == shape_.size &&
-                               next.rule.rule->needs().planes == shape_.planes))
-        out.push_back(std::move(next));
-      else
-        next.answer(fail(Code::conflict, "the parameters have begun anew meanwhile"));
-    }
-    return out;
-  }
-
-  const std::unique_ptr<ParameterStore> store_;
-  Turns folding_;     // Whoever folds does so in turn.
-  std::mutex mutex_;  // Guards what follows.
-  Shape shape_;       // As last heard.
-  std::deque<QueuedUpdate> waiting_;
-};
+Result<UpdateMeta> meta_of(const net::Request& http) {
+  UpdateMeta out;
+  SOUK_ASSIGN(out.base, number<std::int64_t>(http, "base", std::nullopt, 0, kMost));
+  SOUK_ASSIGN(out.epoch, number<std::int32_t>(http, "epoch", 1, 1, 1'000'000'000));
+  SOUK_ASSIGN(out.weight, number<double>(http, "weight", 1, 1e-9, 1e15));
+  SOUK_ASSIGN(out.at_work, number<std::int32_t>(http, "at_work", 1, 1, 1'000'000));
+  return out;
+}
 
 }  // namespace
 
@@ -258,28 +156,41 @@ struct Service::Impl {
   base::SystemClock clock;
   std::mutex mutex;  // Guards jobs.
   struct OpenJob {
-    std::shared_ptr<Job> job;
+    std::shared_ptr<ServiceJob> job;
     base::Time used;
   };
   std::map<std::string, OpenJob, std::less<>> jobs;
   std::optional<Staging> staging;
+  std::optional<base::Budget> arriving;  // Bytes of bodies, and of what is made of them.
   std::atomic<std::int64_t> pulls = 0, pulled_bytes = 0, pieces = 0, pushed_bytes = 0, folds = 0;
   std::optional<Workers> workers;
   std::unique_ptr<net::Server> server;  // Gone first: it calls what is above.
 
+  void screen(const net::Request& head, std::optional<std::uint64_t> bytes,
+              net::BodyDecision decision);
+  Result<std::shared_ptr<ArrivingUpdate>> expect(const net::Request& head, const HubRequest& asked,
+                                                 const std::shared_ptr<base::Buffer>& into);
   void handle(net::Request http, net::Reply reply);
   Result<> admit(const net::Request& http, const HubRequest& asked) const;
-  Result<std::shared_ptr<Job>> job(std::string_view name);
+  Result<std::shared_ptr<ServiceJob>> job(std::string_view name);
   void forget_idle();
   Result<net::Response> answer(net::Request& http, const HubRequest& asked);
-  Result<net::Response> pull(const net::Request& http, const Job& job);
-  static Result<net::Response> begin(const net::Request& http, Job& job);
+  Result<net::Response> pull(const net::Request& http, const ServiceJob& job);
+  static Result<net::Response> begin(const net::Request& http, ServiceJob& job);
   Result<net::Response> piece(const net::Request& http, const HubRequest& asked);
   Result<net::Response> judge(const net::Request& http, const HubRequest& asked);
   // Replies by itself, now or when it is folded.
   void fold(net::Request http, const HubRequest& asked, net::Reply reply);
-  Result<QueuedUpdate> read(net::Request& http, const HubRequest& asked, Job& job);
+  Result<QueuedUpdate> read(net::Request& http, const HubRequest& asked, ServiceJob& job);
+  Result<> read_body(net::Request& http, const HubRequest& asked, std::size_t floats,
+                     QueuedUpdate& out);
   [[nodiscard]] ServiceStats stats() const;
+};
+
+// What is held with a large body.
+struct ArrivingBody {
+  base::BudgetShare share;
+  std::shared_ptr<ArrivingUpdate> update = {};  // If it can be read while it arrives.
 };
 
 // Two jobs may have updates of the same name.
@@ -305,6 +216,54 @@ Result<> Service::Impl::admit(const net::Request& http, const HubRequest& asked)
                           ticket.job, ticket.update));
 }
 
+// Nothing is read of strangers' bodies, and no more of others' than there is room for.
+void Service::Impl::screen(const net::Request& head, std::optional<std::uint64_t> bytes,
+                           net::BodyDecision decision) {
+  const auto asked = route_of(head);
+  if (const auto admitted = admit(head, asked.value_or(HubRequest{.route = Route::stats}));
+      !admitted)
+    return decision.refuse(problem(admitted.error()));
+  const auto most = options.most_body_bytes;
+  if (!asked || !bytes || *bytes < kLargeBody || *bytes > most) return decision.read(most);
+  auto share = base::BudgetShare::take(*arriving, asked->job, *bytes);
+  if (!share) return decision.refuse(problem(share.error()));
+  const auto into = std::make_shared<base::Buffer>(static_cast<std::size_t>(*bytes));
+  const auto held = std::make_shared<ArrivingBody>(*std::move(share));
+  if (asked->route == Route::fold)
+    if (auto update = expect(head, *asked, into)) held->update = *std::move(update);
+  net::BodyWatch watch;
+  if (held->update)
+    watch = [to = held->update](std::string_view so_far) { to->arrived(so_far.size()); };
+  decision.read(most, held, {into, std::move(watch)});
+}
+
+// An update that can be read while it arrives; an error where that cannot be said without waiting
+// for a store, or something is wrong with it that its handler will find.
+Result<std::shared_ptr<ArrivingUpdate>> Service::Impl::expect(
+    const net::Request& head, const HubRequest& asked, const std::shared_ptr<base::Buffer>& into) {
+  SOUK_ASSIGN(auto at, job(asked.job));
+  const auto shape = at->known_shape();
+  if (!shape) return fail(Code::unavailable, "the shape is not known");
+  SOUK_ASSIGN(std::shared_ptr<const train::Codec> codec,
+              train::make_codec(head.param("codec").value_or("fp32")));
+  SOUK_ASSIGN(const auto meta, meta_of(head));
+  SOUK_ASSIGN(auto rule, rule_of(head));
+  auto out = std::make_shared<ArrivingUpdate>(codec, at, shape->size, into);
+  const auto model = shape->size * sizeof(float);
+  if (at->arriving > 1 || model > kMostPrepared || !can_prepare(*rule.rule) ||
+      !train::check_codec(*rule.rule, *codec) || meta.base > shape->version)
+    return out;
+  if (auto share = base::BudgetShare::take(*arriving, asked.job, model)) {
+    PreparedFold prepared{.rule = rule.rule,
+                          .base = meta.base,
+                          .weight = meta.weight,
+                          .epoch = meta.epoch,
+                          .at_work = meta.at_work};
+    out->prepare(std::make_unique<PreparedFold>(std::move(prepared)), *std::move(share));
+  }
+  return out;
+}
+
 void Service::Impl::handle(net::Request http, net::Reply reply) {
   auto asked = route_of(http);
   // Strangers do not learn what there is.
@@ -313,7 +272,7 @@ void Service::Impl::handle(net::Request http, net::Reply reply) {
     return reply.send(problem(admitted.error()));
   reply.vouch();
   if (!asked) return reply.send(problem(asked.error()));
-  const auto bytes = http.body.size();
+  const auto bytes = http.content().size();
   // Shared, so that it can be answered when the queue is full.
   auto to = std::make_shared<net::Reply>(std::move(reply));
   const bool posted = workers->post(
@@ -363,7 +322,7 @@ ServiceStats Service::Impl::stats() const {
           .staged_bytes = held.bytes};
 }
 
-Result<std::shared_ptr<Job>> Service::Impl::job(std::string_view name) {
+Result<std::shared_ptr<ServiceJob>> Service::Impl::job(std::string_view name) {
   const std::lock_guard lock(mutex);
   const auto now = clock.now();
   if (const auto it = jobs.find(name); it != jobs.end()) {
@@ -374,7 +333,7 @@ Result<std::shared_ptr<Job>> Service::Impl::job(std::string_view name) {
   if (jobs.size() >= kMostJobs)
     return fail(Code::exhausted, fmt::format("{} jobs are open", jobs.size()), "start another hub");
   SOUK_ASSIGN(auto store, make_store(options.store, name));
-  const OpenJob open{std::make_shared<Job>(std::move(store)), now};
+  const OpenJob open{std::make_shared<ServiceJob>(std::move(store)), now};
   return jobs.emplace(name, open).first->second.job;
 }
 
@@ -387,34 +346,35 @@ void Service::Impl::forget_idle() {
   });
 }
 
-Result<net::Response> Service::Impl::pull(const net::Request& http, const Job& job) {
+Result<net::Response> Service::Impl::pull(const net::Request& http, const ServiceJob& job) {
   SOUK_ASSIGN(const auto since, number<std::int64_t>(http, "since", -1, -1, kMost));
   std::optional<std::size_t> from;
   if (http.param("from")) {
     SOUK_ASSIGN(from, number<std::size_t>(http, "from", std::nullopt, 0, std::size_t{1} << 32));
   }
-  SOUK_ASSIGN(auto body, job.pull(since, from));
+  SOUK_ASSIGN(auto packed, job.pull(since, from));
   ++pulls;
-  pulled_bytes += std::ssize(body);
-  return net::Response{.content_type = "application/octet-stream", .body = std::move(body)};
+  pulled_bytes += static_cast<std::int64_t>(packed.size());
+  return parameters_response(std::move(packed));
 }
 
-Result<net::Response> Service::Impl::begin(const net::Request& http, Job& job) {
+Result<net::Response> Service::Impl::begin(const net::Request& http, ServiceJob& job) {
   SOUK_ASSIGN(const auto rule, rule_of(http));
-  if (http.body.empty() || http.body.size() % sizeof(float) != 0)
-    return fail(Code::invalid, fmt::format("a body of {} bytes", http.body.size()),
+  const auto body = http.content();
+  if (body.empty() || body.size() % sizeof(float) != 0)
+    return fail(Code::invalid, fmt::format("a body of {} bytes", body.size()),
                 "send the model's numbers, 4 bytes each");
-  SOUK_TRY(job.begin(*rule.rule, http.body));
+  SOUK_TRY(job.begin(*rule.rule, body));
   return net::Response{.body = R"({"version":0})"};
 }
 
 Result<net::Response> Service::Impl::piece(const net::Request& http, const HubRequest& asked) {
   SOUK_ASSIGN(const auto offset, number<std::int64_t>(http, "offset", 0, 0, kMost));
-  SOUK_ASSIGN(const auto size,
-              staging->put(staged_name(asked.job, asked.update), offset, http.body, clock.now()));
+  SOUK_ASSIGN(const auto size, staging->put(staged_name(asked.job, asked.update), offset,
+                                            http.content(), clock.now()));
   base::kill_point("update-staged");
   ++pieces;
-  pushed_bytes += std::ssize(http.body);
+  pushed_bytes += std::ssize(http.content());
   return net::Response{.body = fmt::format("{{\"size\":{}}}", size)};
 }
 
@@ -442,19 +402,17 @@ void Service::Impl::fold(net::Request http, const HubRequest& asked, net::Reply 
     if (!name.empty()) staging->drop(name);
     to->send({.body = fmt::format("{{\"version\":{}}}", *version)});
   };
-  (*at)->enter(*std::move(waiting));
-  (*at)->fold_waiting();
+  (*at)->fold(*std::move(waiting));
 }
 
-Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& asked, Job& job) {
+Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& asked,
+                                         ServiceJob& job) {
   QueuedUpdate out;
   auto& contribution = out.contribution;
   SOUK_ASSIGN(out.rule, rule_of(http));
   SOUK_ASSIGN(contribution.id, number<std::int64_t>(http, "id", std::nullopt, 1, kMost));
-  SOUK_ASSIGN(contribution.base, number<std::int64_t>(http, "base", std::nullopt, 0, kMost));
-  SOUK_ASSIGN(const auto epoch, number<std::int32_t>(http, "epoch", 1, 1, 1'000'000'000));
-  SOUK_ASSIGN(const auto weight, number<double>(http, "weight", 1, 1e-9, 1e15));
-  SOUK_ASSIGN(const auto at_work, number<std::int32_t>(http, "at_work", 1, 1, 1'000'000));
+  SOUK_ASSIGN(const auto meta, meta_of(http));
+  contribution.base = meta.base;
   SOUK_ASSIGN(out.codec, train::make_codec(http.param("codec").value_or("fp32")));
   contribution.generation = http.param("generation").value_or("");
   SOUK_ASSIGN(const auto shape, job.shape(contribution.base, contribution.generation));
@@ -468,18 +426,40 @@ Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& a
                             shape.planes),
                 "use the rule that the job began with", "rule");
   SOUK_TRY(train::check_codec(rule, *out.codec));
-  auto body = train::kept(std::move(http.body));
-  if (const auto staged = http.param("staged")) {
+  SOUK_TRY(read_body(http, asked, shape.size, out));
+  contribution.update.epoch = meta.epoch;
+  contribution.update.weight = meta.weight;
+  contribution.update.at_work = meta.at_work;
+  return out;
+}
+
+// What was read while it arrived, or what lies there.
+Result<> Service::Impl::read_body(net::Request& http, const HubRequest& asked, std::size_t floats,
+                                  QueuedUpdate& out) {
+  auto& update = out.contribution.update;
+  const auto staged = http.param("staged");
+  if (http.large && http.held && !staged) {
+    const auto arriving_update = std::static_pointer_cast<ArrivingBody>(http.held)->update;
+    if (arriving_update) {
+      SOUK_ASSIGN(auto done, arriving_update->finish(floats));
+      if (done) {
+        update = std::move(done->update);
+        out.codec = std::move(done->codec);
+        out.prepared = std::move(done->prepared);
+        return {};
+      }
+    }
+  }
+  auto body =
+      http.large ? std::make_shared<BytesInBuffer>(http.large) : train::kept(std::move(http.body));
+  if (staged) {
     SOUK_ASSIGN(body, staging->take(staged_name(asked.job, *staged)));
   }
-  SOUK_ASSIGN(contribution.update, train::Update::read(std::move(body), *out.codec, shape.size));
-  const auto stats = train::stats_of(contribution.update);
+  SOUK_ASSIGN(update, train::Update::read(std::move(body), *out.codec, floats));
+  const auto stats = train::stats_of(update);
   if (!stats.finite) return fail(Code::invalid, "the update has numbers that are not finite");
-  contribution.update.norm = stats.norm;
-  contribution.update.epoch = epoch;
-  contribution.update.weight = weight;
-  contribution.update.at_work = at_work;
-  return out;
+  update.norm = stats.norm;
+  return {};
 }
 
 Service::Service(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -502,6 +482,8 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   impl->options.secret.clear();
   if (options.staging.spill.folder.empty()) options.staging.most_bytes = options.most_body_bytes;
   impl->staging.emplace(options.staging);
+  impl->arriving.emplace("hub-bytes", "bytes of bodies", base::BudgetUnit::bytes,
+                         base::BudgetLimit{options.most_arriving, options.most_arriving});
   impl->workers.emplace(options.workers);
   net::ServerOptions http{.address = options.address,
                           .port = options.port,
@@ -510,6 +492,10 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
                           .max_body_bytes = options.most_body_bytes,
                           .max_connections = 1'024};
   // A large update over a slow link takes its time.
+  http.screen = [i = impl.get()](const net::Request& head, std::optional<std::uint64_t> bytes,
+                                 net::BodyDecision decision) {
+    i->screen(head, bytes, std::move(decision));
+  };
   http.read_timeout = http.write_timeout = base::minutes(10);
   SOUK_ASSIGN(impl->server, net::Server::start(std::move(http),
                                                [i = impl.get()](net::Request r, net::Reply reply) {

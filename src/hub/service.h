@@ -48,6 +48,8 @@ struct ServiceOptions {
   int threads = 1;  // For connections.
   std::optional<net::ServerTls> tls = {};
   std::size_t most_body_bytes = std::size_t{256} << 20;
+  // Bytes of bodies that are arriving or being folded, all together; then others are refused.
+  std::size_t most_arriving = std::size_t{2} << 30;
   WorkerLimits workers = {};
   StagingLimits staging = {};  // Without a folder its most_bytes is most_body_bytes.
 };

@@ -7,10 +7,11 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/testing/servers.h"
 #include "hub/measured.h"
-#include "hub/testing/servers.h"
 #include "hub/ticket.h"
 #include "net/client.h"
+#include "net/testing/raw_socket.h"
 #include "train/pull.h"
 #include "train/testing/updates.h"
 
@@ -213,7 +214,7 @@ TEST(Service, SaysWhatIsWrongWithAnUpdateThatWasSentAhead) {
 }
 
 TEST(Service, SharesOneStoreWithAnother) {
-  const auto redis = testing::start_redis();
+  const auto redis = base::testing::start_redis();
   if (!redis) GTEST_SKIP() << "no redis-server on this computer";
   const Hub one({.store = redis->url}), other({.store = redis->url});
   auto first = one.client(), second = other.client();
@@ -225,7 +226,7 @@ TEST(Service, SharesOneStoreWithAnother) {
 }
 
 TEST(Service, NamesAStoreThatIsNotThere) {
-  const auto url = fmt::format("redis://127.0.0.1:{}/0", testing::free_port());
+  const auto url = fmt::format("redis://127.0.0.1:{}/0", base::testing::free_port());
   const auto started = Service::start({.store = url, .secret = kSecret});
   ASSERT_FALSE(started);
   EXPECT_THAT(started.error().message, HasSubstr(url));
@@ -234,6 +235,77 @@ TEST(Service, NamesAStoreThatIsNotThere) {
 TEST(Service, RefusesAShortSecretAndAnUnknownStore) {
   EXPECT_FALSE(Service::start({.store = "memory", .secret = "short"}));
   EXPECT_FALSE(Service::start({.store = "nowhere", .secret = kSecret}));
+}
+
+// Three blocks, so that it is read, measured and folded while it arrives.
+constexpr std::size_t kLarge = 2 * train::kBlock + 100;
+
+std::vector<float> large(float value) { return std::vector<float>(kLarge, value); }
+
+TEST(Service, AnUpdateThatIsFoldedWhileItArrivesGivesWhatAFoldOfAllGives) {
+  const Hub hub;
+  auto client = hub.client();
+  begin(client, "j1", large(1));
+  // 2 has the id of 1: it is folded once.
+  for (const auto id : {1, 2, 2, 3})
+    EXPECT_EQ(call(client, "POST", fold_path(id), packed(large(2))).status, 200);
+  EXPECT_THAT(pulled(client, "j1", kLarge), ::testing::Each(7));
+  begin(client, "j1", large(0));
+  EXPECT_EQ(call(client, "POST", fold_path(1), packed(large(3))).body, R"({"version":1})");
+  EXPECT_THAT(pulled(client, "j1", kLarge), ::testing::Each(3));
+}
+
+TEST(Service, NothingOfALargeUpdateIsFoldedWhenItsEndIsBadOrMissing) {
+  const Hub hub;
+  auto client = hub.client();
+  begin(client, "j1", large(1));
+  auto bad = large(2);
+  bad.back() = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(call(client, "POST", fold_path(1), packed(bad)).body, HasSubstr("not finite"));
+  EXPECT_EQ(call(client, "POST", fold_path(1), packed(large(2)) + "x").status, 400);
+  {
+    net::testing::RawSocket raw(hub.service->port());
+    const auto body = packed(large(2));
+    raw.send(
+        fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n"
+                    "Content-Length: {}\r\n\r\n",
+                    fold_path(1), kSecret, body.size()));
+    raw.send(body.substr(0, body.size() - 1));
+  }
+  EXPECT_THAT(pulled(client, "j1", kLarge), ::testing::Each(1));
+  EXPECT_EQ(call(client, "POST", fold_path(1), packed(large(2))).body, R"({"version":1})");
+  EXPECT_THAT(pulled(client, "j1", kLarge), ::testing::Each(3));
+}
+
+TEST(Service, LargeUpdatesThatArriveTogetherAreAllFolded) {
+  const Hub hub({.threads = 2});
+  auto client = hub.client();
+  begin(client, "j1", large(0));
+  constexpr int workers = 4, each = 5;
+  {
+    std::vector<std::jthread> threads;
+    for (int w = 0; w < workers; ++w)
+      threads.emplace_back([&, w] {
+        auto mine = hub.client();
+        for (int i = 0; i < each; ++i) {
+          EXPECT_EQ(call(mine, "POST", fold_path(1 + w * each + i), packed(large(1))).status, 200);
+          (void)pulled(mine, "j1", kLarge);
+        }
+      });
+  }
+  EXPECT_THAT(pulled(client, "j1", kLarge), ::testing::Each(workers * each));
+}
+
+TEST(Service, BodiesOfStrangersAreNotReadAndNoMoreThanThereIsRoomFor) {
+  const Hub hub({.most_arriving = 1 << 20});
+  net::testing::RawSocket raw(hub.service->port());
+  raw.send("POST /v1/hub/j1/fold HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n");
+  EXPECT_TRUE(raw.read_response().starts_with("HTTP/1.1 401 "));  // Before any of it was sent.
+  auto client = hub.client();
+  const auto answer =
+      call(client, "PUT", "/v1/hub/j1/parameters?rule=downpour", bytes_of(large(1)));
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_THAT(answer.body, HasSubstr("hub-bytes"));
 }
 
 }  // namespace

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <latch>
 
-#include "hub/testing/servers.h"
+#include "base/testing/servers.h"
 
 namespace souk::hub {
 namespace {
 
-using testing::wait_for;
+using base::testing::wait_for;
 
 TEST(Workers, GrowWhileWorkWaitsAndShrinkWhenItDoesNot) {
   std::latch gate(1);  // Outlives those who wait at it.

@@ -7,6 +7,7 @@
 #include "base/packages.h"
 #include "job/file_keys.h"
 #include "job/packages.h"
+#include "job/web_input.h"
 #include "wire/spellings.h"
 
 namespace souk::job {
@@ -17,14 +18,37 @@ using base::fail;
 
 constexpr std::size_t kMostRequirements = 200;
 constexpr std::size_t kHashMax = 128;
+constexpr std::size_t kMostWheels = 500;
+constexpr std::size_t kUrlMax = 2'000;
 constexpr std::int32_t kMinorMin = 7, kMinorMax = 99;
 
 struct EnvironmentKeys {
   wire::AnyJson requirements;  // A file, or a list of packages.
   std::optional<wire::AnyJson> python;
   std::optional<wire::AnyJson> on;  // One package, or several.
-  SOUK_FIELDS(EnvironmentKeys, requirements, python, on)
+  std::optional<std::string> build;
+  SOUK_FIELDS(EnvironmentKeys, requirements, python, on, build)
 };
+
+bool is_hash(std::string_view text) {
+  return text.size() <= kHashMax &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+base::Result<> check_wheels(const std::vector<wire::Wheel>& wheels) {
+  constexpr auto field = "batch.environment.wheels";
+  if (wheels.size() > kMostWheels)
+    return fail(Code::invalid, fmt::format("an environment of {} wheels", wheels.size()),
+                fmt::format("{} at most", kMostWheels), field);
+  for (const auto& wheel : wheels) {
+    const auto host = host_of(wheel.url);
+    const bool good = !host.empty() && wheel.url.size() <= kUrlMax && wheel.url.ends_with(".whl");
+    if (!good || !is_sha256(wheel.sha256) || wheel.size.value_or(0) < 0)
+      return fail(Code::invalid, fmt::format("'{}' is no wheel", wheel.url.substr(0, 80)),
+                  "give https://HOST/NAME.whl, its SHA-256 and its size", field);
+  }
+  return {};
+}
 
 // The 11 of "3.11".
 std::optional<std::int32_t> minor_of(std::string_view python) {
@@ -79,6 +103,12 @@ base::Result<EnvironmentFile> read_environment(const wire::AnyJson& json, const 
       return std::unexpected(at(bad_python(out.python, "").error(), "environment.python"));
   }
   if (keys->on) out.on = one_or_several(*keys->on);
+  if (keys->build && *keys->build != "here" && *keys->build != "lender")
+    return std::unexpected(
+        at({Code::invalid, fmt::format("'{}' builds no environments", keys->build->substr(0, 80)),
+            "use here, the default, or lender"},
+           "environment.build"));
+  out.by_lender = keys->build == "lender";
   for (const auto& demand : out.on)
     if (auto good = base::check_demand(demand, ""); !good || base::is_feature(demand))
       return std::unexpected(
@@ -95,13 +125,11 @@ base::Result<> check_environment(const wire::Batch& work) {
     return fail(Code::invalid, "a job with an image and an environment",
                 "leave one of them out: an image has its own packages", "batch.environment");
   if (!minor_of(e.python)) return bad_python(e.python, "batch.environment.python");
-  const auto is_hash = [](std::string_view text) {
-    return text.size() <= kHashMax &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  };
-  if (e.blob.empty() || !is_hash(e.blob) || !is_hash(e.lock))
+  SOUK_TRY(check_wheels(e.wheels));
+  if (e.blob.empty() == e.wheels.empty() || !is_hash(e.blob) || !is_hash(e.lock))
     return fail(Code::invalid, "an environment without its files",
-                "upload the folder first, and name it", "batch.environment.blob");
+                "upload the folder first, and name it; or give wheels instead",
+                "batch.environment.blob");
   if (e.arch != "x86_64" && e.arch != "aarch64")
     return fail(Code::invalid, fmt::format("'{}' is no kind of processor", e.arch.substr(0, 80)),
                 "use x86_64 or aarch64", "batch.environment.arch");
@@ -110,7 +138,13 @@ base::Result<> check_environment(const wire::Batch& work) {
 
 std::vector<std::string> environment_demands(const wire::BatchEnvironment& e) {
   const auto minor = minor_of(e.python).value_or(0);
-  return {fmt::format("python>=3.{},<3.{}", minor, minor + 1), architecture(e.arch)};
+  std::vector<std::string> out{fmt::format("python>=3.{},<3.{}", minor, minor + 1),
+                               architecture(e.arch)};
+  for (const auto& wheel : e.wheels)
+    if (auto index = fmt::format("{}:{}", kIndex, host_of(wheel.url));
+        std::ranges::find(out, index) == out.end())
+      out.push_back(std::move(index));
+  return out;
 }
 
 }  // namespace souk::job

@@ -15,11 +15,12 @@
 
 namespace souk::job {
 
-// "requirements.txt", or {requirements: FILE or [PACKAGE, ...], python: "3.12", on: torch}.
+// "requirements.txt", or {requirements: FILE or [PACKAGE, ...], python: "3.12", on: torch,
+// build: lender}.
 [[nodiscard]] base::Result<EnvironmentFile> read_environment(const wire::AnyJson& json,
                                                              const PathRules& rules);
 
-// "3.11" and its like, a blob, and no image beside it.
+// "3.11" and its like, a blob or wheels, and no image beside it.
 [[nodiscard]] base::Result<> check_environment(const wire::Batch& work);
 
 // What it demands of machines, as packages.

@@ -35,7 +35,8 @@ struct ResourceKeys {
 struct PriceKeys {
   std::optional<base::Credits> limit;
   std::optional<base::Credits> budget;
-  SOUK_FIELDS(PriceKeys, limit, budget)
+  std::optional<base::Credits> request;  // Of a service.
+  SOUK_FIELDS(PriceKeys, limit, budget, request)
 };
 
 // The keys that a file of any kind may have.
@@ -137,6 +138,11 @@ base::Result<wire::NewJob> read_terms(CommonKeys keys, const Kind& kind, base::T
   }
   job.limit = keys.price.limit;
   job.budget = keys.price.budget.value_or(base::Credits());
+  if (keys.price.request && !kind.serves)
+    return std::unexpected(at(
+        {base::Code::invalid, "only a service answers requests", "drop it, or use kind: service"},
+        "price.request"));
+  job.per_request = keys.price.request;
   job.priority = keys.priority;
   job.constraints = std::move(keys.constraints);
   for (auto& package : keys.packages) job.constraints.packages.push_back(std::move(package));

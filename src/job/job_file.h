@@ -19,6 +19,7 @@ struct LocalInput {
   std::string source;  // A folder or file here, or a URL. Empty: `blob` is on the server already.
   std::string hash;    // Of a URL's content: BLAKE2b-256 or SHA-256, in hex.
   std::string blob;
+  bool by_lender = false;  // Each lender fetches the URL, and `hash` is its SHA-256.
 };
 
 // Packages that a job brings along, before they are built.
@@ -27,6 +28,7 @@ struct EnvironmentFile {
   std::vector<std::string> packages;  // or what would be its lines.
   std::string python;                 // "3.12"; empty: that of whoever runs the job.
   std::vector<std::string> on;        // Packages that the lender's environment has.
+  bool by_lender = false;             // Lenders fetch the packages, each for itself.
 };
 
 // A job as its file describes it. Its work, if it has one, names no files yet: those are here until

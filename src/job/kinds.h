@@ -39,6 +39,16 @@ struct Kind {
   // Its progress and its model can be shown, its time forecast, and a coach leads its program.
   bool trains = false;
 
+  // Its work is done by trials: jobs of another kind, which are paid from its budget.
+  bool sweeps = false;
+
+  // Its workers are granted, started and ended together, in a network of their own.
+  bool together = false;
+  // Its program is there to be talked to, and ends when the job does: that it ends is a failure.
+  bool serves = false;
+  // Its owner talks to its program, and it ends when nobody does.
+  bool attended = false;
+
   // The keys of its file beside the common ones.
   std::span<const std::string_view> keys;
   base::Result<> (*read)(const boost::json::object& file, const PathRules& rules, JobFile& out);

@@ -13,10 +13,15 @@ inline constexpr std::string_view kInternet = "@internet";
 inline constexpr std::string_view kContainers = "@containers";
 inline constexpr std::string_view kTorch = "@torch";  // The native trainer.
 inline constexpr std::string_view kUnsandboxed = "@no-sandbox";
+inline constexpr std::string_view kGangs = "@gangs";  // A network for the workers of one job.
+inline constexpr std::string_view kPorts = "@ports";  // A way to a program's port, or a terminal.
 // Words that a size or a model follows.
 inline constexpr std::string_view kScratch = "@scratch";       // Of one worker.
 inline constexpr std::string_view kGpuMemory = "@gpu-memory";  // Of each GPU.
 inline constexpr std::string_view kGpuModel = "@gpu";
+inline constexpr std::string_view kImage = "@image";  // A registry of images (job/image.h).
+inline constexpr std::string_view kIndex = "@index";  // A host that packages are fetched from.
+inline constexpr std::string_view kFetch = "@fetch";  // One that inputs are fetched from.
 
 // A machine that has `mib` says so in words, one for each step up to it; a job demands the step at
 // or above what it asks for. Steps are at most a quarter apart, from 1 GiB to 16 TiB.

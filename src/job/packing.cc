@@ -29,12 +29,17 @@ Result<> pack_files(JobFile& file, Packer& packer) {
   }
   for (const auto& input : file.inputs) {
     if (!input.blob.empty()) {
-      work.inputs.push_back({input.path, input.blob, false});
+      work.inputs.push_back({.path = input.path, .blob = input.blob});
+      continue;
+    }
+    if (input.by_lender) {
+      work.inputs.push_back(
+          {.path = input.path, .file = true, .url = input.source, .sha256 = input.hash});
       continue;
     }
     const bool is_file = std::filesystem::is_regular_file(input.source);
     SOUK_ASSIGN(auto name, pack_path(input.source, packer));
-    work.inputs.push_back({input.path, std::move(name), is_file});
+    work.inputs.push_back({.path = input.path, .blob = std::move(name), .file = is_file});
   }
   return {};
 }

@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "job/environment.h"
+#include "job/image.h"
 #include "job/packages.h"
+#include "job/web_input.h"
 #include "wire/spellings.h"
 
 namespace souk::job {
@@ -21,7 +23,8 @@ constexpr std::size_t kVariables = 256;
 constexpr std::int64_t kMostScratchMib = std::int64_t{16} << 20;
 constexpr auto kShortestCheckpoint = base::seconds(1);
 
-// "data", or {path: data, folder: ../data}, {path: .., blob: ..}, {path: .., url: .., hash: ..}.
+// "data", or {path: data, folder: ../data}, {path: .., blob: ..}, {path: .., url: .., hash: ..},
+// the last with `fetch: lender` or without.
 struct FileInput {
   std::optional<std::string> path;
   std::optional<std::string> folder;
@@ -29,8 +32,23 @@ struct FileInput {
   std::optional<std::string> blob;
   std::optional<std::string> url;
   std::optional<std::string> hash;
-  SOUK_FIELDS(FileInput, path, folder, file, blob, url, hash)
+  std::optional<std::string> fetch;  // "lender"
+  SOUK_FIELDS(FileInput, path, folder, file, blob, url, hash, fetch)
 };
+
+// Who fetches it, if not the borrower.
+base::Result<> check_fetch(const FileInput& in, const std::string& field) {
+  if (!in.fetch) return {};
+  if (*in.fetch != "lender")
+    return std::unexpected(at({base::Code::invalid, fmt::format("fetch: {}", *in.fetch),
+                               "use fetch: lender, or leave it out: then you fetch it"},
+                              field));
+  if (!in.url || !is_sha256(*in.hash))
+    return std::unexpected(at({base::Code::invalid, "lenders fetch a URL with a SHA-256",
+                               "give url, and as hash what `sha256sum FILE` prints"},
+                              field));
+  return {};
+}
 
 base::Result<LocalInput> input_of(const wire::AnyJson& json, std::size_t i,
                                   const PathRules& rules) {
@@ -53,9 +71,11 @@ base::Result<LocalInput> input_of(const wire::AnyJson& json, std::size_t i,
     return std::unexpected(at({base::Code::invalid, "a URL and the hash of what it gives",
                                "give both url and hash (BLAKE2b-256 or SHA-256 in hex)"},
                               field));
+  SOUK_TRY(check_fetch(in, field));
   LocalInput out{.source = in.folder.value_or(in.file.value_or(in.url.value_or(""))),
                  .hash = in.hash.value_or(""),
-                 .blob = in.blob.value_or("")};
+                 .blob = in.blob.value_or(""),
+                 .by_lender = in.fetch.has_value()};
   auto name = out.source;
   while (name.ends_with('/')) name.pop_back();
   name = std::filesystem::path(name.substr(0, name.find_first_of("?#"))).filename().string();
@@ -63,9 +83,14 @@ base::Result<LocalInput> input_of(const wire::AnyJson& json, std::size_t i,
   if (out.path.empty() || out.path == "." || out.path == "..")
     return std::unexpected(at(
         {base::Code::invalid, "it has no name of its own", "say where it goes with path:"}, field));
-  if (in.url && rules.allow_url)
-    if (auto allowed = rules.allow_url(*in.url); !allowed)
-      return std::unexpected(at(std::move(allowed).error(), field));
+  if (in.url) {
+    auto url = web_url(*in.url);
+    if (!url) return std::unexpected(at(std::move(url).error(), field));
+    out.source = *std::move(url);
+    if (rules.allow_url && !out.by_lender)
+      if (auto allowed = rules.allow_url(out.source); !allowed)
+        return std::unexpected(at(std::move(allowed).error(), field));
+  }
   if (in.folder || in.file) {
     SOUK_ASSIGN(out.source, placed(rules, out.source, field));
   }
@@ -100,17 +125,33 @@ base::Result<> check_variable(std::string_view name) {
              "use letters, digits and _", "env");
 }
 
+// They lie below the working folder, where nothing else may be under their names.
+base::Result<> check_volumes(const wire::Batch& work) {
+  if (work.volumes.size() > kPaths)
+    return bad(fmt::format("{} volumes", work.volumes.size()), fmt::format("{} at most", kPaths),
+               "volumes");
+  for (const auto& name : work.volumes) {
+    SOUK_TRY(check_path(name, "volumes"));
+    for (const auto& input : work.inputs)
+      if (input.path == name || input.path.starts_with(name + "/"))
+        return bad(fmt::format("input '{}' lies in volume '{}'", input.path, name),
+                   "put it elsewhere", "volumes");
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& out) {
-  wire::Batch work{.run = plain(*keys.run),
+  wire::Batch work{.run = keys.run ? plain(*keys.run) : "",
                    .setup = keys.setup ? plain(*keys.setup) : "",
                    .outputs = std::move(keys.outputs),
                    .image = std::move(keys.image),
                    .checkpoint = std::move(keys.checkpoint),
                    .network = keys.network,
                    .retry = std::move(keys.retry),
-                   .replicate = keys.replicate};
+                   .replicate = keys.replicate,
+                   .volumes = std::move(keys.volumes)};
   for (const auto& [name, value] : keys.env) work.env[name] = plain(value);
   if (keys.scratch) {
     auto size = wire::parse_memory(*keys.scratch);
@@ -135,7 +176,10 @@ base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& o
 }
 
 base::Result<> check_program(const wire::Batch& work) {
-  if (work.run.empty()) return bad("there is nothing to run", "give a command", "run");
+  // Without a command an image runs its own program; only one that is known by its digest has one.
+  const bool own_program = work.image && names_digest(*work.image);
+  if (work.run.empty() && !own_program)
+    return bad("there is nothing to run", "give a command", "run");
   const std::initializer_list<std::pair<std::string_view, std::size_t>> lists{
       {"inputs", work.inputs.size()}, {"outputs", work.outputs.size()}};
   for (const auto& [name, size] : lists)
@@ -145,8 +189,12 @@ base::Result<> check_program(const wire::Batch& work) {
   if (work.env.size() > kVariables)
     return bad(fmt::format("{} variables", work.env.size()), fmt::format("{} at most", kVariables),
                "env");
-  for (const auto& input : work.inputs) SOUK_TRY(check_path(input.path, "inputs"));
+  for (const auto& input : work.inputs) {
+    SOUK_TRY(check_path(input.path, "inputs"));
+    SOUK_TRY(check_input(input));
+  }
   for (const auto& path : work.outputs) SOUK_TRY(check_path(path, "outputs"));
+  SOUK_TRY(check_volumes(work));
   for (const auto& [name, value] : work.env) SOUK_TRY(check_variable(name));
   if (const auto& c = work.checkpoint) {
     SOUK_TRY(check_path(c->path, "checkpoint.path"));
@@ -168,25 +216,39 @@ base::Result<> check_program(const wire::Batch& work) {
                "scratch_mib");
   if (work.image && (work.image->empty() || work.image->front() == '-'))
     return bad(fmt::format("'{}' is not an image", work.image->substr(0, 80)),
-               "use a name such as docker.io/library/python:3.12", "image");
+               "use a name such as docker.io/library/python@sha256:...", "image");
+  if (work.image && names_digest(*work.image)) SOUK_TRY(parse_image(*work.image));
   return check_environment(work);
 }
 
 std::vector<std::string> program_demands(const wire::Batch& work) {
   std::vector<std::string> out;
   if (work.network == wire::Network::internet) out.emplace_back(kInternet);
-  if (work.image) out.emplace_back(kContainers);
+  if (work.image) {
+    const auto image = parse_image(*work.image);
+    out.push_back(image ? image_demand(*image) : std::string(kContainers));
+  }
   if (work.scratch_mib) out.push_back(size_demanded(kScratch, *work.scratch_mib));
+  for (auto& demand : fetch_demands(work)) out.push_back(std::move(demand));
   if (work.environment)
     for (auto& demand : environment_demands(*work.environment)) out.push_back(std::move(demand));
   return out;
 }
 
+base::Result<> check_own_network(const wire::Batch& work) {
+  if (!work.image || names_digest(*work.image)) return {};
+  return bad(fmt::format("the image '{}' is named by a tag", work.image->substr(0, 80)),
+             "name it by its digest (NAME@sha256:...): only then its programs get a network of "
+             "their own",
+             "image");
+}
+
 std::vector<std::string> program_blobs(const wire::Batch& work) {
   std::vector<std::string> out;
   if (work.workdir) out.push_back(*work.workdir);
-  for (const auto& input : work.inputs) out.push_back(input.blob);
-  if (work.environment) out.push_back(work.environment->blob);
+  for (const auto& input : work.inputs)
+    if (input.url.empty()) out.push_back(input.blob);
+  if (work.environment && !work.environment->blob.empty()) out.push_back(work.environment->blob);
   return out;
 }
 

@@ -29,12 +29,13 @@ struct ProgramKeys {
   std::optional<std::int32_t> replicate;
   std::optional<std::string> scratch;
   std::optional<wire::AnyJson> environment;
+  std::vector<std::string> volumes;
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"network", "retry"};
   SOUK_FIELDS(ProgramKeys, run, setup, workdir, inputs, outputs, env, image, checkpoint, network,
-              retry, replicate, scratch, environment)
+              retry, replicate, scratch, environment, volumes)
 };
 
-// The program that the keys describe, in `out`. Requires keys.run.
+// The program that the keys describe, in `out`. Without keys.run: the image's own.
 [[nodiscard]] base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& out);
 
 // Paths that stay inside the working folder, known words, bounded lists.
@@ -42,6 +43,9 @@ struct ProgramKeys {
 
 // What it demands of machines: names of packages.h, and a Python for the packages that it brings.
 [[nodiscard]] std::vector<std::string> program_demands(const wire::Batch& work);
+
+// Of kinds whose programs have a network of their own: an image must then be known by its digest.
+[[nodiscard]] base::Result<> check_own_network(const wire::Batch& work);
 
 // The folders that it names: its working folder and its inputs.
 [[nodiscard]] std::vector<std::string> program_blobs(const wire::Batch& work);

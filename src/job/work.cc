@@ -10,6 +10,25 @@
 #include "wire/api_json.h"
 
 namespace souk::job {
+namespace {
+
+// What belongs to one kind alone.
+base::Result<> check_of_other_kinds(const wire::Batch& work, const Kind& kind) {
+  const std::initializer_list<std::tuple<std::string_view, bool, bool>> members{
+      {"sweep", work.sweep.has_value(), kind.sweeps},
+      {"train", work.train.has_value(), kind.trains || kind.sweeps},
+      {"gang", work.gang.has_value(), kind.together},
+      {"service", work.service.has_value(), kind.serves},
+      {"session", work.session.has_value(), kind.attended}};
+  for (const auto& [name, given, fits] : members)
+    if (given && !fits)
+      return base::fail(
+          base::Code::invalid, fmt::format("a job of kind '{}' with a {}", kind.name, name),
+          fmt::format("drop batch.{0}, or use kind {0}", name), fmt::format("batch.{}", name));
+  return {};
+}
+
+}  // namespace
 
 base::Result<market::SubmitJob> command_for(const wire::NewJob& job) {
   SOUK_ASSIGN(const auto* kind, kind_named(job.kind));
@@ -26,8 +45,13 @@ base::Result<market::SubmitJob> command_for(const wire::NewJob& job) {
 base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   SOUK_ASSIGN(const auto* kind, kind_named(job.kind));
   SOUK_TRY(kind->check(job));
+  if (job.per_request && !kind->serves)
+    return base::fail(base::Code::invalid,
+                      fmt::format("a job of kind '{}' answers no requests", kind->name),
+                      "drop the price of a request, or use kind service", "per_request");
   if (!job.batch) return {};
   const auto& work = *job.batch;
+  SOUK_TRY(check_of_other_kinds(work, *kind));
   const auto on = [&](wire::RetryOn what) {
     return std::ranges::find(work.retry.on, what) != work.retry.on.end();
   };
@@ -37,7 +61,15 @@ base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   for (auto& demand : program_demands(work)) packages.push_back(std::move(demand));
   if (kind->demands != nullptr)
     for (const auto demand : kind->demands(work)) packages.emplace_back(demand);
-  command.replicate = work.replicate.value_or(1);
+  if (work.sweep)
+    command.most_trials = std::min(work.sweep->parallel, work.sweep->trials);
+  else
+    command.replicate = work.replicate.value_or(1);
+  command.gang = kind->together;
+  command.led = work.gang && work.gang->led;
+  command.volumes = work.volumes;
+  command.per_request = job.per_request.value_or(base::Credits());
+  if (kind->serves) command.planned = job.workers.min;  // It grows with what it has to do.
   command.work = wire::to_json(work);
   return {};
 }
@@ -65,6 +97,19 @@ wire::BatchAssignment task_of(const market::State& s, const market::Lease& l,
     out.tries = part->tries;
     if (!part->checkpoint.empty()) out.checkpoint = part->checkpoint;
   }
+  if (market::is_gang(job)) {
+    out.gang = wire::GangPlace{.world = job.held, .restarts = job.gang.restarts};
+    // Usually worker 0 saves, and all go on from there.
+    if (const auto* first = job.part(0);
+        !out.checkpoint && first != nullptr && !first->checkpoint.empty())
+      out.checkpoint = first->checkpoint;
+  }
+  for (const auto& name : work.volumes) {
+    wire::VolumeContent volume{.name = name};
+    if (const auto it = s.volumes.find(market::volume_key(job.owner, name)); it != s.volumes.end())
+      volume.blob = it->second.blob;
+    out.volumes.push_back(std::move(volume));
+  }
   for (const auto& demand : job.terms.constraints.packages)
     if (!base::is_feature(demand)) out.packages.push_back(demand);
   return out;
@@ -79,6 +124,10 @@ base::Result<const Kind*> kind_of(const wire::BatchAssignment& task) {
         "update souk on this machine");
   if (kind->trains && !task.batch.train)
     return base::fail(base::Code::invalid, "the task does not say what to train");
+  if (kind->together && !task.gang)
+    return base::fail(base::Code::invalid, "the task does not say how large its gang is");
+  if ((kind->serves && !task.batch.service) || (kind->attended && !task.batch.session))
+    return base::fail(base::Code::invalid, "the task does not say where its program listens");
   return kind;
 }
 

@@ -1,14 +1,17 @@
 #include "journal/archive.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
 
+#include "journal/files.h"
 #include "journal/rules.h"
 #include "journal/sqlite.h"
+#include "journal/sqlite_format.h"
 
 namespace souk::journal {
 namespace {
@@ -42,16 +45,64 @@ base::Result<std::vector<std::uint64_t>> firsts_in(const std::string& folder) {
   return out;
 }
 
+base::Result<> write_file(const std::string& path, const ArchivedRows& rows, const ReadRows& read,
+                          const History::Visit& also) {
+  SOUK_ASSIGN(auto db, Database::open(path, Database::Mode::create));
+  // It is worth nothing before it is whole, so nothing need be durable before the end.
+  SOUK_TRY(db.exec("PRAGMA journal_mode=OFF"));
+  SOUK_TRY(db.exec("PRAGMA synchronous=OFF"));
+  SOUK_TRY(db.exec("BEGIN"));
+  SOUK_TRY(make_tables(db));
+  SOUK_ASSIGN(auto insert, db.prepare("INSERT INTO batch VALUES(?, ?, ?, ?)"));
+  Link link;
+  auto at = rows.start;
+  SOUK_TRY(read([&](const Batch& batch) -> base::Result<> {
+    at = {batch.end(), link(batch, at.key)};
+    insert.bind(1, static_cast<std::int64_t>(batch.first)).bind(2, std::int64_t{batch.count});
+    SOUK_TRY(insert.bind(3, batch.bytes).bind(4, view(at.key)).run());
+    return also(batch);
+  }));
+  const bool whole = rows.start.next == 1;
+  SOUK_ASSIGN(auto meta, db.prepare("UPDATE meta SET format=?, next=?, chain=? WHERE id=1"));
+  meta.bind(1, whole ? kWholeFormat : kCutFormat);
+  SOUK_TRY(meta.bind(2, static_cast<std::int64_t>(at.next)).bind(3, view(at.key)).run());
+  if (!whole) {
+    SOUK_TRY(db.exec(kMakeCut));
+    SOUK_ASSIGN(auto row, db.prepare("INSERT INTO cut VALUES(1, ?, ?, ?)"));
+    row.bind(1, static_cast<std::int64_t>(rows.start.next)).bind(2, view(rows.start.key));
+    SOUK_TRY(row.bind(3, view(rows.base)).run());
+  }
+  return db.exec("COMMIT");
+}
+
 }  // namespace
+
+base::Result<> write_archive(const std::string& folder, const ArchivedRows& rows,
+                             const ReadRows& read, const History::Visit& also) {
+  const auto path = archive_path(folder, rows.start.next);
+  const auto aside = path + ".new";
+  for (const auto* suffix : {"", "-journal", "-wal", "-shm"}) ::unlink((aside + suffix).c_str());
+  SOUK_TRY(write_file(aside, rows, read, also));
+  SOUK_TRY(sync_file(aside));
+  {
+    SOUK_ASSIGN(const auto copy, SqliteJournal::open(aside, {.read_only = true}));
+    SOUK_TRY(copy.journal->replay(copy.journal->first(), also));
+    auto& journal = static_cast<SqliteJournal&>(*copy.journal);
+    const auto end = journal.chain_before(rows.end.next);
+    if (journal.next() != rows.end.next || !end || *end != rows.end.key || !copy.note.empty())
+      return base::fail(Code::damaged, fmt::format("{} is not what was written to it", aside),
+                        "nothing was dropped; look at the disk of the archive");
+  }
+  if (::rename(aside.c_str(), path.c_str()) != 0) return system_failure("rename", aside);
+  return sync_folder(folder);
+}
 
 std::string archive_path(const std::string& folder, std::uint64_t first) {
   return fmt::format("{}/{}{:020}{}", folder, kPrefix, first, kSuffix);
 }
 
-base::Result<OpenedHistory> ArchivedJournal::open(const std::string& path,
-                                                  const std::string& folder) {
-  SOUK_ASSIGN(auto opened, SqliteJournal::open(path, {.read_only = true}));
-  auto& journal = static_cast<SqliteJournal&>(*opened.journal);
+base::Result<OpenedHistory> ArchivedJournal::open(Opened opened, const std::string& folder) {
+  auto& journal = static_cast<ChainedJournal&>(*opened.journal);
   SOUK_ASSIGN(const auto firsts, firsts_in(folder));
   // From the newest back: each must hold what comes before the one after it, and end in its key.
   std::vector<Part> parts;

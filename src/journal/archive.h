@@ -5,23 +5,37 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "journal/chain.h"
 #include "journal/journal.h"
 
-// What was dropped of a journal and put aside: files of the journal's own format in one folder,
-// each with the events between two cuts. Each can be opened as a journal too.
+// What was dropped of a journal and put aside: files of SqliteJournal's format in one folder, each
+// with the events between two cuts. Each can be opened as a journal too.
 
 namespace souk::journal {
 
 // Of the archive that begins with event `first`.
 [[nodiscard]] std::string archive_path(const std::string& folder, std::uint64_t first);
 
-// A SQLite journal together with the archives of what was dropped of it. Only reads.
+// Which rows an archive is made of.
+struct ArchivedRows {
+  Cursor start;       // Before the first.
+  base::Digest base;  // Of the state there; without meaning for event 1.
+  Cursor end;         // After the last.
+};
+// Calls the visitor for each of them.
+using ReadRows = std::function<base::Result<>(const History::Visit&)>;
+
+// Copies rows of a journal to an archive in `folder`: what Journal::archive() promises.
+[[nodiscard]] base::Result<> write_archive(const std::string& folder, const ArchivedRows& rows,
+                                           const ReadRows& read, const History::Visit& also);
+
+// A journal together with the archives of what was dropped of it. Only reads.
 class ArchivedJournal final : public History {
  public:
-  // Opens the journal at `path` and finds its archives in `folder`. They may begin late; from there
-  // on none may be missing, and each must join the next by its chain: else it is damaged.
-  [[nodiscard]] static base::Result<OpenedHistory> open(const std::string& path,
-                                                        const std::string& folder);
+  // Finds the archives of `opened`, which has a chain and is read-only, in `folder`. They may begin
+  // late; from there on none may be missing, and each must join the next by its chain: else it is
+  // damaged.
+  [[nodiscard]] static base::Result<OpenedHistory> open(Opened opened, const std::string& folder);
 
   [[nodiscard]] std::uint64_t next() const override { return journal_->next(); }
   [[nodiscard]] std::uint64_t first() const override;

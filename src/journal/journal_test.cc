@@ -6,6 +6,7 @@
 
 #include "journal/memory.h"
 #include "journal/sqlite.h"
+#include "journal/testing/postgres.h"
 #include "journal/testing/samples.h"
 
 namespace souk::journal {
@@ -21,6 +22,9 @@ void PrintTo(const Implementation& kind, std::ostream* out) { *out << kind.name;
 
 class JournalContract : public ::testing::TestWithParam<Implementation> {
  protected:
+  void SetUp() override {
+    if (!journal_) GTEST_SKIP() << GetParam().name << " is not installed";
+  }
   testing::Folder folder_;
   std::unique_ptr<Journal> journal_ = GetParam().make(folder_ / "journal.db");
 };
@@ -34,6 +38,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Implementation{"sqlite",
                                      [](const std::string& path) {
                                        return std::move(SqliteJournal::open(path)->journal);
+                                     }},
+                      Implementation{"postgres",
+                                     [](const std::string&) -> std::unique_ptr<Journal> {
+                                       const auto url = testing::fresh_schema();
+                                       if (!url) return nullptr;
+                                       return std::move(PostgresJournal::open(*url)->journal);
                                      }}),
     [](const auto& info) { return info.param.name; });
 

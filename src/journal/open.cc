@@ -10,6 +10,7 @@
 #include "journal/archive.h"
 #include "journal/files.h"
 #include "journal/memory.h"
+#include "journal/postgres/postgres_journal.h"
 #include "journal/sqlite.h"
 
 namespace souk::journal {
@@ -20,6 +21,9 @@ using base::Code;
 base::Result<Opened> open_sqlite(const std::string& path, const OpenOptions& options) {
   if (path.empty())
     return base::fail(Code::invalid, "'sqlite:' names no file", "give its path: sqlite:PATH");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return SqliteJournal::open(path + "/journal.db", {.read_only = options.read_only});
   return SqliteJournal::open(path, {.read_only = options.read_only});
 }
 
@@ -32,22 +36,41 @@ base::Result<Opened> open_memory(const std::string& path, const OpenOptions& opt
   return Opened{.journal = std::make_unique<MemoryJournal>(), .name = "memory:"};
 }
 
-base::Result<OpenedHistory> no_archives(const std::string&, const std::string& folder) {
-  return base::fail(Code::invalid,
-                    fmt::format("a journal in memory has no archives in {}", folder));
+base::Result<Opened> open_postgres(const std::string& rest, const OpenOptions& options) {
+  return PostgresJournal::open("postgres:" + rest, {.read_only = options.read_only});
+}
+
+std::uint64_t bytes_in_files(const std::string& rest) {
+  const std::filesystem::path path(rest);
+  std::uint64_t out = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), error)) {
+    if (!entry.path().filename().string().starts_with(path.filename().string())) continue;
+    const auto size = entry.file_size(error);
+    if (!error) out += size;
+  }
+  return out;
+}
+
+std::uint64_t bytes_in_database(const std::string& rest) {
+  const auto opened = open_postgres(rest, {.read_only = true});
+  if (!opened) return 0;
+  return static_cast<PostgresJournal&>(*opened->journal).bytes_on_disk().value_or(0);
 }
 
 struct Backend {
   std::string_view scheme;
   std::string_view usage;
-  bool survives;  // The end of the process.
+  Reach reach;
   base::Result<Opened> (*open)(const std::string& rest, const OpenOptions& options);
-  base::Result<OpenedHistory> (*open_archived)(const std::string& rest, const std::string& folder);
+  std::uint64_t (*bytes_on_disk)(const std::string& rest);
 };
 
 constexpr Backend kBackends[] = {
-    {"sqlite", "sqlite:PATH", true, open_sqlite, ArchivedJournal::open},
-    {"memory", "memory:", false, open_memory, no_archives},
+    {"sqlite", "sqlite:PATH", Reach::computer, open_sqlite, bytes_in_files},
+    {"postgres", "postgres://USER@HOST/DATABASE", Reach::servers, open_postgres, bytes_in_database},
+    {"postgresql", "", Reach::servers, open_postgres, bytes_in_database},
+    {"memory", "memory:", Reach::process, open_memory, [](const std::string&) { return 0ul; }},
 };
 
 struct Address {
@@ -66,6 +89,7 @@ base::Failure unknown(std::string_view scheme) {
   std::string usages;
   for (const auto& b : kBackends) {
     schemes.push_back(b.scheme);
+    if (b.usage.empty()) continue;  // Another spelling.
     usages += fmt::format("{}{}", usages.empty() ? "" : ", ", b.usage);
   }
   const auto nearest = base::nearest(scheme, schemes);
@@ -96,26 +120,31 @@ base::Result<Opened> open(const std::string& where, const OpenOptions& options) 
 
 base::Result<OpenedHistory> open_archived(const std::string& where, const std::string& archive) {
   SOUK_ASSIGN(const auto address, resolve(where));
-  return address.backend->open_archived(address.rest, archive);
+  if (address.backend->reach == Reach::process)
+    return base::fail(Code::invalid,
+                      fmt::format("a journal in memory has no archives in {}", archive));
+  SOUK_ASSIGN(auto opened, address.backend->open(address.rest, {.read_only = true}));
+  return ArchivedJournal::open(std::move(opened), archive);
 }
 
-base::Result<bool> survives(const std::string& where) {
+base::Result<std::unique_ptr<ChainedJournal>> open_chained(const std::string& where,
+                                                           const OpenOptions& options) {
   SOUK_ASSIGN(const auto address, resolve(where));
-  return address.backend->survives;
+  if (address.backend->reach == Reach::process)
+    return base::fail(Code::invalid, "a journal in memory is seen by nobody else",
+                      "name one in a file or a database");
+  SOUK_ASSIGN(auto opened, address.backend->open(address.rest, options));
+  return std::unique_ptr<ChainedJournal>(static_cast<ChainedJournal*>(opened.journal.release()));
+}
+
+base::Result<Reach> reach_of(const std::string& where) {
+  SOUK_ASSIGN(const auto address, resolve(where));
+  return address.backend->reach;
 }
 
 std::uint64_t bytes_on_disk(const std::string& where) {
   const auto address = resolve(where);
-  if (!address || !address->backend->survives) return 0;
-  const std::filesystem::path path(address->rest);
-  std::uint64_t out = 0;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), error)) {
-    if (!entry.path().filename().string().starts_with(path.filename().string())) continue;
-    const auto size = entry.file_size(error);
-    if (!error) out += size;
-  }
-  return out;
+  return address ? address->backend->bytes_on_disk(address->rest) : 0;
 }
 
 std::string url_in(const std::string& folder) { return "sqlite:" + folder + "/journal.db"; }

@@ -37,9 +37,10 @@ TEST(Open, WhatIsInMemoryIsGoneWhenClosed) {
     ASSERT_TRUE(opened->journal->append({1, 1, "x"}));
   }
   EXPECT_EQ(open("memory:")->journal->next(), 1u);
-  EXPECT_FALSE(*survives("memory:"));
-  EXPECT_TRUE(*survives("sqlite:x.db"));
-  EXPECT_TRUE(*survives("some/folder"));
+  EXPECT_EQ(*reach_of("memory:"), Reach::process);
+  EXPECT_EQ(*reach_of("sqlite:x.db"), Reach::computer);
+  EXPECT_EQ(*reach_of("some/folder"), Reach::computer);
+  EXPECT_EQ(*reach_of("postgresql://host/db"), Reach::servers);
 }
 
 TEST(Open, AnUnknownSchemeIsAnErrorThatNamesTheNearestAndAll) {
@@ -47,11 +48,12 @@ TEST(Open, AnUnknownSchemeIsAnErrorThatNamesTheNearestAndAll) {
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().code, base::Code::invalid);
   EXPECT_EQ(near.error().message, "no journal is kept in 'sqlit:'");
-  EXPECT_EQ(near.error().hint, "did you mean 'sqlite:'? One of: sqlite:PATH, memory:");
+  EXPECT_EQ(near.error().hint,
+            "did you mean 'sqlite:'? One of: sqlite:PATH, postgres://USER@HOST/DATABASE, memory:");
   const auto far = open("gopher:x");
   ASSERT_FALSE(far);
-  EXPECT_EQ(far.error().hint, "one of: sqlite:PATH, memory:");
-  EXPECT_EQ(survives("gopher:x").error().message, far.error().message);
+  EXPECT_EQ(far.error().hint, "one of: sqlite:PATH, postgres://USER@HOST/DATABASE, memory:");
+  EXPECT_EQ(reach_of("gopher:x").error().message, far.error().message);
 }
 
 TEST(Open, AUrlThatCannotBeMeantIsAnError) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <limits>
 #include <vector>
@@ -317,7 +316,7 @@ base::Result<SqliteJournal::Tail> SqliteJournal::read_tail() {
     if (!tail.bad.empty()) {
       const auto& last = tail.bad.back();
       if (last.first == before.next && last.count > 0 &&
-          last.chain == link(last.batch(), before.key)) {
+          last.chain == link_(last.batch(), before.key)) {
         tail.good = {last.batch().end(), last.chain};
         tail.bad.pop_back();
         break;
@@ -353,7 +352,7 @@ base::Result<> SqliteJournal::judge_tail(const Tail& tail) {
       return halt(fmt::format("where event {} should be there is event {}", at.next, row.first));
     // A row whose own digest was hit makes its successor look bad as well. Under the digest that it
     // should have, the successor is good: then this is the middle.
-    const auto expected = link(row.batch(), at.key);
+    const auto expected = link_(row.batch(), at.key);
     if (row.chain == expected) return halt("a row does not match its digest, and a later one does");
     at = {row.batch().end(), expected};
   }
@@ -415,7 +414,7 @@ base::Result<> SqliteJournal::check_writable() const {
 base::Result<> SqliteJournal::append(const Batch& batch) {
   SOUK_TRY(check_writable());
   SOUK_TRY(check_appendable(batch, next_));
-  const auto chain = link(batch, chain_);
+  const auto chain = link_(batch, chain_);
   if (auto written = write(batch, chain); !written) {
     broken_ = true;
     auto error = std::move(written).error();
@@ -433,6 +432,30 @@ base::Result<> SqliteJournal::write(const Batch& batch, const Digest& chain) {
   SOUK_TRY(insert_.bind(3, batch.bytes).bind(4, view(chain)).run());
   SOUK_TRY(advance_.bind(1, static_cast<std::int64_t>(batch.end())).bind(2, view(chain)).run());
   return commit_.run();
+}
+
+base::Result<> SqliteJournal::append_all(std::span<const Batch> batches) {
+  SOUK_TRY(check_writable());
+  broken_ = true;
+  SOUK_ASSIGN(const auto end, write_all(batches));
+  broken_ = false;
+  next_ = end.next;
+  chain_ = end.key;
+  return {};
+}
+
+base::Result<Cursor> SqliteJournal::write_all(std::span<const Batch> batches) {
+  SOUK_TRY(begin_.run());
+  Cursor at{next_, chain_};
+  for (const auto& batch : batches) {
+    SOUK_TRY(check_appendable(batch, at.next));
+    at = {batch.end(), link_(batch, at.key)};
+    insert_.bind(1, static_cast<std::int64_t>(batch.first)).bind(2, std::int64_t{batch.count});
+    SOUK_TRY(insert_.bind(3, batch.bytes).bind(4, view(at.key)).run());
+  }
+  SOUK_TRY(advance_.bind(1, static_cast<std::int64_t>(at.next)).bind(2, view(at.key)).run());
+  SOUK_TRY(commit_.run());
+  return at;
 }
 
 base::Result<> SqliteJournal::replay(std::uint64_t from, const Visit& visit) {
@@ -460,7 +483,7 @@ base::Result<> SqliteJournal::read_now(std::uint64_t from, std::uint64_t until,
 }
 
 // Just before the batch that holds `from`.
-base::Result<SqliteJournal::Cursor> SqliteJournal::seek(std::uint64_t from) {
+base::Result<Cursor> SqliteJournal::seek(std::uint64_t from) {
   auto at = start_;
   if (from <= start_.next) return at;
   SOUK_ASSIGN(auto rows,
@@ -490,22 +513,13 @@ base::Result<> SqliteJournal::scan(Cursor& at, std::uint64_t until, const Visit&
     const auto batch = batch_of(rows);
     if (batch.first != at.next)
       return damaged(at.next, fmt::format("the next row begins at event {}", batch.first));
-    const auto chain = link(batch, at.key);
+    const auto chain = link_(batch, at.key);
     if (batch.count == 0 || rows.bytes(3) != view(chain))
       return damaged(at.next, "its row does not match its digest");
     SOUK_TRY(visit(batch));
     at = {batch.end(), chain};
   }
   return {};
-}
-
-Digest SqliteJournal::link(const Batch& batch, const Digest& key) {
-  std::array<char, 12> numbers{};
-  for (std::size_t i = 0; i < 8; ++i) numbers[i] = static_cast<char>(batch.first >> 8 * i);
-  for (std::size_t i = 0; i < 4; ++i) numbers[8 + i] = static_cast<char>(batch.count >> 8 * i);
-  scratch_.assign(numbers.data(), numbers.size());
-  scratch_ += batch.bytes;
-  return base::blake2b(scratch_, key);
 }
 
 base::Failure SqliteJournal::damaged(std::uint64_t event, std::string_view what) const {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/hash.h"
+#include "journal/chain.h"
 #include "journal/database.h"
 #include "journal/files.h"
 #include "journal/journal.h"
@@ -39,7 +40,7 @@ struct SqliteOptions {
 //
 // What was dropped leaves room in the file, which later rows take: the file stops growing, and does
 // not shrink.
-class SqliteJournal final : public Journal {
+class SqliteJournal final : public ChainedJournal {
  public:
   // Opens the journal at `path`, or makes an empty one (a writer only; the folder must exist).
   //   conflict   another process writes to it
@@ -64,16 +65,11 @@ class SqliteJournal final : public Journal {
   [[nodiscard]] base::Result<> cut(std::uint64_t first, const base::Digest& base) override;
   [[nodiscard]] base::Result<bool> trim() override;
 
-  // The chain of the row that ends just before `event`; not_found if none does.
-  [[nodiscard]] base::Result<base::Digest> chain_before(std::uint64_t event);
+  [[nodiscard]] base::Result<base::Digest> chain_before(std::uint64_t event) override;
+  [[nodiscard]] base::Result<> begin_at(const Cursor& start, std::string_view base) override;
+  [[nodiscard]] base::Result<> append_all(std::span<const Batch> batches) override;
 
  private:
-  // Where a pass over the rows stands: the number the next row must have, and the digest of the
-  // row before it, which keys the next one's.
-  struct Cursor {
-    std::uint64_t next = 1;
-    base::Digest key;
-  };
   struct Tail;
 
   SqliteJournal(std::string path, Database db, FileLock lock);
@@ -91,14 +87,14 @@ class SqliteJournal final : public Journal {
   base::Result<> prepare_append();
   base::Result<> check_writable() const;
   base::Result<> write(const Batch& batch, const base::Digest& chain);
+  base::Result<Cursor> write_all(std::span<const Batch> batches);
   base::Result<> write_start(const Cursor& start, const base::Digest& base);
-  base::Result<> write_archive(const std::string& path, std::uint64_t until, const Visit& also);
+  base::Result<> put_start(const Cursor& start, const base::Digest& base);
 
   base::Result<> read(std::uint64_t from, std::uint64_t until, const Visit& visit);
   base::Result<> read_now(std::uint64_t from, std::uint64_t until, const Visit& visit);
   base::Result<Cursor> seek(std::uint64_t from);
   base::Result<> scan(Cursor& at, std::uint64_t until, const Visit& visit);
-  base::Digest link(const Batch& batch, const base::Digest& key);
   base::Failure damaged(std::uint64_t event, std::string_view what) const;
   base::Failure unreadable(const base::Error& why);
   template <class T>
@@ -115,7 +111,7 @@ class SqliteJournal final : public Journal {
   std::uint64_t next_ = 1;
   base::Digest chain_;  // Of the last row.
   Statement begin_, insert_, advance_, commit_;
-  std::string scratch_;  // What link() hashes; kept to save an allocation per row.
+  Link link_;
 };
 
 }  // namespace souk::journal

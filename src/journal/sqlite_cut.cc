@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <limits>
@@ -145,18 +144,24 @@ base::Result<> SqliteJournal::cut(std::uint64_t first, const Digest& base) {
   broken_ = false;
   start_ = start;
   base_ = base;
+  remove_other_bases(path_, first - 1);
   return {};
 }
 
 base::Result<> SqliteJournal::write_start(const Cursor& start, const Digest& base) {
   SOUK_TRY(begin_.run());
+  SOUK_TRY(put_start(start, base));
+  return commit_.run();
+}
+
+// In a transaction that the caller began.
+base::Result<> SqliteJournal::put_start(const Cursor& start, const Digest& base) {
   SOUK_TRY(db_.exec(kMakeCut));
   SOUK_ASSIGN(auto row, db_.prepare("INSERT OR REPLACE INTO cut VALUES(1, ?, ?, ?)"));
   row.bind(1, static_cast<std::int64_t>(start.next)).bind(2, view(start.key));
   SOUK_TRY(row.bind(3, view(base)).run());
   SOUK_ASSIGN(auto meta, db_.prepare("UPDATE meta SET format=? WHERE id=1"));
-  SOUK_TRY(meta.bind(1, kCutFormat).run());
-  return commit_.run();
+  return meta.bind(1, kCutFormat).run();
 }
 
 base::Result<bool> SqliteJournal::trim() {
@@ -185,50 +190,28 @@ base::Result<bool> SqliteJournal::trim() {
 
 base::Result<> SqliteJournal::archive(const std::string& folder, std::uint64_t until,
                                       const Visit& also) {
-  const auto path = archive_path(folder, first());
-  const auto aside = path + ".new";
-  for (const auto* suffix : {"", "-journal", "-wal", "-shm"}) ::unlink((aside + suffix).c_str());
-  SOUK_TRY(write_archive(aside, until, also));
-  SOUK_TRY(sync_file(aside));
-  {
-    SOUK_ASSIGN(const auto copy, open_reader(aside));
-    SOUK_TRY(copy.journal->replay(copy.journal->first(), also));
-    SOUK_ASSIGN(const auto end, chain_before(until));
-    const auto& journal = static_cast<const SqliteJournal&>(*copy.journal);
-    if (journal.next_ != until || journal.chain_ != end || !copy.note.empty())
-      return base::fail(Code::damaged, fmt::format("{} is not what was written to it", aside),
-                        "nothing was dropped; look at the disk of the archive");
-  }
-  if (::rename(aside.c_str(), path.c_str()) != 0) return system_failure("rename", aside);
-  return sync_folder(folder);
+  SOUK_ASSIGN(const auto end, chain_before(until));
+  return write_archive(
+      folder, {.start = start_, .base = base_, .end = {until, end}},
+      [&](const Visit& visit) { return read(start_.next, until, visit); }, also);
 }
 
-base::Result<> SqliteJournal::write_archive(const std::string& path, std::uint64_t until,
-                                            const Visit& also) {
-  SOUK_ASSIGN(auto db, Database::open(path, Database::Mode::create));
-  // It is worth nothing before it is whole, so nothing need be durable before the end.
-  SOUK_TRY(db.exec("PRAGMA journal_mode=OFF"));
-  SOUK_TRY(db.exec("PRAGMA synchronous=OFF"));
-  SOUK_TRY(db.exec("BEGIN"));
-  SOUK_TRY(make_tables(db));
-  SOUK_ASSIGN(auto insert, db.prepare("INSERT INTO batch VALUES(?, ?, ?, ?)"));
-  auto at = start_;
-  SOUK_TRY(read(at.next, until, [&](const Batch& batch) -> base::Result<> {
-    at = {batch.end(), link(batch, at.key)};
-    insert.bind(1, static_cast<std::int64_t>(batch.first)).bind(2, std::int64_t{batch.count});
-    SOUK_TRY(insert.bind(3, batch.bytes).bind(4, view(at.key)).run());
-    return also(batch);
-  }));
-  SOUK_ASSIGN(auto meta, db.prepare("UPDATE meta SET format=?, next=?, chain=? WHERE id=1"));
-  meta.bind(1, start_.next == 1 ? kWholeFormat : kCutFormat);
-  SOUK_TRY(meta.bind(2, static_cast<std::int64_t>(at.next)).bind(3, view(at.key)).run());
-  if (start_.next > 1) {
-    SOUK_TRY(db.exec(kMakeCut));
-    SOUK_ASSIGN(auto row, db.prepare("INSERT INTO cut VALUES(1, ?, ?, ?)"));
-    row.bind(1, static_cast<std::int64_t>(start_.next)).bind(2, view(start_.key));
-    SOUK_TRY(row.bind(3, view(base_)).run());
-  }
-  return db.exec("COMMIT");
+base::Result<> SqliteJournal::begin_at(const Cursor& start, std::string_view base) {
+  SOUK_TRY(check_writable());
+  CHECK(next_ == 1 && start_.next == 1 && start.next > 1);
+  SOUK_TRY(save_base(start.next, base));
+  const auto digest = base::blake2b(base);
+  broken_ = true;
+  SOUK_TRY(begin_.run());
+  SOUK_TRY(advance_.bind(1, static_cast<std::int64_t>(start.next)).bind(2, view(start.key)).run());
+  SOUK_TRY(put_start(start, digest));
+  SOUK_TRY(commit_.run());
+  broken_ = false;
+  start_ = start;
+  base_ = digest;
+  next_ = start.next;
+  chain_ = start.key;
+  return {};
 }
 
 }  // namespace souk::journal

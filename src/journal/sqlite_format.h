@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <string>
-#include <string_view>
 
-#include "base/hash.h"
+#include "journal/chain.h"
 #include "journal/database.h"
 #include "journal/journal.h"
 
@@ -16,22 +13,6 @@ namespace souk::journal {
 
 inline constexpr std::int64_t kWholeFormat = 1;  // Begins with event 1; no table `cut`.
 inline constexpr std::int64_t kCutFormat = 2;
-
-inline std::string_view view(const base::Digest& d) {
-  return {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()};
-}
-
-inline base::Digest to_digest(std::string_view bytes) {
-  base::Digest d;  // Bytes of another length can never match: all zero stands for them.
-  if (bytes.size() == d.bytes.size()) std::memcpy(d.bytes.data(), bytes.data(), bytes.size());
-  return d;
-}
-
-// What keys the first row of all.
-inline base::Digest root() {
-  static const base::Digest digest = base::blake2b("souk journal 1");
-  return digest;
-}
 
 // Of a row of (first, count, bytes, ...).
 inline Batch batch_of(const Statement& row) {

@@ -140,10 +140,9 @@ Result<> Ledger::check(const Transfer& t, const Hold* hold) const {
 }
 
 void Ledger::apply(const Transfer& t) {
-  // One search of the map serves the check and the change.
-  const auto at = holds_.lower_bound(t.hold);
-  const bool found = at != holds_.end() && at->first == t.hold;
-  CHECK(check(t, found ? &at->second : nullptr));
+  // One search serves the check and the change.
+  auto* const found = holds_.find(t.hold);
+  CHECK(check(t, found));
   switch (t.kind) {
     case Kind::grant:
       minted_ += t.amount;
@@ -154,16 +153,15 @@ void Ledger::apply(const Transfer& t) {
       balances_[t.to.value].bonus += t.amount;
       return;
     case Kind::reserve:
-      return reserve(t, found ? at->second : holds_.emplace_hint(at, t.hold, Hold{})->second,
-                     !found);
+      return reserve(t, found ? *found : holds_[t.hold], !found);
     case Kind::post:
-      return post(t, at->second);
+      return post(t, *found);
     case Kind::release:
-      return give_back(at->second, t.amount);
+      return give_back(*found, t.amount);
     case Kind::close:
     case Kind::expire:
-      give_back(at->second, at->second.left);
-      holds_.erase(at);
+      give_back(*found, found->left);
+      holds_.erase(t.hold);
       return;
   }
 }
@@ -211,9 +209,11 @@ const Balance& Ledger::balance(AccountId id) const {
   return balances_[id.value];
 }
 
-const Hold* Ledger::hold(HoldId id) const {
-  const auto at = holds_.find(id);
-  return at == holds_.end() ? nullptr : &at->second;
+const Hold* Ledger::hold(HoldId id) const { return holds_.find(id); }
+
+std::map<HoldId, Hold> Ledger::holds() const {
+  const auto all = holds_.sorted();
+  return {all.begin(), all.end()};
 }
 
 Credits Ledger::sum() const {

@@ -6,6 +6,7 @@
 
 #include "base/credits.h"
 #include "base/id.h"
+#include "base/id_map.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -78,7 +79,7 @@ class Ledger {
 
   [[nodiscard]] const Balance& balance(AccountId id) const;  // kPlatform too
   [[nodiscard]] const Hold* hold(HoldId id) const;           // nullptr once resolved
-  [[nodiscard]] const std::map<HoldId, Hold>& holds() const { return holds_; }
+  [[nodiscard]] std::map<HoldId, Hold> holds() const;
   [[nodiscard]] std::size_t accounts() const { return balances_.size() - 1; }
   [[nodiscard]] Credits minted() const { return minted_; }  // The mint's balance is its negative.
   // All balances plus the mint's: zero, or we have a bug.
@@ -96,7 +97,7 @@ class Ledger {
 
   Credits minted_;
   std::vector<Balance> balances_{Balance{}};  // Indexed by account; [0] is the platform.
-  std::map<HoldId, Hold> holds_;              // Ordered, so replays agree.
+  base::IdMap<HoldId, Hold> holds_;
 };
 
 }  // namespace souk::ledger

@@ -1,8 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "market/lease_ends.h"
 #include "market/limits.h"
+#include "market/round_tally.h"
 #include "market/state.h"
 
 namespace souk::market {
@@ -11,27 +12,6 @@ namespace {
 using ledger::Transfer;
 
 constexpr std::ptrdiff_t kMergedLines = 64;  // How far back a lease's line is looked for.
-
-void tally(Tallies& tallies, const RoundCleared& e) {
-  tallies.in_force = e.mechanism;
-  if (e.supply == 0 || e.demand == 0) return;
-  auto& t = tallies.now();
-  ++t.rounds;
-  t.traded += e.traded;
-  t.supply += e.supply;
-  t.demand += e.demand;
-  t.leased += e.leased;
-  t.pays = add_saturating(t.pays, e.pays.micro);
-  t.gets = add_saturating(t.gets, e.gets.micro);
-  if (e.price) t.priced(*e.price, e.equilibrium, e.traded);
-  if (!e.best) return;
-  ++t.measured;
-  t.gain = add_saturating(t.gain, e.gain->micro);
-  t.best = add_saturating(t.best, e.best->micro);
-  t.limits = add_saturating(t.limits, e.limits.micro);
-  t.measured_pays = add_saturating(t.measured_pays, e.pays.micro);
-  t.measured_gets = add_saturating(t.measured_gets, e.gets.micro);
-}
 
 // What each event does. One overload each; nothing here can fail or look at a clock.
 struct Applier {
@@ -42,17 +22,21 @@ struct Applier {
     if (account == ledger::kPlatform) return;
     auto& lines = s.statements[account.value - 1];
     l.at = at;
-    // A lease's payments are one line each way, kept at its first place.
-    const auto recent = lines.rbegin() + std::min<std::ptrdiff_t>(lines.size(), kMergedLines);
-    for (auto it = lines.rbegin(); l.lease && it != recent; ++it) {
-      if (it->lease == l.lease && it->kind == l.kind) {
-        it->amount += l.amount;
-        it->at = at;
-        return;
-      }
-    }
     lines.push_back(std::move(l));
     if (lines.size() > kStatementLines) lines.pop_front();
+  }
+
+  // A lease's payments are one line each way, kept at the place of the first.
+  void add_to_line(AccountId account, StatementLine l) {
+    if (account == ledger::kPlatform) return;
+    auto& lines = s.statements[account.value - 1];
+    const auto recent = lines.rbegin() + std::min<std::ptrdiff_t>(lines.size(), kMergedLines);
+    const auto known = std::find_if(lines.rbegin(), recent, [&](const StatementLine& line) {
+      return line.lease == l.lease && line.kind == l.kind;
+    });
+    if (known == recent) return line(account, std::move(l));
+    known->amount += l.amount;
+    known->at = at;
   }
 
   void operator()(const SettingsChanged& e) {
@@ -112,6 +96,7 @@ struct Applier {
     auto& m = s.machines.at(e.machine);
     m.name = e.name;
     m.spec = e.spec;
+    s.index.machine_changed(s, m);
   }
 
   void operator()(const MachineOnline& e) {
@@ -173,16 +158,52 @@ struct Applier {
     const auto share = share_of(j);
     j.spent += amount;
     count_for_token(j, share);
+    if (j.sweep) spend(s.jobs.at(j.sweep), amount);
+  }
+
+  // Between the escrow of a sweep and that of one of its trials.
+  void move_escrow(const Job& from, const Job& to, Credits amount) {
+    s.ledger.apply({.kind = ledger::Kind::release, .hold = hold_of(from.id), .amount = amount});
+    s.ledger.apply({.kind = ledger::Kind::reserve,
+                    .from = to.owner,
+                    .hold = hold_of(to.id),
+                    .amount = amount});
+  }
+
+  void add_trial(const Job& j) {
+    auto& sweep = s.jobs.at(j.sweep);
+    move_escrow(sweep, j, j.terms.budget);
+    sweep.trials.push_back(j.id);
+    sweep.state = JobState::running;
+    if (sweep.started == Time()) sweep.started = at;
+    s.index.job_changed(s, sweep);
+  }
+
+  // Its hold is closed, and had `left`.
+  void end_trial(const Job& j, Credits left) {
+    auto& sweep = s.jobs.at(j.sweep);
+    if (left > Credits())
+      s.ledger.apply({.kind = ledger::Kind::reserve,
+                      .from = j.owner,
+                      .hold = hold_of(sweep.id),
+                      .amount = left});
+    std::erase(sweep.trials, j.id);
+    if (sweep.trials.empty() && sweep.state == JobState::running) sweep.state = JobState::queued;
+    s.index.job_changed(s, sweep);
   }
 
   void operator()(const JobSubmitted& e) {
     const auto& j = s.jobs.add(e.job.id, e.job);
     count_for_token(j, {});
-    s.ledger.apply({.kind = ledger::Kind::reserve,
-                    .from = j.owner,
-                    .hold = hold_of(j.id),
-                    .amount = j.terms.budget});
-    line(j.owner, {.kind = LineKind::reserve, .amount = -j.terms.budget, .job = j.id});
+    if (j.sweep) {
+      add_trial(j);
+    } else {
+      s.ledger.apply({.kind = ledger::Kind::reserve,
+                      .from = j.owner,
+                      .hold = hold_of(j.id),
+                      .amount = j.terms.budget});
+      line(j.owner, {.kind = LineKind::reserve, .amount = -j.terms.budget, .job = j.id});
+    }
     ++s.index.counts[j.owner.value].live_jobs;
     s.index.job_added(j);
     s.index.job_changed(s, j);
@@ -191,7 +212,12 @@ struct Applier {
   void operator()(const JobChanged& e) {
     auto& j = s.jobs.at(e.job);
     const auto more = e.terms.budget - j.terms.budget;
-    if (more > Credits()) {
+    if (j.sweep && more > Credits()) {
+      move_escrow(s.jobs.at(j.sweep), j, more);
+      j.warned = false;
+    } else if (j.sweep && more < Credits()) {
+      move_escrow(j, s.jobs.at(j.sweep), -more);
+    } else if (more > Credits()) {
       s.ledger.apply(
           {.kind = ledger::Kind::reserve, .from = j.owner, .hold = hold_of(j.id), .amount = more});
       line(j.owner, {.kind = LineKind::reserve, .amount = -more, .job = j.id});
@@ -220,27 +246,34 @@ struct Applier {
 
   void operator()(const JobResumed& e) {
     auto& j = s.jobs.at(e.job);
-    j.state = j.leases.empty() ? JobState::queued : JobState::running;
+    j.state = j.leases.empty() && j.trials.empty() ? JobState::queued : JobState::running;
     j.reason.clear();
     s.index.job_changed(s, j);
   }
 
   void operator()(const JobEnded& e) {
     auto& j = s.jobs.at(e.job);
-    CHECK(j.leases.empty());
+    CHECK(j.leases.empty() && j.trials.empty());
     const auto left = s.ledger.hold(hold_of(j.id))->left;
     s.ledger.apply({.kind = ledger::Kind::close, .hold = hold_of(j.id)});
-    if (left > Credits()) line(j.owner, {.kind = LineKind::refund, .amount = left, .job = j.id});
+    if (j.sweep)
+      end_trial(j, left);
+    else if (left > Credits())
+      line(j.owner, {.kind = LineKind::refund, .amount = left, .job = j.id});
     const auto share = share_of(j);
     j.state = e.state;
     j.reason = e.reason;
     j.ended = at;
     count_for_token(j, share);
-    if (e.state == JobState::succeeded && j.started > Time())
+    if (e.state == JobState::succeeded && j.started > Time() && !is_sweep(j))
       s.prices[j.slot_class.value - 1].ran(at - j.started);
     --s.index.counts[j.owner.value].live_jobs;
     s.index.job_changed(s, j);
+    if (const auto trials = s.index.trials_of.find(j.id); trials != s.index.trials_of.end())
+      for (const auto trial : trials->second) s.index.job_changed(s, s.jobs.at(trial));
   }
+
+  void operator()(const TrialNoted& e) { s.jobs.at(e.job).note = e.note; }
 
   void operator()(const JobForgotten& e) {
     s.index.job_due.erase(e.job);
@@ -264,6 +297,7 @@ struct Applier {
     s.index.offer_leased(offer);
     auto& job = s.jobs.at(l.job);
     if (job.epoch == 0) s.tallies[l.slot_class.value - 1].now().waited(at - job.created);
+    if (is_gang(job) && job.held == 0) begin_anew(job);
     job.leases.push_back(l.id);
     job.held += l.slots;
     job.epoch = l.epoch;
@@ -285,6 +319,21 @@ struct Applier {
     auto& job = s.jobs.at(l.job);
     if (job.started == Time()) job.started = at;
     s.index.lease_changed(s, l);
+    const auto waits = [&](LeaseId id) { return s.leases.at(id).state == LeaseState::granted; };
+    if (!is_gang(job) || std::ranges::any_of(job.leases, waits)) return;
+    job.gang.phase = GangPhase::running;
+    s.index.job_changed(s, job);
+  }
+
+  void operator()(const LeaseReady& e) { s.leases.at(e.lease).ready = at; }
+
+  void operator()(const GangChanged& e) {
+    auto& job = s.jobs.at(e.job);
+    job.gang.phase = e.phase;
+    job.gang.failure = e.failure;
+    if (e.phase == GangPhase::regrouping) ++job.gang.restarts;
+    if (job.leases.empty()) job.gang.phase = GangPhase::forming;
+    s.index.job_changed(s, job);
   }
 
   void operator()(const LeaseSettled& e) {
@@ -299,9 +348,13 @@ struct Applier {
                       .hold = hold_of(l.job),
                       .amount = e.amount,
                       .fee = e.fee});
-      line(l.borrower, {.kind = LineKind::spend, .amount = -e.amount, .job = l.job, .lease = l.id});
-      line(l.lender,
-           {.kind = LineKind::earn, .amount = e.amount - e.fee, .job = l.job, .lease = l.id});
+      // Most leases pay once: what has no line yet need not be looked for.
+      const auto add = l.paid == Credits() ? &Applier::line : &Applier::add_to_line;
+      (this->*add)(l.borrower,
+                   {.kind = LineKind::spend, .amount = -e.amount, .job = l.job, .lease = l.id});
+      (this->*add)(
+          l.lender,
+          {.kind = LineKind::earn, .amount = e.amount - e.fee, .job = l.job, .lease = l.id});
     }
     l.paid += e.amount;
     l.earned += e.amount - e.fee;
@@ -320,6 +373,29 @@ struct Applier {
     s.index.lease_changed(s, l);
   }
 
+  void operator()(const LeaseServed& e) {
+    auto& l = s.leases.at(e.lease);
+    l.requests += e.requests;
+    if (e.amount == Credits()) return;
+    s.ledger.apply({.kind = ledger::Kind::post,
+                    .to = l.lender,
+                    .hold = hold_of(l.job),
+                    .amount = e.amount,
+                    .fee = e.fee});
+    add_to_line(l.borrower,
+                {.kind = LineKind::spend, .amount = -e.amount, .job = l.job, .lease = l.id});
+    add_to_line(l.lender,
+                {.kind = LineKind::earn, .amount = e.amount - e.fee, .job = l.job, .lease = l.id});
+    l.paid += e.amount;
+    l.earned += e.amount - e.fee;
+    spend(s.jobs.at(l.job), e.amount);
+  }
+
+  void operator()(const VolumeSaved& e) {
+    s.volumes[volume_key(e.volume.owner, e.volume.name)] = e.volume;
+  }
+  void operator()(const VolumeRemoved& e) { s.volumes.erase(volume_key(e.owner, e.name)); }
+
   void operator()(const LeaseRenewed& e) {
     auto& l = s.leases.at(e.lease);
     l.next = e.next;
@@ -335,70 +411,7 @@ struct Applier {
     s.index.lease_changed(s, l);
   }
 
-  void operator()(const LeaseClosed& e) {
-    auto& l = s.leases.at(e.lease);
-    const bool ran = l.started > Time();
-    l.state = LeaseState::closed;
-    l.outcome = e.outcome;
-    l.detail = e.detail;
-    l.ended = at;
-    l.next.reset();
-    auto& offer = s.offers.at(l.offer);
-    offer.leased -= l.slots;
-    s.index.lease_closed(s, l);
-    auto& job = s.jobs.at(l.job);
-    std::erase(job.leases, l.id);
-    job.held -= l.slots;
-    const bool undecided = is_replicated(job) && !e.decides;
-    if (l.outcome == LeaseOutcome::completed && !undecided) job.done += l.slots;
-    if (l.outcome == LeaseOutcome::completed && undecided)
-      part_of(job, l.part)
-          .answers.push_back(
-              {l.id, l.lender, l.machine, e.result, e.owed, e.fee, std::min(at, l.term.until)});
-    else if (!job.work.empty())
-      note_end(job, l, e);
-    if (job.leases.empty() && job.state == JobState::running) job.state = JobState::queued;
-    avoid(job, l);
-    s.index.job_changed(s, job);
-    if (e.wrong)
-      lose_reliability(s.machines.at(l.machine));
-    else if (!e.excused)
-      judge(s.machines.at(l.machine), l.outcome, ran);
-    s.index.offers_changed(s, l.machine);
-  }
-
-  static JobPart& part_of(Job& job, std::int32_t index) {
-    const auto it = std::ranges::lower_bound(job.parts, index, {}, &JobPart::index);
-    if (it != job.parts.end() && it->index == index) return *it;
-    return *job.parts.insert(it, JobPart{.index = index});
-  }
-
-  // Of two who agree and one who does not, that one has lost.
-  void blame_odd_ones(Job& job, const std::vector<PartAnswer>& answers, const std::string& result) {
-    for (const auto& answer : answers) {
-      if (answer.result == result) continue;
-      if (auto* machine = s.machines.find(answer.machine)) {
-        lose_reliability(*machine);
-        s.index.offers_changed(s, machine->id);
-      }
-      if (const auto* lease = s.leases.find(answer.lease)) keep_away(job, lease->machine);
-    }
-  }
-
-  void note_end(Job& job, const Lease& l, const LeaseClosed& e) {
-    const auto& result = e.result;
-    if (l.outcome == LeaseOutcome::completed) {
-      auto& part = part_of(job, l.part);
-      blame_odd_ones(job, std::exchange(part.answers, {}), result);
-      part.done = true;
-      part.result = result;
-    } else if (came_to_nothing(l.outcome) && !e.keeps_try &&
-               !(paid_by_work(job) && l.outcome != LeaseOutcome::failed)) {
-      auto& part = part_of(job, l.part);
-      ++part.tries;
-      if (!result.empty()) part.result = result;  // What a failure left is worth a look.
-    }
-  }
+  void operator()(const LeaseClosed& e) { close_lease(s, at, e); }
 
   void operator()(const LeaseCheckpointed& e) {
     const auto& l = s.leases.at(e.lease);
@@ -445,34 +458,6 @@ struct Applier {
   }
 
   void operator()(const JobResult& e) { s.jobs.at(e.job).result = e.result; }
-
-  // The job keeps away from a machine that failed it, twice as long each time.
-  void avoid(Job& job, const Lease& l) {
-    std::erase_if(job.avoided, [&](const Avoided& a) { return a.until <= at - base::hours(24); });
-    if (came_to_nothing(l.outcome)) keep_away(job, l.machine);
-  }
-
-  void keep_away(Job& job, MachineId machine) {
-    auto it = std::ranges::find(job.avoided, machine, &Avoided::machine);
-    if (it == job.avoided.end()) {
-      if (job.avoided.size() == kAvoidedPerJob) job.avoided.erase(job.avoided.begin());
-      it = job.avoided.insert(job.avoided.end(), Avoided{.machine = machine});
-    }
-    it->until = at + base::minutes(5) * (std::int64_t{1} << std::min(it->times++, 8));
-  }
-
-  static void lose_reliability(Machine& m) { m.reliability_ppm -= m.reliability_ppm / 5; }
-
-  static void judge(Machine& m, LeaseOutcome outcome, bool ran) {
-    if (outcome == LeaseOutcome::lost || outcome == LeaseOutcome::unstarted) {
-      lose_reliability(m);
-      m.online = false;
-      ++m.leases;
-    } else if (ran && outcome != LeaseOutcome::released) {
-      m.reliability_ppm += (1'000'000 - m.reliability_ppm) / 5;
-      ++m.leases;
-    }
-  }
 
   void operator()(const LeaseForgotten& e) {
     s.index.lease_due.erase(e.lease);
@@ -549,21 +534,7 @@ void drop_old_keys(State& s, Time at) {
   }
 }
 
-template <class... E>
-constexpr std::string_view name_of(const std::variant<E...>& event) {
-  // "std::string_view ...short_name() [T = souk::market::OfferPosted]"
-  constexpr auto short_name = []<class T>() {
-    std::string_view text = __PRETTY_FUNCTION__;
-    text = text.substr(text.rfind("::") + 2);
-    return text.substr(0, text.find_first_of(" ];>"));
-  };
-  static constexpr std::array names { short_name.template operator()<E>()... };
-  return names[event.index()];
-}
-
 }  // namespace
-
-std::string_view kind_of(const Event& event) { return name_of(event); }
 
 void apply(State& state, Time at, const Event& event) {
   CHECK(at >= state.now);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
 
 #include "market/limits.h"
 
@@ -20,12 +20,13 @@ base::Result<> check_classes(Pay pay, std::span<const SlotClass* const> classes)
   if (others > kOtherClassesPerJob)
     return bad(fmt::format("the job names {} other classes", others),
                fmt::format("{} at most", kOtherClassesPerJob), "also_classes");
-  std::set<ClassId> seen;
-  for (const auto* k : classes) {
-    const auto field = k == classes.front() && seen.empty() ? "class" : "also_classes";
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const auto* k = classes[i];
+    const auto field = i == 0 ? "class" : "also_classes";
     if (k->retired)
       return bad(fmt::format("class '{}' is retired", k->name), "choose another class", field);
-    if (!seen.insert(k->id).second)
+    const auto before = classes.first(i);
+    if (std::ranges::find(before, k->id, &SlotClass::id) != before.end())
       return bad(fmt::format("class '{}' is named twice", k->name), "name each class once", field);
   }
   return {};

@@ -106,7 +106,14 @@ struct SubmitJob {
   std::vector<ClassId> also = {};  // Classes it may move to.
   Pay pay = Pay::time;
   std::int32_t replicate = 1;
-  std::string expect = {};  // The result of each part is known: a probe. For operators.
+  std::string expect = {};       // The result of each part is known: a probe. For operators.
+  std::int32_t most_trials = 0;  // A sweep: so many trials at a time.
+  JobId sweep = {};              // A trial of it, paid from its escrow. For the market itself.
+  std::string note = {};         // Of a trial.
+  bool gang = false;             // Its workers are granted, started and ended together,
+  bool led = false;              // and the others end when worker 0 has.
+  Credits per_request = {};      // A service: for each request, beside the price of the time.
+  std::vector<std::string> volumes = {};  // Of its owner's, that its workers may change.
 };
 struct ChangeJob {
   JobId job;
@@ -114,6 +121,7 @@ struct ChangeJob {
 };
 struct PauseJob {
   JobId job;
+  std::string reason = {};  // For the market itself; of people it is who they are.
 };
 struct ResumeJob {
   JobId job;
@@ -122,6 +130,7 @@ struct CancelJob {
   JobId job;
   std::string reason;
 };
+// It runs; of a gang: it could, and the last of them starts all.
 struct StartLease {
   LeaseId lease;
   std::int32_t epoch = 0;
@@ -178,10 +187,38 @@ struct ReportResult {
   bool complete = false;
   std::string reason;
 };
+struct NoteTrial {  // What is known of a trial now.
+  JobId job;
+  std::string note;
+};
+// All trials of a sweep have ended. The sweep succeeds, unless it `failed`.
+struct EndSweep {
+  JobId job;
+  bool failed = false;
+  std::string reason;
+};
 struct ResizeJob {
   JobId job;
   std::int32_t workers = 0;
   std::string why;
+  bool promptly = false;  // Whoever is too many gets notice now, not when its term ends.
+};
+// Of a service: the lease's program has answered so many more.
+struct ServeRequests {
+  LeaseId lease;
+  std::int32_t epoch = 0;
+  std::int64_t requests = 0;
+};
+// What is in a volume of the job from now on. A lease that has just ended may still say so.
+struct SaveVolume {
+  LeaseId lease;
+  std::int32_t epoch = 0;
+  std::string name;
+  std::string blob;
+};
+struct RemoveVolume {
+  AccountId owner;
+  std::string name;
 };
 // The job goes on in another of its classes. The leases that it has end at once.
 struct MoveJob {
@@ -239,7 +276,9 @@ struct JudgeMachine {  // It passed a challenge, or failed it because of `failur
   bool untested = false;  // Not asked yet, which is why it lends nothing.
   Duration lane = {};     // What a core took for a lane of the challenge it passed.
 };
-struct Tick {};  // Whatever is due by now: ends of terms, deadlines, retention.
+struct Tick {                     // Whatever is due by now: ends of terms, deadlines, retention.
+  std::vector<LeaseId> fetching;  // Being set up, with progress: not given up for that. In order.
+};
 struct GiveFeedback {
   FeedbackCategory category = FeedbackCategory::question;
   std::string text;
@@ -260,7 +299,8 @@ using Command =
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
                  PauseJob, ResumeJob, CancelJob, StartLease, Heartbeat, FinishLease, ExpireLease,
                  Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork, ReportResult,
-                 LearnProfile, ResizeJob, MoveJob, AimProbe, RequestCredits, AnswerRequest>;
+                 LearnProfile, ResizeJob, MoveJob, AimProbe, RequestCredits, AnswerRequest,
+                 NoteTrial, EndSweep, ServeRequests, SaveVolume, RemoveVolume>;
 
 struct Request {
   Time now;

@@ -46,7 +46,7 @@ void refuse_who_answered(const Job& job, std::vector<AccountId>& refused) {
 
 bool has_all(const MachineSpec& spec, const std::vector<std::string>& demands) {
   const auto lacks = [&](const std::string& demand) {
-    return base::is_feature(demand) && !contains(spec.packages, demand);
+    return base::is_feature(demand) && !base::has_feature(spec.packages, demand);
   };
   if (demands.empty()) return true;
   if (std::ranges::any_of(demands, lacks)) return false;

@@ -273,6 +273,44 @@ struct RequestAnswered {  // Credits that it grants come with an event of their 
   SOUK_FIELDS(RequestAnswered, account, granted, word)
 };
 
+struct TrialNoted {
+  JobId job;
+  std::string note;
+  SOUK_FIELDS(TrialNoted, job, note)
+};
+
+struct LeaseReady {  // Of a gang: its machine could start, and waits for the others.
+  LeaseId lease;
+  SOUK_FIELDS(LeaseReady, lease)
+};
+
+struct GangChanged {
+  JobId job;
+  GangPhase phase = GangPhase::regrouping;
+  std::string reason;
+  std::string failure;  // Of a program, if that is why.
+  SOUK_FIELDS(GangChanged, job, phase, reason, failure)
+};
+
+struct LeaseServed {  // So many requests were answered; the borrower pays `amount` for them.
+  LeaseId lease;
+  std::int64_t requests = 0;
+  Credits amount;
+  Credits fee;
+  SOUK_FIELDS(LeaseServed, lease, requests, amount, fee)
+};
+
+struct VolumeSaved {
+  Volume volume;
+  SOUK_FIELDS(VolumeSaved, volume)
+};
+
+struct VolumeRemoved {
+  AccountId owner;
+  std::string name;
+  SOUK_FIELDS(VolumeRemoved, owner, name)
+};
+
 using Event = std::variant<
     SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen, TokenIssued,
     TokenRevoked, CreditsGranted, MachineAdded, MachineChanged, MachineOnline, MachineRemoved,
@@ -280,7 +318,8 @@ using Event = std::variant<
     JobWarned, JobPaused, JobResumed, JobEnded, JobForgotten, RoundCleared, LeaseGranted,
     LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
     FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked, JobResult,
-    ProfileLearnt, JobResized, JobMoved, JobAimed, CreditsRequested, RequestAnswered>;
+    ProfileLearnt, JobResized, JobMoved, JobAimed, CreditsRequested, RequestAnswered, TrialNoted,
+    LeaseReady, GangChanged, LeaseServed, VolumeSaved, VolumeRemoved>;
 
 using Events = std::vector<Event>;
 

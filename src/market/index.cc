@@ -32,18 +32,42 @@ Time due(const Settings& settings, const Lease& l) {
   CHECK(false);
 }
 
-void count_wanted(ClassIndex& c, const WantedSlots& w, int sign) {
-  if (w.slots == 0) return;
-  c.wanted += sign * w.slots;
-  const auto at = c.wanted_at.try_emplace({w.limit, w.owner}).first;
-  if ((at->second += sign * w.slots) == 0) c.wanted_at.erase(at);
+// Whoever makes two lists collide has a machine taken for one that has what it lacks, and could
+// have said so at once.
+std::uint64_t likeness(const MachineSpec& spec) {
+  std::string text = spec.region + '\0' + spec.provider;
+  const auto add = [&](const std::vector<std::string>& packages) {
+    text += '\1';
+    for (const auto& p : packages) (text += p) += '\0';
+  };
+  add(spec.packages);
+  for (const auto& e : spec.environments) add(e.packages);
+  return base::short_hash(text);
+}
+
+void add_wanted(WantedAt& all, const WantedSlots& w) {
+  const auto at = all.try_emplace({w.limit, w.owner}).first;
+  if ((at->second += w.slots) == 0) all.erase(at);
+}
+
+// Trials are kept for as long as their sweep.
+Time forget_at(const State& s, const Job& j) {
+  const auto* sweep = j.sweep ? s.jobs.find(j.sweep) : nullptr;
+  if (sweep == nullptr) return j.ended + s.settings.retention;
+  return is_final(sweep->state) ? sweep->ended + s.settings.retention : base::kNever;
 }
 
 }  // namespace
 
 std::int32_t wanted_workers(const Job& j) {
   if (j.state != JobState::queued && j.state != JobState::running) return 0;
+  if (is_sweep(j)) return 0;
   if (is_probe(j)) return j.aimed && j.held + j.done < j.terms.workers.max ? 1 : 0;
+  if (is_gang(j)) {
+    // All of them, or more of a running one that may grow.
+    const bool grows = j.gang.phase == GangPhase::running && j.done == 0;
+    return j.held == 0 || grows ? std::max(0, aimed_workers(j) - j.held) : 0;
+  }
   return std::max(0, aimed_workers(j) - j.held - j.done);
 }
 
@@ -63,11 +87,18 @@ void Index::account_added(const Account& a) {
   place(jobs_of, a.id);
 }
 
-void Index::job_added(const Job& j) { jobs_of[j.owner.value].push_back(j.id); }
+void Index::job_added(const Job& j) {
+  jobs_of[j.owner.value].push_back(j.id);
+  if (j.sweep) trials_of[j.sweep].push_back(j.id);
+}
 
 void Index::job_removed(const Job& j) {
   auto& jobs = jobs_of[j.owner.value];
   jobs.erase(std::ranges::lower_bound(jobs, j.id));
+  if (!j.sweep) return;
+  const auto it = trials_of.find(j.sweep);
+  std::erase(it->second, j.id);
+  if (it->second.empty()) trials_of.erase(it);
 }
 
 void Index::class_set(const SlotClass& c) {
@@ -89,6 +120,12 @@ void Index::machine_added(const Machine& m) {
   machines_of[m.owner.value].push_back(m.id);
   place(offers_of, m.id);
   place(leases_of, m.id);
+  place(likeness_of, m.id) = likeness(m.spec);
+}
+
+void Index::machine_changed(const State& s, const Machine& m) {
+  likeness_of[m.id.value] = likeness(m.spec);
+  offers_changed(s, m.id);
 }
 
 void Index::machine_removed(const Machine& m) {
@@ -113,10 +150,14 @@ void Index::offer_changed(const State& s, const Offer& o, bool terms) {
   const auto& machine = s.machines.at(o.machine);
   r.reserve = o.terms.reserve.value_or(Credits());
   r.free = std::max(0, o.terms.slots - o.leased);
+  r.likeness = likeness_of[o.machine.value];
+  r.reliability_ppm = machine.reliability_ppm;
+  r.rtt_ms = machine.spec.rtt_ms;
   r.rank = (1'000'000 - machine.reliability_ppm) / 50'000;
   r.usable = !o.draining && machine.online && machine.doubted.empty() &&
              s.accounts.at(o.owner).frozen.empty();
   r.paused_until = o.paused_until;
+  r.longest_lease = o.terms.longest_lease;
   if (terms) r.open_known = false;
 }
 
@@ -138,35 +179,65 @@ void Index::offers_changed(const State& s, MachineId m) {
   for (const auto id : offers_of[m.value]) offer_changed(s, s.offers.at(id), false);
 }
 
+void Index::count_wanted(ClassIndex& c, const WantedSlots& w, int sign) {
+  if (w.slots == 0) return;
+  c.wanted += sign * w.slots;
+  if (!c.wanted_then) return;
+  c.changed_since.push_back({sign * w.slots, w.limit, w.owner});
+  // So much has changed that it is easier to begin anew.
+  if (c.changed_since.size() <= 256 + c.wanting.size()) return;
+  c.wanted_then.reset();
+  c.changed_since.clear();
+}
+
+const WantedAt& Index::wanted_at(ClassId id) const {
+  const auto& c = classes[id.value - 1];
+  if (c.wanted_then) {
+    for (const auto& change : c.changed_since) add_wanted(*c.wanted_then, change);
+  } else {
+    c.wanted_then.emplace();
+    for (const auto& [priority, job] : c.wanting) add_wanted(*c.wanted_then, *wanted.find(job));
+  }
+  c.changed_since.clear();
+  return *c.wanted_then;
+}
+
 void Index::job_leaves(const Job& j) {
   auto& c = classes[j.slot_class.value - 1];
+  const auto* known = wanted.find(j.id);
+  if (known == nullptr) return;
   c.wanting.erase({-j.terms.priority, j.id});
-  const auto known = wanted.find(j.id);
-  if (known == wanted.end()) return;
-  count_wanted(c, known->second, -1);
-  wanted.erase(known);
+  count_wanted(c, *known, -1);
+  wanted.erase(j.id);
 }
 
 void Index::job_changed(const State& s, const Job& j) {
   auto& c = classes[j.slot_class.value - 1];
-  auto& known = wanted[j.id];
-  if (const WantedSlots now{wanted_workers(j), j.terms.limit, j.owner}; now != known) {
-    count_wanted(c, known, -1);
+  const auto* known = wanted.find(j.id);
+  const auto before = known == nullptr ? WantedSlots() : *known;
+  if (const WantedSlots now{wanted_workers(j), j.terms.limit, j.owner};
+      now.slots != before.slots || (now.slots > 0 && now != before)) {
+    const std::pair key{-j.terms.priority, j.id};
+    if (now.slots == 0) {
+      c.wanting.erase(key);
+      wanted.erase(j.id);
+    } else {
+      wanted[j.id] = now;
+      // A hint: new jobs have the highest ids.
+      if (before.slots == 0) c.wanting.insert(c.wanting.end(), key);
+    }
+    count_wanted(c, before, -1);
     count_wanted(c, now, +1);
-    known = now;
   }
-  const std::pair key{-j.terms.priority, j.id};
-  if (known.slots > 0) {
-    c.wanting.insert(c.wanting.end(), key);  // A hint: new jobs have the highest ids.
-  } else {
-    c.wanting.erase(key);
-    wanted.erase(j.id);
+  if (is_sweep(j)) {
+    if (is_final(j.state))
+      live_sweeps.erase(j.id);
+    else
+      live_sweeps.insert(j.id);
   }
   // As many workers have finished as it wants now: nothing but Tick is left to end it.
-  const bool complete = j.state == JobState::queued && j.done >= j.terms.workers.max;
-  job_due.set(j.id, is_final(j.state) ? j.ended + s.settings.retention
-                    : complete        ? j.created
-                                      : j.terms.deadline);
+  const bool complete = j.state == JobState::queued && j.done >= j.terms.workers.max && !is_gang(j);
+  job_due.set(j.id, is_final(j.state) ? forget_at(s, j) : complete ? j.created : j.terms.deadline);
 }
 
 void Index::lease_changed(const State& s, const Lease& l) {

@@ -8,35 +8,13 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/id_map.h"
+#include "market/due_set.h"
 #include "market/types.h"
 
 namespace souk::market {
 
 struct State;
-
-// The times at which things need attention, soonest first.
-template <class I>
-class DueSet {
- public:
-  void set(I id, Time when) {
-    if (when == base::kNever) return erase(id);
-    const auto [it, added] = when_.try_emplace(id, when);
-    if (!added && it->second == when) return;
-    if (!added) order_.erase({std::exchange(it->second, when), id});
-    order_.insert(order_.end(), {when, id});  // A hint: what comes up last is often the latest.
-  }
-  void erase(I id) {
-    const auto it = when_.find(id);
-    if (it == when_.end()) return;
-    order_.erase({it->second, id});
-    when_.erase(it);
-  }
-  [[nodiscard]] const std::set<std::pair<Time, I>>& order() const { return order_; }
-
- private:
-  std::unordered_map<I, Time> when_;  // Looked up, never iterated.
-  std::set<std::pair<Time, I>> order_;
-};
 
 // What a round must know of one offer, packed so that a hundred thousand of them are read in a
 // millisecond. Rows stay in order of offer id.
@@ -45,9 +23,15 @@ struct SupplyRow {
   MachineId machine;
   AccountId lender;
   Credits reserve;
+  // Of the machine, with its reliability and distance all that jobs make demands on: machines with
+  // the same likeness have the same packages, environments, region and provider.
+  std::uint64_t likeness = 0;
+  std::int32_t reliability_ppm = 0;
+  std::int32_t rtt_ms = 0;
   std::int32_t free = 0;
   std::int32_t rank = 0;  // Lower first: more reliable machines.
-  bool usable = false;    // Not draining, machine heard, owner not frozen.
+  Duration longest_lease;
+  bool usable = false;  // Not draining, machine heard, owner not frozen.
   Time paused_until;
   // Memo of opening(availability, now): the opening around or after the time it was last asked
   // for. A pure function's result, so filling it in does not change the state.
@@ -65,22 +49,27 @@ struct SupplyRow {
   }
 };
 
-struct ClassIndex {
-  std::vector<SupplyRow> supply;
-  std::size_t dead = 0;                              // Rows of removed offers.
-  std::set<std::pair<std::int32_t, JobId>> wanting;  // Jobs that bid: (-priority, id).
-  std::int64_t leased = 0;                           // Slots under lease.
-  std::int64_t wanted = 0;                           // Slots `wanting` asks for.
-  std::map<std::pair<Credits, AccountId>, std::int64_t> wanted_at;  // By limit price and owner.
-};
-
-// What a job counts for in ClassIndex::wanted and wanted_at.
+// What a job counts for in ClassIndex::wanted and Index::wanted_at().
 struct WantedSlots {
   std::int32_t slots = 0;
   Credits limit;
   AccountId owner;
 
   bool operator==(const WantedSlots&) const = default;
+};
+
+using WantedAt = std::map<std::pair<Credits, AccountId>, std::int64_t>;
+
+struct ClassIndex {
+  std::vector<SupplyRow> supply;
+  std::size_t dead = 0;                              // Rows of removed offers.
+  std::set<std::pair<std::int32_t, JobId>> wanting;  // Jobs that bid: (-priority, id).
+  std::int64_t leased = 0;                           // Slots under lease.
+  std::int64_t wanted = 0;                           // Slots `wanting` asks for.
+  // Of Index::wanted_at() alone: what it said last, while that is worth keeping, and what has
+  // changed since (slots below zero: fewer).
+  mutable std::optional<WantedAt> wanted_then;
+  mutable std::vector<WantedSlots> changed_since;
 };
 
 // Keys and answers by key_hash_of(). Nothing is known until somebody looks one up, so a replay,
@@ -118,8 +107,11 @@ struct Index {
   std::vector<std::vector<OfferId>> offers_of;      // By machine id.
   std::vector<std::vector<LeaseId>> leases_of;      // Open ones, by machine id.
   std::vector<std::vector<MachineId>> machines_of;  // By account id.
+  std::vector<std::uint64_t> likeness_of;           // By machine id: SupplyRow::likeness.
   std::vector<std::vector<JobId>> jobs_of;          // All that are kept, by account id, ascending.
-  std::unordered_map<JobId, WantedSlots> wanted;    // Looked up, never iterated.
+  base::IdMap<JobId, WantedSlots> wanted;           // Of jobs that bid.
+  std::map<JobId, std::vector<JobId>> trials_of;    // All that are kept, by sweep, ascending.
+  std::set<JobId> live_sweeps;
   DueSet<LeaseId> lease_due;
   DueSet<JobId> job_due;
 
@@ -128,6 +120,7 @@ struct Index {
   void class_set(const SlotClass& c);
   void token_changed(const Token& t, int by);
   void machine_added(const Machine& m);
+  void machine_changed(const State& s, const Machine& m);  // What it says of itself.
   void machine_removed(const Machine& m);
   void offer_added(const State& s, const Offer& o);
   void offer_changed(const State& s, const Offer& o, bool terms);
@@ -138,6 +131,9 @@ struct Index {
   void job_removed(const Job& j);
   void job_changed(const State& s, const Job& j);
   void job_leaves(const Job& j);  // Before its class or priority changes; then job_changed().
+  // Slots wanted of a class, by limit price and owner. Jobs change far more often than anybody
+  // asks, so what has changed is reckoned up then.
+  const WantedAt& wanted_at(ClassId c) const;
   void lease_opened(const State& s, const Lease& l);
   void lease_changed(const State& s, const Lease& l);
   void lease_closed(const State& s, const Lease& l);
@@ -153,6 +149,7 @@ struct Index {
 
  private:
   SupplyRow* row(const Offer& o);
+  void count_wanted(ClassIndex& c, const WantedSlots& w, int sign);
 };
 
 // How many more workers the job asks the market for: none unless it is queued or running.

@@ -31,6 +31,38 @@ void check_ledger(const State& s, Problems& out) {
   }
 }
 
+// What the live trials of a sweep have in escrow, which came from its own.
+Credits held_by_trials(const State& s, const Job& j, Problems& out) {
+  Credits sum;
+  for (const auto id : j.trials) {
+    const auto* trial = s.jobs.find(id);
+    const auto* hold = s.ledger.hold(hold_of(id));
+    if (trial == nullptr || hold == nullptr || trial->sweep != j.id || trial->owner != j.owner)
+      out.push_back(fmt::format("sweep {} lists trial {} wrongly", to_string(j.id), to_string(id)));
+    else
+      sum += hold->left;
+  }
+  if (std::ssize(j.trials) > j.most_trials || (!j.trials.empty() && !j.leases.empty()))
+    out.push_back(fmt::format("sweep {} has too many trials, or leases", to_string(j.id)));
+  return sum;
+}
+
+// Nobody works for a gang that has not begun, nor comes to one that breaks up.
+void check_gang(const State& s, const Job& j, Problems& out) {
+  const bool all_ready =
+      std::ranges::all_of(j.leases, [&](LeaseId id) { return s.leases.at(id).ready > Time(); });
+  for (const auto id : j.leases) {
+    const bool granted = s.leases.at(id).state == LeaseState::granted;
+    const bool good = j.gang.phase == GangPhase::forming ? granted || all_ready
+                      : j.gang.phase == GangPhase::running
+                          ? !granted || j.terms.workers.min < j.terms.workers.max
+                          : !granted;
+    if (!good)
+      out.push_back(fmt::format("gang {} is {}, and its lease {} is not", to_string(j.id),
+                                to_string(j.gang.phase), to_string(id)));
+  }
+}
+
 void check_jobs(const State& s, Problems& out) {
   s.jobs.for_each([&](const Job& j) {
     const auto name = to_string(j.id);
@@ -40,7 +72,7 @@ void check_jobs(const State& s, Problems& out) {
       return;
     }
     if (hold == nullptr) return out.push_back(fmt::format("job {} has no escrow", name));
-    if (j.spent + hold->left != j.terms.budget)
+    if (j.spent + hold->left + held_by_trials(s, j, out) != j.terms.budget)
       out.push_back(fmt::format("job {}: spent + escrow is not its budget", name));
     if (std::ranges::find(j.also, j.slot_class) != j.also.end())
       out.push_back(fmt::format("job {} may move to where it is", name));
@@ -65,8 +97,10 @@ void check_jobs(const State& s, Problems& out) {
           (l->slots != 1 || l->part >= j.terms.workers.max || !parts.insert(l->part).second))
         out.push_back(fmt::format("job {}: part {} is worked on twice", name, l->part));
     }
+    if (is_gang(j)) check_gang(s, j, out);
     if (held != j.held) out.push_back(fmt::format("job {} miscounts its slots", name));
-    if ((j.state == JobState::running) != (j.held > 0))
+    const bool tries = !j.trials.empty() && j.state != JobState::paused;
+    if ((j.state == JobState::running) != (j.held > 0 || tries))
       out.push_back(fmt::format("job {} is {} with {} slots", name, to_string(j.state), j.held));
   });
 }

@@ -30,6 +30,8 @@ inline constexpr std::size_t kWindowsMax = 32;              // Weekly windows of
 inline constexpr std::size_t kMachinesPerAccount = 1'000;
 inline constexpr std::size_t kOffersPerMachine = 64;
 inline constexpr std::size_t kLiveJobsPerAccount = 1'000;
+inline constexpr std::int32_t kTrialsAtATime = 64;   // Of one sweep,
+inline constexpr std::size_t kTrialsPerSweep = 256;  // and in all.
 inline constexpr std::size_t kTokensPerAccount = 100;
 inline constexpr std::size_t kClasses = 64;
 inline constexpr std::size_t kAvoidedPerJob = 32;
@@ -39,6 +41,8 @@ inline constexpr std::int32_t kSlotsMax = 100'000;  // Of one offer, or workers 
 // Per slot-hour: keeps price x slots x time far from overflow.
 inline constexpr base::Credits kMostPrice{1'000'000'000'000};
 inline constexpr base::Duration kLongestLease = base::days(3650);
+inline constexpr std::size_t kVolumesPerAccount = 100;
+inline constexpr std::size_t kVolumesPerJob = 8;
 inline constexpr std::size_t kFeedback = 10'000;     // Kept in all.
 inline constexpr std::int32_t kRequestsPerDay = 5;   // For credits, of one account.
 inline constexpr std::size_t kStatementLines = 500;  // Kept per account.

@@ -38,7 +38,14 @@ class Liveness {
   }
   // The machine's agent has the lease.
   void heard(LeaseId lease, Time at) {
-    if (const auto it = leases_.find(lease); it != leases_.end()) it->second = {at, true};
+    if (const auto it = leases_.find(lease); it != leases_.end()) {
+      it->second.heard = at;
+      it->second.taken = true;
+    }
+  }
+  // The machine's agent asked for a piece of the files that the lease needs.
+  void fetched(LeaseId lease, Time at) {
+    if (const auto it = leases_.find(lease); it != leases_.end()) it->second.fetched = at;
   }
 
   // Nobody listened for `gap` before `now`: that is not counted as anybody's silence.
@@ -62,6 +69,15 @@ class Liveness {
       if (l != nullptr && l->state != LeaseState::granted && now - lease.heard > s.settings.silence)
         out.push_back(id);
     }
+    return out;
+  }
+
+  // Leases for which files were fetched within the set-up limit, in order: as long as they come,
+  // setting up may take longer.
+  [[nodiscard]] std::vector<LeaseId> fetching(const State& s, Time now) const {
+    std::vector<LeaseId> out;
+    for (const auto& [id, lease] : leases_)
+      if (lease.fetched > Time() && now - lease.fetched < s.settings.setup) out.push_back(id);
     return out;
   }
 
@@ -93,6 +109,7 @@ class Liveness {
   struct HeardLease {
     Time heard;
     bool taken = false;
+    Time fetched = {};
   };
   std::map<LeaseId, HeardLease> leases_;
   std::vector<Time> machines_;  // By machine id; 0: never.

@@ -50,7 +50,7 @@ NearMachine nearest(const MachineSpec& spec, const std::vector<std::string>& dem
         here.distance() < out.distance())
       out = std::move(here);
   for (const auto& demand : demands)
-    if (base::is_feature(demand) && std::ranges::find(spec.packages, demand) == spec.packages.end())
+    if (base::is_feature(demand) && !base::has_feature(spec.packages, demand))
       out.lacks.push_back(demand);
   return out;
 }
@@ -61,8 +61,7 @@ bool takes_environments(const MachineSpec& spec, const std::vector<std::string>&
                         return has_python(e.packages);
                       });
   return python && std::ranges::all_of(demands, [&](const std::string& demand) {
-           return !base::is_feature(demand) ||
-                  std::ranges::find(spec.packages, demand) != spec.packages.end();
+           return !base::is_feature(demand) || base::has_feature(spec.packages, demand);
          });
 }
 

@@ -1,10 +1,7 @@
 #include "market/prices.h"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
-#include <span>
-#include <utility>
+#include <vector>
 
 #include "base/check.h"
 
@@ -55,96 +52,6 @@ void add_price(std::map<Credits, std::int64_t>& prices, Credits price, std::int6
   prices[price] += slots;
 }
 
-// The middle one, or half way between the two in the middle. Changes their order.
-Credits median(std::span<Credits> prices) {
-  CHECK(!prices.empty());
-  if (prices.size() == 1) return prices.front();
-  const auto middle = prices.begin() + static_cast<std::ptrdiff_t>(prices.size() / 2);
-  std::ranges::nth_element(prices, middle);
-  if (prices.size() % 2 == 1) return *middle;
-  const auto below = *std::ranges::max_element(prices.begin(), middle);
-  return Credits(below.micro + (middle->micro - below.micro) / 2);
-}
-
-// Accounts in groups that trade with each other, and what each of them paid or got. Made anew after
-// nearly every payment, so it is a few flat arrays. What comes out does not depend on which account
-// has which place.
-class Owners {
- public:
-  using Place = std::uint32_t;  // Of an account, here.
-
-  explicit Owners(const std::vector<PairPrice>& pairs)
-      : table_(std::bit_ceil(4 * pairs.size())), prices_(2 * pairs.size()) {
-    accounts_.reserve(prices_.size());
-    group_.reserve(prices_.size());
-    ends_.reserve(prices_.size());
-    std::vector<Place> places(prices_.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const auto a = places[2 * i] = place(pairs[i].pair.borrower);
-      const auto b = places[2 * i + 1] = place(pairs[i].pair.lender);
-      ++ends_[a];
-      ++ends_[b];
-      group_[leader(a)] = leader(b);
-    }
-    // First each account's prices begin where those of the one before end; then they are filled in.
-    std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::uint32_t{0});
-    for (std::size_t i = 0; i < places.size(); ++i)
-      prices_[ends_[places[i]]++] = pairs[i / 2].price;
-  }
-
-  // The group with the most owners; of two of a size the one that has the oldest account.
-  [[nodiscard]] std::vector<Place> largest() {
-    struct Group {
-      std::uint32_t size = 0;
-      AccountId oldest;
-    };
-    std::vector<Group> groups(accounts_.size());
-    for (Place i = 0; i < accounts_.size(); ++i) {
-      auto& g = groups[leader(i)];
-      if (g.size++ == 0 || accounts_[i] < g.oldest) g.oldest = accounts_[i];
-    }
-    const auto less = [](const Group& a, const Group& b) {
-      return a.size != b.size ? a.size < b.size : b.oldest < a.oldest;
-    };
-    const auto most = std::ranges::max_element(groups, less);
-    std::vector<Place> out;
-    out.reserve(most->size);
-    for (Place i = 0; i < accounts_.size(); ++i)
-      if (&groups[leader(i)] == &*most) out.push_back(i);
-    return out;
-  }
-  [[nodiscard]] AccountId account(Place at) const { return accounts_[at]; }
-  [[nodiscard]] Credits median_of(Place at) {
-    const auto begin = at == 0 ? 0 : ends_[at - 1];
-    return median(std::span(prices_).subspan(begin, ends_[at] - begin));
-  }
-
- private:
-  // Of this account; a new one gets the next.
-  Place place(AccountId account) {
-    const auto mask = table_.size() - 1;
-    auto slot = (account.value * 0x9E37'79B9'7F4A'7C15) >> 32 & mask;
-    for (; table_[slot] != 0; slot = (slot + 1) & mask)
-      if (accounts_[table_[slot] - 1] == account) return table_[slot] - 1;
-    const auto next = static_cast<Place>(accounts_.size());
-    accounts_.push_back(account);
-    group_.push_back(next);
-    ends_.push_back(0);
-    table_[slot] = next + 1;
-    return next;
-  }
-  Place leader(Place i) {
-    while (group_[i] != i) i = group_[i] = group_[group_[i]];
-    return i;
-  }
-
-  std::vector<Place> table_;  // A hash table of places plus one, or 0; half full at most.
-  std::vector<AccountId> accounts_;
-  std::vector<Place> group_;         // A place in the same group; of its leader its own.
-  std::vector<std::uint32_t> ends_;  // Of each account's part of `prices_`.
-  std::vector<Credits> prices_;
-};
-
 }  // namespace
 
 Credits step_towards(Credits from, Credits price) {
@@ -153,74 +60,10 @@ Credits step_towards(Credits from, Credits price) {
   return std::clamp(price, Credits(from.micro - step), Credits(from.micro + step));
 }
 
-bool PriceHistory::GoingRate::counts(const OwnerPair& pair) const {
-  return price && std::ranges::binary_search(owners, pair.borrower);
-}
-
-const PriceHistory::GoingRate& PriceHistory::going_rate() const {
-  if (known_rate_) return *known_rate_;
-  auto& out = known_rate_.emplace();
-  if (pairs_.size() + 1 < kLeastOwners) return out;  // A group of n has n - 1 pairs at least.
-  Owners owners(pairs_);
-  const auto group = owners.largest();
-  if (group.size() < kLeastOwners) return out;
-  std::vector<Credits> medians;
-  medians.reserve(group.size());
-  out.owners.reserve(group.size());
-  for (const auto at : group) {
-    medians.push_back(owners.median_of(at));
-    out.owners.push_back(owners.account(at));
-  }
-  std::ranges::sort(out.owners);
-  out.price = median(medians);
-  return out;
-}
-
-std::optional<Credits> PriceHistory::rate() const { return going_rate().price; }
-
-// Where there is no room for another pair, the oldest goes; first of those that do not count.
-void PriceHistory::make_room(const OwnerPair& pair) {
-  const auto drop_oldest = [&](auto wanted) {
-    auto oldest = pairs_.end();
-    for (auto it = pairs_.begin(); it != pairs_.end(); ++it)
-      if (wanted(*it) && (oldest == pairs_.end() || it->at < oldest->at)) oldest = it;
-    if (oldest == pairs_.end()) return false;
-    pairs_.erase(oldest);
-    known_rate_.reset();
-    return true;
-  };
-  const auto cap = [&](auto mine) {
-    if (static_cast<std::size_t>(std::ranges::count_if(pairs_, mine)) >= kPairsPerOwner)
-      drop_oldest(mine);
-  };
-  cap([&](const PairPrice& p) { return p.pair.borrower == pair.borrower; });
-  cap([&](const PairPrice& p) { return p.pair.lender == pair.lender; });
-  if (pairs_.size() < kPairsKept) return;
-  const auto rate = going_rate();
-  if (!drop_oldest([&](const PairPrice& p) { return !rate.counts(p.pair); }))
-    drop_oldest([](const PairPrice&) { return true; });
-}
-
-void PriceHistory::note_pair(Time at, const OwnerPair& pair, Credits price) {
-  const auto old = std::erase_if(pairs_, [&](const auto& p) { return p.at + kPairsFor <= at; });
-  if (old > 0) known_rate_.reset();
-  const auto find = [&] { return std::ranges::lower_bound(pairs_, pair, {}, &PairPrice::pair); };
-  if (const auto it = find(); it != pairs_.end() && it->pair == pair) {
-    if (it->price != price) known_rate_.reset();
-    it->price = price;
-    it->at = at;
-    return;
-  }
-  make_room(pair);
-  pairs_.insert(find(), {pair, price, at});
-  known_rate_.reset();
-}
-
 void PriceHistory::paid(Time at, const OwnerPair& pair, Credits price, std::int64_t slots) {
-  note_pair(at, pair, price);
-  if (slots == 0) return;
-  const auto& rate = going_rate();
-  if (rate.counts(pair)) bucket(at).count(step_towards(*rate.price, price), slots);
+  pairs_.note(at, pair, price);
+  if (slots > 0 && pairs_.counts(pair.borrower))
+    bucket(at).count(step_towards(*pairs_.rate(), price), slots);
 }
 
 HourBucket& PriceHistory::bucket(Time at) {

@@ -10,6 +10,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "market/pair_prices.h"
 
 namespace souk::market {
 
@@ -42,31 +43,9 @@ struct HourBucket {
   SOUK_FIELDS(HourBucket, hour, traded, supply, demand, leased, samples, counted)
 };
 
-// Who paid whom.
-struct OwnerPair {
-  AccountId borrower;
-  AccountId lender;
-
-  auto operator<=>(const OwnerPair&) const = default;
-  SOUK_FIELDS(OwnerPair, borrower, lender)
-};
-
-// What one borrower last paid one lender.
-struct PairPrice {
-  OwnerPair pair;
-  Credits price;
-  Time at;
-
-  SOUK_FIELDS(PairPrice, pair, price, at)
-};
-
 inline constexpr std::size_t kPricesPerHour = 256;
-inline constexpr std::size_t kPairsKept = 256;                // In all,
-inline constexpr std::size_t kPairsPerOwner = 8;              // of one borrower or lender,
-inline constexpr base::Duration kPairsFor = base::hours(24);  // and for this long.
-inline constexpr std::size_t kLeastOwners = 4;                // Who make a going rate.
-inline constexpr std::int64_t kMostChangePpm = 100'000;       // A step from it, or a renewal's.
-inline constexpr std::int64_t kThickMarket = 20;              // Slots of which use says something.
+inline constexpr std::int64_t kMostChangePpm = 100'000;  // A step from it, or a renewal's.
+inline constexpr std::int64_t kThickMarket = 20;         // Slots of which use says something.
 inline constexpr std::size_t kRunTimesKept = 64;
 
 struct PriceSummary {
@@ -87,7 +66,7 @@ struct PriceSummary {
 //   - only what was paid counts, not what was agreed;
 //   - the going rate is the median over owners of the median price of each owner's pairs, so that
 //   an
-//     owner counts once, whatever its volume;
+//     owner counts once, whatever its volume (pair_prices.h);
 //   - accounts that trade only with each other do not count: of the groups of accounts that trade
 //     with each other, the one with the most owners makes the rate;
 //   - fewer than kLeastOwners make none;
@@ -106,7 +85,7 @@ class PriceHistory {
   // Prices paid in [from, until), hour by hour resolution.
   [[nodiscard]] PriceSummary summary(Time from, Time until) const;
   // What slots of this class are worth to most owners; nothing where there are too few to say.
-  [[nodiscard]] std::optional<Credits> rate() const;
+  [[nodiscard]] std::optional<Credits> rate() const { return pairs_.rate(); }
   // Volume-weighted mean of the hours whose hour of the day is `hour_of_day` or a neighbour of it,
   // else of all hours; nothing when nothing was counted.
   [[nodiscard]] std::optional<Credits> anchor(int hour_of_day) const;
@@ -117,27 +96,18 @@ class PriceHistory {
   [[nodiscard]] std::optional<Credits> last() const { return last_; }
   [[nodiscard]] Time sampled_at() const { return sampled_at_; }
   [[nodiscard]] const std::deque<HourBucket>& hours() const { return hours_; }
-  [[nodiscard]] const std::vector<PairPrice>& pairs() const { return pairs_; }
+  [[nodiscard]] const PairPrices& pairs() const { return pairs_; }
 
   SOUK_FIELDS(PriceHistory, hours_, run_times_, last_, sampled_at_, pairs_)
 
  private:
-  struct GoingRate {
-    std::optional<Credits> price;
-    std::vector<AccountId> owners;  // Who make it, in order.
-    [[nodiscard]] bool counts(const OwnerPair& pair) const;
-  };
   HourBucket& bucket(Time at);
-  void note_pair(Time at, const OwnerPair& pair, Credits price);
-  void make_room(const OwnerPair& pair);
-  [[nodiscard]] const GoingRate& going_rate() const;
 
   std::deque<HourBucket> hours_;    // Oldest first.
   std::deque<Duration> run_times_;  // Of jobs that succeeded, oldest first.
   std::optional<Credits> last_;
   Time sampled_at_;
-  std::vector<PairPrice> pairs_;                 // In order of the pairs.
-  mutable std::optional<GoingRate> known_rate_;  // Of `pairs_`; nobody's but going_rate()'s.
+  PairPrices pairs_;
 };
 
 // What the suggestion is made from. Only those count who would trade at the anchor: people who wait

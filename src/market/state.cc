@@ -69,7 +69,7 @@ Credits State::suggested(ClassId c, Time at, Time slot) const {
   const auto& index_of_class = index.classes[c.value - 1];
   const auto anchor = anchor_price(prices[c.value - 1], slot_class(c).price, slot);
   Pressure pressure{.leased = index_of_class.leased};
-  const auto& wanted = index_of_class.wanted_at;
+  const auto& wanted = index.wanted_at(c);
   Queue queue;
   for (auto it = wanted.lower_bound({anchor, {}}); it != wanted.end(); ++it)
     queue.add(it->first.second, it->second);
@@ -80,6 +80,11 @@ Credits State::suggested(ClassId c, Time at, Time slot) const {
   }
   pressure.queued = queue.counted(pressure.leased + pressure.free);
   return suggested_price(prices[c.value - 1], slot_class(c).price, pressure, at, slot);
+}
+
+std::string volume_key(AccountId owner, std::string_view name) {
+  auto out = to_string(owner) + "/";
+  return out += name;
 }
 
 Credits committed(const Lease& l) {
@@ -122,7 +127,8 @@ Credits least_budget(Credits limit, std::int32_t workers, const Settings& settin
 }
 
 std::int32_t least_workers(const Job& j) {
-  return j.held > 0 ? 1 : std::max(1, j.terms.workers.min - j.done);
+  const auto done = is_gang(j) ? 0 : j.done;  // A gang begins anew.
+  return j.held > 0 ? 1 : std::max(1, j.terms.workers.min - done);
 }
 
 Events founding_events() {

@@ -40,10 +40,11 @@ struct State {
   std::map<std::string, Profile> profiles;            // The kProfiles learnt last.
   std::deque<UsedKey> keys;                           // Of the last kKeysFor, oldest first.
   std::map<AccountId, CreditRequest> requests;        // For credits, the last of each account.
+  std::map<std::string, Volume> volumes;              // By volume_key().
 
   SOUK_FIELDS(State, now, events, settings, classes, accounts, tokens, machines, offers, jobs,
               leases, feedback, ledger, prices, statements, audit, answers, tallies, standings,
-              profiles, keys, requests)
+              profiles, keys, requests, volumes)
 
   Index index;  // Derived; see index.h.
 
@@ -69,6 +70,9 @@ struct State {
 
 // The escrow of a job is the ledger's hold of the same number.
 inline base::HoldId hold_of(JobId job) { return base::HoldId(job.value); }
+
+// What a volume is kept under: those of one account stand together.
+[[nodiscard]] std::string volume_key(AccountId owner, std::string_view name);
 
 // The most the lease can still cost its borrower: its terms to their ends, less what was paid.
 [[nodiscard]] Credits committed(const Lease& l);

@@ -20,10 +20,11 @@ class Table {
   // The id the next added thing must have.
   [[nodiscard]] I next() const { return I(first_ + slots_.size()); }
 
-  T& add(I id, T value) {
+  template <class Value>
+  T& add(I id, Value&& value) {
     CHECK(id == next());
     ++size_;
-    return *slots_.emplace_back(std::move(value));
+    return *slots_.emplace_back(std::in_place, std::forward<Value>(value));
   }
 
   void erase(I id) {

@@ -25,6 +25,7 @@ using base::came_to_nothing;
 using base::Credits;
 using base::FeedbackCategory;
 using base::FeedbackId;
+using base::GangPhase;
 using base::is_final;
 using base::JobId;
 using base::JobState;
@@ -286,6 +287,20 @@ struct JobPart {
 // work (AcceptWork).
 SOUK_ENUM(Pay, time, work)
 
+// A job whose workers are granted, started and ended together, because their programs talk to each
+// other. With fewer workers than its maximum it goes on only while it has its minimum and worker 0.
+struct Gang {
+  bool together = false;  // The job is a gang.
+  bool led = false;       // It ends when worker 0 does; else when all have.
+  GangPhase phase = GangPhase::forming;
+  std::int32_t restarts = 0;  // How often it regrouped.
+  // While it regroups: what a program failed with, unless a worker was lost: then others fail too.
+  std::string failure;
+
+  bool operator==(const Gang&) const = default;
+  SOUK_FIELDS(Gang, together, led, phase, restarts, failure)
+};
+
 // A job left one class for another.
 struct Move {
   Time at;
@@ -335,6 +350,15 @@ struct Job {
   std::vector<AccountId> probed;  // Owners that had a part of it.
   TokenId token;                  // With which it was submitted, if that can spend only so much.
   Credits token_budget;           // What of the budget was asked for with that token.
+  // Of a sweep: it has no workers of its own. Its trials are jobs that are paid from its escrow, so
+  // many at a time at most; the live ones.
+  std::int32_t most_trials = 0;
+  std::vector<JobId> trials;
+  JobId sweep;       // Of a trial: what it belongs to.
+  std::string note;  // Of a trial, in the words of whoever leads the sweep.
+  Gang gang;
+  Credits per_request;  // Of a service: what a lender gets for each, beside the price of the time.
+  std::vector<std::string> volumes;  // Of its owner, that its workers may change.
 
   [[nodiscard]] const JobPart* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &JobPart::index);
@@ -343,7 +367,8 @@ struct Job {
   SOUK_FIELDS(Job, id, owner, name, kind, slot_class, terms, state, reason, spent, epoch, done,
               held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
               forecast, planned, planned_why, also, moves, pay, paid_through, replicate, expect,
-              aimed, probed, token, token_budget)
+              aimed, probed, token, token_budget, most_trials, trials, sweep, note, gang,
+              per_request, volumes)
 };
 
 // What a job takes of the limit of its token, and what of that it has spent: its budget while it
@@ -371,6 +396,12 @@ struct TokenShare {
 
 // An operator's job whose result is known: it shows whether a lender does the work.
 [[nodiscard]] inline bool is_probe(const Job& j) { return !j.expect.empty(); }
+
+// Its workers are granted, started and ended together.
+[[nodiscard]] inline bool is_gang(const Job& j) { return j.gang.together; }
+
+// Its work is done by other jobs, its trials.
+[[nodiscard]] inline bool is_sweep(const Job& j) { return j.most_trials > 0; }
 
 // A price for a length of time. Buyer pays, seller gets, per slot-hour.
 struct Term {
@@ -410,10 +441,12 @@ struct Lease {
   std::int32_t part = 0;   // Of a job with work: which.
   Duration worked;         // Accepted work that the term in force pays, where work is what is paid,
   Duration worked_before;  // and what earlier terms paid.
+  Time ready;  // Of a gang: since when its machine could start, and waits for the others.
+  std::int64_t requests = 0;  // Of a service: answered and paid.
 
   SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, slot_class, slots, epoch, term,
               next, state, outcome, detail, granted, started, settled_until, paid, earned,
-              term_paid, term_earned, ended, part, worked, worked_before)
+              term_paid, term_earned, ended, part, worked, worked_before, ready, requests)
 };
 
 // How long the term in force runs for the lease.
@@ -427,6 +460,18 @@ struct Profile {
   Time at;
 
   SOUK_FIELDS(Profile, text, at)
+};
+
+// A folder of an account's that outlives the jobs that change it: the name of a blob.
+struct Volume {
+  AccountId owner;
+  std::string name;
+  std::string blob;
+  Time saved;
+  JobId job;  // That changed it last.
+
+  bool operator==(const Volume&) const = default;
+  SOUK_FIELDS(Volume, owner, name, blob, saved, job)
 };
 
 struct Feedback {

@@ -327,6 +327,15 @@ std::string summarise(const Why& w, const Search& search) {
 
 Why why(const State& s, const Job& job, Time now, std::span<const MachineId> unheard) {
   Why out;
+  if (is_sweep(job) && !is_final(job.state)) {
+    out.summary = job.trials.empty() ? "it has no trial just now; they begin one after the other"
+                                     : "its trials run, or wait, as jobs of their own";
+    for (const auto id : job.trials)
+      if (s.jobs.at(id).state == JobState::queued)
+        out.summary = fmt::format("its trial {0} has no workers yet: souk why {0}", to_string(id));
+    if (job.state == JobState::paused) out.summary = job.reason;
+    return out;
+  }
   out.needed = least_workers(job);
   Search search{{s, job, now, demands_of(job, now), unheard,
                  market_ask(s, s.slot_class(job.slot_class), now)},

@@ -114,13 +114,20 @@ struct Lottery {
   bool operator==(const Lottery&) const = default;
 };
 
+// What the book would come to if everybody traded who gains by it.
+struct Benchmark {
+  Credits gain;
+  std::optional<Credits> equilibrium;  // The middle of the prices that suit everybody, if any.
+};
+
 struct Outcome {
   std::vector<Trade> trades;     // In order of bid, then ask, then what is paid.
   std::optional<Credits> price;  // The uniform price, if there is one and something traded.
   std::vector<Award> awards;     // Of a combinatorial book, in order of bid.
   std::vector<Fee> fees;         // In order of (side, index).
   std::vector<Lottery> lotteries;
-  Standing standing;  // What the next book of the class begins with.
+  Standing standing;                        // What the next book of the class begins with.
+  std::optional<Benchmark> benchmark = {};  // Of the book, where the mechanism had it at hand.
 };
 
 // Decides who gets which slots at what price. Pure: the outcome depends on the book and the draws
@@ -192,5 +199,8 @@ struct Totals {
   [[nodiscard]] Credits platform() const { return buyers_pay - sellers_get; }
 };
 [[nodiscard]] Totals totals(const Book& book, const Outcome& outcome);
+
+// A sum of credits, or the most there are.
+[[nodiscard]] Credits in_all(__int128 micro);
 
 }  // namespace souk::mechanism

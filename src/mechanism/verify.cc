@@ -86,13 +86,6 @@ Result<> verify_fees(const Book& book, const Outcome& outcome) {
   return {};
 }
 
-// Sums beyond what Credits can hold stay at its end.
-Credits in_all(__int128 micro) {
-  using Range = std::numeric_limits<std::int64_t>;
-  return Credits(
-      static_cast<std::int64_t>(std::clamp<__int128>(micro, Range::min(), Range::max())));
-}
-
 }  // namespace
 
 Result<> Mechanism::accepts(const Book& book) const {
@@ -125,9 +118,9 @@ Result<> verify(const Book& book, const Outcome& outcome) {
     if (bought[i] > 0 && bought[i] < bid.gang)
       return broken("bid {} gets {} units of a gang of {}", bid.id, bought[i], bid.gang);
   }
-  for (std::size_t i = 0; i < sold.size(); ++i)
-    if (sold[i] > book.asks[i].units)
-      return broken("ask {} of {} units sells {}", book.asks[i].id, book.asks[i].units, sold[i]);
+  for (const auto& t : outcome.trades)
+    if (const auto& ask = book.asks[t.ask]; sold[t.ask] > ask.units)
+      return broken("ask {} of {} units sells {}", ask.id, ask.units, sold[t.ask]);
   SOUK_TRY(verify_awards(book, outcome));
   return verify_fees(book, outcome);
 }
@@ -142,6 +135,12 @@ Result<> fit_to_settle(const Outcome& outcome) {
   if (!outcome.awards.empty()) return broken("bundles cannot be leased");
   if (!outcome.fees.empty()) return broken("lump sums cannot be settled with leases");
   return {};
+}
+
+Credits in_all(__int128 micro) {
+  using Range = std::numeric_limits<std::int64_t>;
+  return Credits(
+      static_cast<std::int64_t>(std::clamp<__int128>(micro, Range::min(), Range::max())));
 }
 
 Totals totals(const Book& book, const Outcome& outcome) {

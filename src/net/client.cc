@@ -6,15 +6,18 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "net/direct_line.h"
 
 namespace souk::net {
 namespace {
@@ -49,7 +52,9 @@ CURLcode install_pin(CURL*, void* context, void* pin) {
   return CURLE_OK;
 }
 
-std::string hint_for(CURLcode code, bool pinned) {
+}  // namespace
+
+std::string hint_for(int code, bool pinned) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return "check the server's name";
@@ -70,6 +75,8 @@ std::string hint_for(CURLcode code, bool pinned) {
       return "try again; if it persists, ask the server's operator";
   }
 }
+
+namespace {
 
 struct HeaderList {
   curl_slist* list = nullptr;
@@ -128,6 +135,13 @@ int on_progress(void* cancelled, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
   return static_cast<const std::atomic<bool>*>(cancelled)->load() ? 1 : 0;
 }
 
+int share_port(void*, curl_socket_t fd, curlsocktype) {
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  return CURL_SOCKOPT_OK;
+}
+
 bool to_this_computer(std::string_view url) {
   for (const std::string_view host : {"://localhost", "://127.", "://[::1]"})
     if (url.find(host) != url.npos) return true;
@@ -141,6 +155,7 @@ struct Client::Impl {
   CURL* curl = nullptr;
   std::atomic<bool> cancelled = false;
   std::array<char, CURL_ERROR_SIZE> detail{};
+  std::optional<DirectLine> line;  // Once there was a large body.
 
   explicit Impl(ClientOptions o) : options(std::move(o)) {
     static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -154,31 +169,22 @@ struct Client::Impl {
   base::Result<Response> perform(const std::string& url, Transfer& transfer);
 };
 
-// Resets everything but the open connections.
-void Client::Impl::configure(const std::string& url, Transfer& transfer,
-                             const HeaderList& headers) {
-  curl_easy_reset(curl);
-  detail[0] = '\0';
-  transfer.max_bytes = options.max_response_bytes;
-  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+void set_up(CURL* curl, const ClientOptions& options, char* detail,
+            const std::atomic<bool>& cancelled) {
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  // The default pieces of 16 and 64 KiB cost a wait each: half the time of a large body.
-  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
-  curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail.data());
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
   curl_easy_setopt(curl, CURLOPT_USERAGENT, options.user_agent.c_str());
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, options.connect_timeout.us / 1000);
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
-  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
-  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &cancelled);
   if (to_this_computer(options.base_url)) curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+  if (options.local_port != 0) {
+    curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, share_port);
+    curl_easy_setopt(curl, CURLOPT_LOCALPORT, static_cast<long>(options.local_port));
+  }
   if (!options.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, options.ca_file.c_str());
   if (!options.pinned_sha256.empty()) {
     if (options.ca_file.empty()) {
@@ -188,8 +194,26 @@ void Client::Impl::configure(const std::string& url, Transfer& transfer,
     }
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
     curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, install_pin);
-    curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, &options.pinned_sha256);
+    curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, const_cast<std::string*>(&options.pinned_sha256));
   }
+}
+
+// Resets everything but the open connections.
+void Client::Impl::configure(const std::string& url, Transfer& transfer,
+                             const HeaderList& headers) {
+  curl_easy_reset(curl);
+  detail[0] = '\0';
+  set_up(curl, options, detail.data(), cancelled);
+  transfer.max_bytes = options.max_response_bytes;
+  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+  // The default pieces of 16 and 64 KiB cost a wait each: half the time of a large body.
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
+  curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
 }
 
 base::Result<Response> Client::Impl::perform(const std::string& url, Transfer& transfer) {
@@ -254,6 +278,13 @@ base::Result<Response> Client::send(std::string_view method, std::string_view pa
   const std::string verb(method);
   curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, verb.c_str());
   return impl_->perform(url, transfer);
+}
+
+base::Result<Response> Client::move(std::string_view method, std::string_view path,
+                                    const Headers& headers, std::string_view body,
+                                    std::string memory) {
+  if (!impl_->line) impl_->line.emplace(impl_->options, impl_->cancelled);
+  return impl_->line->send(method, path, headers, body, std::move(memory));
 }
 
 base::Result<Response> Client::stream(std::string_view path, const Headers& headers,

@@ -23,6 +23,7 @@ struct ClientOptions {
   // decides: authorities, names and dates are not looked at. For self-signed servers.
   std::string pinned_sha256 = {};
   std::string user_agent = "souk";
+  std::uint16_t local_port = 0;  // To connect from, shared with other sockets of ours; 0: any.
 };
 
 // 128 random bits in hex, new at every call. For Idempotency-Key headers.
@@ -43,6 +44,11 @@ class Client {
   // reached, trusted or understood is Error{unavailable} with a hint.
   base::Result<Response> send(std::string_view method, std::string_view path,
                               const Headers& headers = {}, std::string_view body = {});
+
+  // As send(), for large bodies to and from our own servers: `body` is sent from where it lies, and
+  // the answer's is read into `memory`, which is only worth something if it was an answer's before.
+  base::Result<Response> move(std::string_view method, std::string_view path,
+                              const Headers& headers, std::string_view body, std::string memory);
 
   // GETs a body of any length and passes on its pieces as they arrive, until it ends or `on_chunk`
   // returns false. A status other than 2xx is returned with its body and no call of on_chunk.

@@ -15,6 +15,7 @@ namespace {
 constexpr base::Duration kDrainTime = base::seconds(2);
 
 constexpr std::size_t kBuffersPerWrite = 64;
+constexpr std::size_t kWatchedRead = 256 * 1024;
 
 bool has_no_body(int status) { return status / 100 == 1 || status == 204 || status == 304; }
 
@@ -105,9 +106,16 @@ void Connection::make_room() {
 void Connection::close() {
   if (phase_ == Phase::closed) return;
   const auto self = shared_from_this();
+  socket_.close();
+  forget();
+  place_.reset();
+  if (const auto stream = std::exchange(stream_, nullptr)) stream->ended();
+  if (auto taker = std::exchange(taker_, nullptr)) taker(nullptr);
+}
+
+void Connection::forget() {
   phase_ = Phase::closed;
   no_deadline();
-  socket_.close();
   parser_.reset();
   unparsed_ = {};
   out_.clear();
@@ -115,10 +123,9 @@ void Connection::close() {
   all[slot_] = std::move(all.back());
   all[slot_]->slot_ = slot_;
   all.pop_back();
+  watch_ = nullptr;
   held_.reset();
   answer_held_.reset();
-  place_.reset();
-  if (const auto stream = std::exchange(stream_, nullptr)) stream->ended();
 }
 
 void Connection::pump() {
@@ -136,6 +143,8 @@ bool Connection::step() {
       return write_response();
     case Phase::streaming:
       return write_stream();
+    case Phase::leaving:
+      return leave();
     case Phase::draining:
       return drain();
     case Phase::screening:
@@ -153,7 +162,12 @@ bool Connection::read_request() {
   // A large body is read to where it will stay.
   auto into = std::span<char>(shard_->scratch);
   if (unparsed_.empty() && parser_)
-    if (const auto room = parser_->room(); !room.empty()) into = room;
+    if (const auto room = parser_->room(); !room.empty()) {
+      into = room;
+      transport_.expect(room.size());
+    }
+  // What is watched is looked at while it is still in the nearest cache.
+  if (watch_ && into.size() > kWatchedRead) into = into.first(kWatchedRead);
   const std::size_t n = read_some(into);
   if (n == 0) return false;
   const std::string_view data(into.data(), n);
@@ -185,6 +199,7 @@ void Connection::parse(std::string_view data) {
     }
     if (parser_->failure() != 0)
       return reject(parser_->failure(), std::string(parser_->failure_message()));
+    if (watch_) watch_(parser_->so_far());
     if (parser_->done()) return dispatch();
     if (!parser_->wants_body()) return;
     screen();
@@ -198,11 +213,12 @@ void Connection::screen() {
   phase_ = Phase::screening;
   deadline_ = request_began_ + std::chrono::microseconds(shard_->options.read_timeout.us);
   BodyDecision decision([self = shared_from_this()](std::size_t limit, std::shared_ptr<void> held,
-                                                    std::optional<Response> answer) mutable {
-    self->on_loop(
-        [self = self.get(), limit, held = std::move(held), answer = std::move(answer)]() mutable {
-          self->read_body(limit, std::move(held), std::move(answer));
-        });
+                                                    std::optional<Response> answer,
+                                                    BodyPlace place) mutable {
+    self->on_loop([self = self.get(), limit, held = std::move(held), answer = std::move(answer),
+                   place = std::move(place)]() mutable {
+      self->read_body(limit, std::move(held), std::move(answer), std::move(place));
+    });
   });
   deciding_ = true;
   const struct Decided {
@@ -218,13 +234,14 @@ void Connection::screen() {
 }
 
 void Connection::read_body(std::size_t limit, std::shared_ptr<void> held,
-                           std::optional<Response> answer) {
+                           std::optional<Response> answer, BodyPlace place) {
   if (phase_ != Phase::screening) return;  // Closed meanwhile.
   phase_ = Phase::reading;
   if (!answer && limit == 0) return reject(503, "the server is too busy");
   if (!answer) {
     held_ = std::move(held);
-    parser_->read_body(std::min(limit, shard_->options.max_body_bytes));
+    watch_ = std::move(place.watch);
+    parser_->read_body(std::min(limit, shard_->options.max_body_bytes), std::move(place.into));
     if (parser_->failure() == 0) {
       if (parser_->wants_continue()) out_.push("HTTP/1.1 100 Continue\r\n\r\n", {});
       if (!deciding_ && parsed_ < unparsed_.size()) parse(unparsed_);
@@ -241,10 +258,12 @@ void Connection::read_body(std::size_t limit, std::shared_ptr<void> held,
 void Connection::dispatch() {
   keep_alive_ = parser_->keep_alive() && !shard_->stopping && !evicted_;
   http_1_1_ = parser_->http_1_1();
+  transport_.expect(1);
   Request request = parser_->take();
   parser_.reset();
   request.peer = peer_;
   request.held = std::move(held_);
+  watch_ = nullptr;
   head_only_ = request.method == "HEAD";
   phase_ = Phase::handling;
   no_deadline();
@@ -373,6 +392,20 @@ bool Connection::write_stream() {
   return true;
 }
 
+// HTTP is over. What the peer has sent since belongs to whoever has the connection now.
+bool Connection::leave() {
+  if (!flush()) return false;
+  const auto self = shared_from_this();
+  auto held = std::make_shared<std::optional<Admission::Place>>(std::move(place_));
+  auto unread = unparsed_.substr(std::min(parsed_, unparsed_.size()));
+  auto taker = std::exchange(taker_, nullptr);
+  auto line = line_of(socket_.release(), std::move(transport_), std::move(unread), std::move(held));
+  place_.reset();
+  forget();
+  taker(std::move(line));
+  return false;
+}
+
 // Answering.
 
 // Inside our own handler `fn` runs at once, and the pump that called the handler carries on. From
@@ -417,16 +450,48 @@ Stream Connection::stream(Response head) {
   return Stream(state);
 }
 
+void Connection::hand_over(Response head, LineTaker taker) {
+  // If the server stops before, the taker hears of it.
+  struct Pending {
+    LineTaker taker;
+    explicit Pending(LineTaker t) : taker(std::move(t)) {}
+    Pending(Pending&& other) noexcept : taker(std::exchange(other.taker, nullptr)) {}
+    ~Pending() {
+      if (taker) taker(nullptr);
+    }
+  };
+  on_loop([this, pending = Pending(std::move(taker)), head = std::move(head)]() mutable {
+    begin_leaving(std::move(head), std::exchange(pending.taker, nullptr));
+  });
+}
+
+void Connection::begin_leaving(Response response, LineTaker taker) {
+  if (phase_ != Phase::handling || shard_->stopping || !http_1_1_ || head_only_) {
+    taker(nullptr);
+    if (phase_ == Phase::handling) respond(error(503, "this connection cannot be used for that"));
+    return;
+  }
+  keep_alive_ = true;
+  out_.push(head(response, ""), {});
+  taker_ = std::move(taker);
+  phase_ = Phase::leaving;
+  set_deadline(shard_->options.write_timeout);
+}
+
 void Connection::respond(Response response) {
   if (phase_ != Phase::handling) return;  // Closed meanwhile.
   std::string framing;
-  if (!has_no_body(response.status))
-    framing = fmt::format("Content-Length: {}\r\n", response.body.size());
+  auto length = response.body.size();
+  for (const auto& part : response.shared) length += part.bytes.size();
+  if (!has_no_body(response.status)) framing = fmt::format("Content-Length: {}\r\n", length);
   if (shard_->stopping) keep_alive_ = false;
   std::string top = head(response, framing);
   answer_held_ = std::move(response.held);
   const bool send_body = !head_only_ && !has_no_body(response.status);
-  out_.push(std::move(top), send_body ? std::move(response.body) : std::string());
+  if (send_body)
+    out_.push(std::move(top), std::move(response.body), std::move(response.shared));
+  else
+    out_.push(std::move(top), {});
   phase_ = Phase::writing;
   set_deadline(shard_->options.write_timeout);
 }
@@ -449,6 +514,7 @@ void Connection::begin_stream(Response response, std::shared_ptr<StreamState> st
 void Connection::reject(int status, std::string_view message) {
   phase_ = Phase::handling;
   parser_.reset();
+  watch_ = nullptr;
   held_.reset();
   keep_alive_ = head_only_ = false;
   Response response = error(status, message);

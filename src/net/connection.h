@@ -67,16 +67,19 @@ class Connection final : public Waiter,
   Stream stream(Response head) override;
   void dropped() override;
   void vouch() override;
+  void hand_over(Response head, LineTaker taker) override;
 
  private:
   // screening: the head of a request has arrived, and whether its body is read is being decided.
-  enum class Phase { reading, screening, handling, writing, streaming, draining, closed };
+  // leaving: the last answer is written, then somebody else has the connection.
+  enum class Phase { reading, screening, handling, writing, streaming, leaving, draining, closed };
 
   void pump();
   bool step();  // False when only an event can bring progress.
   bool read_request();
   bool write_response();
   bool write_stream();
+  bool leave();
   bool drain();
 
   std::size_t read_some(std::span<char> into);  // 0 when it must wait or has closed.
@@ -85,10 +88,13 @@ class Connection final : public Waiter,
 
   void parse(std::string_view data);
   void screen();
-  void read_body(std::size_t limit, std::shared_ptr<void> held, std::optional<Response> answer);
+  void read_body(std::size_t limit, std::shared_ptr<void> held, std::optional<Response> answer,
+                 BodyPlace place);
   void dispatch();
   void respond(Response response);
   void begin_stream(Response head, std::shared_ptr<StreamState> state);
+  void begin_leaving(Response head, LineTaker taker);
+  void forget();  // The shard has it no more.
   void reject(int status, std::string_view message);
   void next_request();
   void start_draining();
@@ -118,6 +124,7 @@ class Connection final : public Waiter,
   std::unique_ptr<RequestParser> parser_;  // While a request is being read.
   Clock::time_point request_began_ = {};
   std::shared_ptr<void> held_;  // With the body that is being read.
+  BodyWatch watch_;             // Of the same.
   std::string unparsed_;        // Received, not yet understood ...
   std::size_t parsed_ = 0;      // ... from here on.
   bool deciding_ = false;       // Inside a call of the screen.
@@ -129,6 +136,7 @@ class Connection final : public Waiter,
   Outbox out_;
   std::shared_ptr<void> answer_held_;  // While the answer is in out_.
   std::shared_ptr<StreamState> stream_;
+  LineTaker taker_;  // While it is leaving.
 };
 
 }  // namespace souk::net

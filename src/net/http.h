@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/buffers.h"
+
 // The nouns of HTTP as plain values, shared by the server and the client. They own their bytes and
 // may be moved between threads freely.
 
@@ -19,8 +21,15 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 std::string_view find_header(const Headers& headers, std::string_view name);
 
 struct Peer {
-  std::string address;    // "127.0.0.1", "2001:db8::1"; never a name. See address_key().
-  bool loopback = false;  // The connection came from this computer.
+  std::string address;     // "127.0.0.1", "2001:db8::1"; never a name. See address_key().
+  bool loopback = false;   // The connection came from this computer.
+  std::uint16_t port = 0;  // 0: it is not known, because a proxy passed the request on.
+};
+
+// Bytes that others may have as well; they lie still as long as `keeper` lives.
+struct SharedBytes {
+  std::string_view bytes;
+  std::shared_ptr<const void> keeper;
 };
 
 struct Request {
@@ -30,9 +39,14 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query;  // Decoded, in order, repeats kept.
   Headers headers;
   std::string body;
+  std::shared_ptr<base::Buffer> large = {};  // The body instead, where BodyDecision said so.
   Peer peer;
   std::shared_ptr<void> held = {};  // What whoever admitted the body wants held while it is here.
 
+  // The body, wherever it lies. Valid while this request lives.
+  std::string_view content() const {
+    return large ? std::string_view(large->data(), large->size()) : std::string_view(body);
+  }
   // Valid while this request lives and its headers do not change.
   std::string_view header(std::string_view name) const { return find_header(headers, name); }
   // The first decoded value of a query parameter, or nothing.
@@ -44,7 +58,8 @@ struct Response {
   std::string content_type = "application/json";  // Not sent when empty, nor with 204 and 304.
   Headers headers = {};  // Besides Content-Type, Content-Length, Connection, Transfer-Encoding.
   std::string body = {};
-  std::shared_ptr<void> held = {};  // Goes when the answer has left, or cannot any more.
+  std::vector<SharedBytes> shared = {};  // Follow the body, and are sent from where they lie.
+  std::shared_ptr<void> held = {};       // Goes when the answer has left, or cannot any more.
 
   std::string_view header(std::string_view name) const { return find_header(headers, name); }
 };

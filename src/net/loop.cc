@@ -103,6 +103,12 @@ void Socket::wait(Direction direction, std::shared_ptr<Waiter> waiter) {
   });
 }
 
+base::Fd Socket::release() {
+  error_code ignored;
+  impl_->descriptor.cancel(ignored);
+  return base::Fd(impl_->descriptor.release());
+}
+
 void Socket::close() {
   error_code ignored;
   impl_->descriptor.close(ignored);

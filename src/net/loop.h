@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/fd.h"
 #include "base/time.h"
 
 // The reactor, Asio underneath: tells who may read or write a socket. Internal to src/net.
@@ -58,6 +59,8 @@ class Socket {
   // until then.
   void wait(Direction direction, std::shared_ptr<Waiter> waiter);
   void close();
+  // Watches it no more, and gives it away.
+  [[nodiscard]] base::Fd release();
 
  private:
   struct Impl;

@@ -8,11 +8,13 @@
 namespace souk::net {
 
 std::size_t Outbox::Piece::size() const {
-  return head.size() + body.size() + (shared ? shared->size() : 0) + (crlf ? 2 : 0);
+  std::size_t all = head.size() + body.size() + (shared ? shared->size() : 0) + (crlf ? 2 : 0);
+  for (const auto& part : parts) all += part.bytes.size();
+  return all;
 }
 
-void Outbox::push(std::string head, std::string body) {
-  pieces_.push_back({.head = std::move(head), .body = std::move(body)});
+void Outbox::push(std::string head, std::string body, std::vector<SharedBytes> parts) {
+  pieces_.push_back({.head = std::move(head), .body = std::move(body), .parts = std::move(parts)});
 }
 
 void Outbox::push(std::string before, std::shared_ptr<const std::string> data, bool crlf) {
@@ -33,6 +35,7 @@ std::size_t Outbox::gather(std::span<iovec> out) const {
   for (std::size_t i = first_; i < pieces_.size() && used < out.size(); ++i) {
     add(pieces_[i].head);
     add(pieces_[i].body);
+    for (const auto& part : pieces_[i].parts) add(part.bytes);
     if (pieces_[i].shared) add(*pieces_[i].shared);
     if (pieces_[i].crlf) add("\r\n");
   }

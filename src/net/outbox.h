@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "net/http.h"
+
 namespace souk::net {
 
 // Bytes waiting to be written to one connection, as the pieces they came in, so that a head and its
@@ -15,7 +17,7 @@ namespace souk::net {
 class Outbox {
  public:
   bool empty() const { return first_ == pieces_.size(); }
-  void push(std::string head, std::string body);
+  void push(std::string head, std::string body, std::vector<SharedBytes> parts = {});
   // `data` between `before` and, if `crlf`, a line break: one chunk of a chunked body.
   void push(std::string before, std::shared_ptr<const std::string> data, bool crlf);
   // Fills `out` with the next unwritten bytes and returns how many entries it used.
@@ -27,6 +29,7 @@ class Outbox {
   struct Piece {
     std::string head;
     std::string body;
+    std::vector<SharedBytes> parts;
     std::shared_ptr<const std::string> shared;
     bool crlf = false;
 

@@ -44,6 +44,7 @@ class Parser final : public http::basic_parser<true> {
   int version = 11;
   int hosts = 0;
   bool expects_continue = false;
+  std::shared_ptr<base::Buffer> place;
   bool large = false;      // The body has its final length from the start,
   std::size_t filled = 0;  // and so much of it is there.
 
@@ -84,16 +85,21 @@ class Parser final : public http::basic_parser<true> {
 
   // The length was checked against the limit. Pages nobody writes to cost nothing.
   void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code&) override {
+    if (length && place && place->size() == *length && *length > 0) {
+      request.large = std::move(place);
+      large = true;
+      return;
+    }
     if (!length || *length < kLarge) return;
     large = true;
-    request.body.resize_and_overwrite(*length, [](char*, std::size_t n) { return n; });
+    request.body.resize_and_overwrite(*length, [&](char*, std::size_t) { return *length; });
   }
   std::size_t on_body_impl(beast::string_view bytes, error_code&) override {
     if (!large) {
       request.body.append(bytes.data(), bytes.size());
       return bytes.size();
     }
-    const auto to = request.body.data() + filled;
+    const auto to = whole().data() + filled;
     if (bytes.data() != to) std::copy(bytes.begin(), bytes.end(), to);
     filled += bytes.size();
     return bytes.size();
@@ -109,6 +115,12 @@ class Parser final : public http::basic_parser<true> {
 
   ParserLimits limits_;
   std::size_t header_bytes_ = 0;
+
+ public:
+  std::span<char> whole() {
+    return request.large ? std::span(request.large->data(), request.large->size())
+                         : std::span(request.body);
+  }
 };
 
 }  // namespace
@@ -188,7 +200,8 @@ std::optional<std::uint64_t> RequestParser::body_bytes() const {
   return length ? std::optional(*length) : std::nullopt;
 }
 
-void RequestParser::read_body(std::size_t limit) {
+void RequestParser::read_body(std::size_t limit, std::shared_ptr<base::Buffer> place) {
+  impl_->parser.place = std::move(place);
   impl_->body_wanted = true;
   impl_->limits.body_bytes = limit;
   if (const auto length = body_bytes(); length && *length > limit)
@@ -200,7 +213,13 @@ void RequestParser::read_body(std::size_t limit) {
 std::span<char> RequestParser::room() {
   auto& p = impl_->parser;
   if (!p.large || p.is_done()) return {};
-  return std::span(p.request.body).subspan(p.filled);
+  return p.whole().subspan(p.filled);
+}
+
+std::string_view RequestParser::so_far() const {
+  auto& p = impl_->parser;
+  if (!p.large) return {};
+  return {p.whole().data(), p.filled};
 }
 
 bool RequestParser::done() const { return impl_->failure == 0 && impl_->parser.is_done(); }

@@ -34,12 +34,15 @@ class RequestParser {
   bool wants_body() const;
   const Request& head(const Peer& peer);            // Then; with the peer put in.
   std::optional<std::uint64_t> body_bytes() const;  // As the head says.
-  // Now it is, up to `limit` bytes; else it fails with 413.
-  void read_body(std::size_t limit);
+  // Now it is, up to `limit` bytes; else it fails with 413. Into `place`, if there is one of the
+  // length that the head says.
+  void read_body(std::size_t limit, std::shared_ptr<base::Buffer> place = {});
 
   // Where the rest of a large body belongs: bytes that the caller puts there and feeds are not
   // copied. Empty: feed from anywhere.
   std::span<char> room();
+  // What is there of a body that is read so.
+  std::string_view so_far() const;
 
   bool done() const;
   // The peer waits for "100 Continue" before it sends the body. True once.

@@ -56,21 +56,26 @@ Stream Reply::stream(Response head) {
   return std::exchange(exchange_, nullptr)->stream(std::move(head));
 }
 
+void Reply::hand_over(Response head, LineTaker taker) {
+  CHECK(exchange_ != nullptr);
+  std::exchange(exchange_, nullptr)->hand_over(std::move(head), std::move(taker));
+}
+
 void Reply::vouch() const {
   CHECK(exchange_ != nullptr);
   exchange_->vouch();
 }
 
 BodyDecision::~BodyDecision() {
-  if (decide_) decide_(0, {}, std::nullopt);
+  if (decide_) decide_(0, {}, std::nullopt, {});
 }
-void BodyDecision::read(std::size_t limit, std::shared_ptr<void> held) {
+void BodyDecision::read(std::size_t limit, std::shared_ptr<void> held, BodyPlace place) {
   CHECK(decide_ != nullptr);
-  std::exchange(decide_, nullptr)(limit, std::move(held), std::nullopt);
+  std::exchange(decide_, nullptr)(limit, std::move(held), std::nullopt, std::move(place));
 }
 void BodyDecision::refuse(Response answer) {
   CHECK(decide_ != nullptr);
-  std::exchange(decide_, nullptr)(0, {}, std::move(answer));
+  std::exchange(decide_, nullptr)(0, {}, std::move(answer), {});
 }
 
 namespace {
@@ -144,16 +149,18 @@ std::uint16_t port_of(int fd) {
 Peer peer_of(const SocketAddress& from) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   in_addr v4 = from.v4.sin_addr;
-  if (from.any.sa_family == AF_INET6) {
+  const bool six = from.any.sa_family == AF_INET6;
+  const auto port = ntohs(six ? from.v6.sin6_port : from.v4.sin_port);
+  if (six) {
     const in6_addr& v6 = from.v6.sin6_addr;
     if (!IN6_IS_ADDR_V4MAPPED(&v6)) {
       ::inet_ntop(AF_INET6, &v6, text.data(), text.size());
-      return {text.data(), static_cast<bool>(IN6_IS_ADDR_LOOPBACK(&v6))};
+      return {text.data(), static_cast<bool>(IN6_IS_ADDR_LOOPBACK(&v6)), port};
     }
     std::memcpy(&v4, v6.s6_addr + 12, 4);
   }
   ::inet_ntop(AF_INET, &v4, text.data(), text.size());
-  return {text.data(), (ntohl(v4.s_addr) >> 24) == 127};
+  return {text.data(), (ntohl(v4.s_addr) >> 24) == 127, port};
 }
 
 base::Result<> check(const ServerOptions& options) {

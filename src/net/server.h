@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "net/address.h"
 #include "net/http.h"
+#include "net/line.h"
 
 // An HTTP/1.1 server. Requests arrive whole, with their body, on I/O threads; answers may be given
 // at once or later, from any thread. One request of a connection is in a handler at a time, so
@@ -56,13 +57,17 @@ class Exchange {
   virtual ~Exchange() = default;
   virtual void answer(Response response) = 0;
   virtual Stream stream(Response head) = 0;
-  virtual void dropped() = 0;  // The reply was destroyed unanswered.
-  virtual void vouch() {}      // See Reply::vouch().
+  virtual void dropped() = 0;                               // The reply was destroyed unanswered.
+  virtual void vouch() {}                                   // See Reply::vouch().
+  virtual void hand_over(Response head, LineTaker taker) {  // See Reply::hand_over().
+    (void)head;
+    taker(nullptr);
+  }
 };
 
-// The right, and the duty, to answer one request. Exactly one of send and stream is called, once,
-// from any thread, at any later time; a Reply destroyed unanswered sends 500. A peer that leaves
-// meanwhile is noticed when the answer is written; answering is then harmless.
+// The right, and the duty, to answer one request. Exactly one of send, stream and hand_over is
+// called, once, from any thread, at any later time; a Reply destroyed unanswered sends 500. A peer
+// that leaves meanwhile is noticed when the answer is written; answering is then harmless.
 class Reply {
  public:
   explicit Reply(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
@@ -74,6 +79,9 @@ class Reply {
   // Begins an unbounded body; head.body must be empty. A HEAD request gets the head only, and a
   // stream that is already closed.
   Stream stream(Response head);
+  // The connection leaves HTTP: `head` (101) is its last answer, and `taker` gets the connection,
+  // on an I/O thread, once that has left. It must not block.
+  void hand_over(Response head, LineTaker taker);
   // The peer has proved who it is. From now on its connection is not closed to make room for
   // others, and may be idle for longer. Before send() or stream(), from any thread.
   void vouch() const;
@@ -82,20 +90,31 @@ class Reply {
   std::shared_ptr<Exchange> exchange_;
 };
 
+// Called on an I/O thread whenever more of a body has arrived, with all of it so far. Must not
+// block.
+using BodyWatch = std::move_only_function<void(std::string_view so_far)>;
+
+// Where a body goes that the peer says the length of: into a buffer of that length.
+struct BodyPlace {
+  std::shared_ptr<base::Buffer> into;
+  BodyWatch watch = {};
+};
+
 // What becomes of a request whose head has arrived: its body is read, or it is answered without.
 // One of both, once, from any thread; destroyed undecided, it answers 503.
 class BodyDecision {
  public:
   // Without a limit the request gets `answer`, or 503 where there is none, and its connection ends.
   using Decide = std::move_only_function<void(std::size_t limit, std::shared_ptr<void> held,
-                                              std::optional<Response> answer)>;
+                                              std::optional<Response> answer, BodyPlace place)>;
   explicit BodyDecision(Decide decide) : decide_(std::move(decide)) {}
   BodyDecision(BodyDecision&&) noexcept = default;
   BodyDecision& operator=(BodyDecision&&) = delete;
   ~BodyDecision();
 
   // Reads up to `limit` bytes. `held` goes when the request goes.
-  void read(std::size_t limit, std::shared_ptr<void> held = {});
+  // With a place it becomes Request::large.
+  void read(std::size_t limit, std::shared_ptr<void> held = {}, BodyPlace place = {});
   void refuse(Response answer);
 
  private:

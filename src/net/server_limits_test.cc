@@ -289,5 +289,33 @@ TEST(ServerLimits, APeerThatDoesNotReadItsAnswerIsCut) {
   EXPECT_TRUE(eventually([&] { return server->counters().open == 0; }));
 }
 
+TEST(ServerLimits, ABodyIsReadIntoItsPlaceAndWatchedAsItComes) {
+  const auto into = std::make_shared<base::Buffer>(300'000);
+  std::atomic<std::size_t> seen = 0;
+  ServerOptions options;
+  options.screen = [&](const Request&, std::optional<std::uint64_t> bytes, BodyDecision d) {
+    if (bytes != into->size()) return d.read(1 << 20);
+    d.read(1 << 20, {}, {into, [&](std::string_view so_far) {
+                           EXPECT_EQ(so_far.data(), into->data());
+                           EXPECT_GE(so_far.size(), seen);
+                           seen = so_far.size();
+                         }});
+  };
+  const auto server = serve(std::move(options), [&](Request request, Reply reply) {
+    EXPECT_EQ(request.large, into);
+    EXPECT_TRUE(request.body.empty());
+    reply.send({.body = std::string(request.content().substr(299'990))});
+  });
+  RawSocket raw(server->port());
+  const std::string body = std::string(299'999, 'a') + "z";
+  raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n" + body.substr(0, 7));
+  EXPECT_TRUE(eventually([&] { return seen == 7; }));
+  raw.send(body.substr(7, 200'000));
+  EXPECT_TRUE(eventually([&] { return seen > 100'000; }));  // Not of every packet.
+  raw.send(body.substr(200'007));
+  EXPECT_TRUE(raw.read_response().ends_with("\r\n\r\naaaaaaaaaz"));
+  EXPECT_EQ(seen, body.size());
+}
+
 }  // namespace
 }  // namespace souk::net

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 
@@ -18,6 +19,7 @@ namespace souk::net {
 namespace {
 
 constexpr std::size_t kTlsRecord = 16 * 1024;
+constexpr std::size_t kLowWater = 128 * 1024;
 
 int bio_fd(BIO* bio) {
   return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
@@ -118,6 +120,12 @@ Transport::Transport(int fd, std::shared_ptr<const TlsContext> tls)
   SSL_set_accept_state(ssl_);
 }
 
+Transport::Transport(Transport&& other) noexcept
+    : fd_(other.fd_),
+      context_(std::move(other.context_)),
+      ssl_(std::exchange(other.ssl_, nullptr)),
+      low_water_(other.low_water_) {}
+
 Transport::~Transport() { SSL_free(ssl_); }
 
 Transport::Io Transport::tls_outcome(int returned) {
@@ -159,6 +167,66 @@ Transport::Io Transport::tls_write(std::span<const iovec> from) {
   }
   const int n = SSL_write(ssl_, record.data(), static_cast<int>(size));
   return n > 0 ? Io{Outcome::done, static_cast<std::size_t>(n)} : tls_outcome(n);
+}
+
+void Transport::expect(std::size_t bytes) {
+  if (ssl_ != nullptr) return;
+  const int wanted = static_cast<int>(std::clamp<std::size_t>(bytes, 1, kLowWater));
+  if (std::exchange(low_water_, wanted) != wanted)
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted);
+}
+
+namespace {
+
+class TransportLine final : public Line {
+ public:
+  TransportLine(base::Fd socket, Transport transport, std::string unread,
+                std::shared_ptr<void> held)
+      : held_(std::move(held)),
+        socket_(std::move(socket)),
+        transport_(std::move(transport)),
+        unread_(std::move(unread)) {}
+
+  int fd() const override { return socket_.get(); }
+  bool plain() const override { return false; }
+  Io read(std::span<char> into) override {
+    if (unread_.empty()) return as_line(transport_.read(into));
+    const auto n = std::min(into.size(), unread_.size());
+    std::memcpy(into.data(), unread_.data(), n);
+    unread_.erase(0, n);
+    return {Outcome::done, n};
+  }
+  Io write(std::span<const iovec> from) override { return as_line(transport_.write(from)); }
+  void finish() override { transport_.shut_down_writing(); }
+
+ private:
+  static Io as_line(Transport::Io io) {
+    switch (io.outcome) {
+      case Transport::Outcome::done:
+        return {Outcome::done, io.bytes};
+      case Transport::Outcome::want_read:
+        return {Outcome::want_read};
+      case Transport::Outcome::want_write:
+        return {Outcome::want_write};
+      case Transport::Outcome::closed:
+        break;
+    }
+    return {Outcome::closed};
+  }
+
+  std::shared_ptr<void> held_;
+  base::Fd socket_;
+  Transport transport_;
+  std::string unread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Line> line_of(base::Fd socket, Transport transport, std::string unread,
+                              std::shared_ptr<void> held) {
+  if (!transport.encrypts()) return line_of(std::move(socket), std::move(unread), std::move(held));
+  return std::make_unique<TransportLine>(std::move(socket), std::move(transport), std::move(unread),
+                                         std::move(held));
 }
 
 void Transport::shut_down_writing() {

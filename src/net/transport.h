@@ -7,7 +7,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/fd.h"
 #include "base/result.h"
+#include "net/line.h"
 
 struct ssl_ctx_st;
 struct ssl_st;
@@ -34,9 +36,9 @@ class TlsContext {
 class Transport {
  public:
   Transport(int fd, std::shared_ptr<const TlsContext> tls);  // Null: in the clear.
+  Transport(Transport&& other) noexcept;
   ~Transport();
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
+  Transport& operator=(Transport&&) = delete;
 
   enum class Outcome { done, want_read, want_write, closed };
   struct Io {
@@ -48,8 +50,12 @@ class Transport {
   Io write(std::span<const iovec> from);
   // Tells the peer that nothing more will come.
   void shut_down_writing();
+  // Of so many bytes that will come we want to be told when there are some, not of each packet.
+  // More must not be expected than will come.
+  void expect(std::size_t bytes);
   // Whether one read may leave bytes behind that no readiness event will announce.
   bool buffers_input() const { return ssl_ != nullptr; }
+  bool encrypts() const { return ssl_ != nullptr; }
 
  private:
   Io tls_outcome(int returned);
@@ -58,6 +64,11 @@ class Transport {
   int fd_;
   std::shared_ptr<const TlsContext> context_;
   ssl_st* ssl_ = nullptr;
+  int low_water_ = 1;
 };
+
+// What is left of a connection when HTTP is over: `socket` is the one of `transport`.
+[[nodiscard]] std::unique_ptr<Line> line_of(base::Fd socket, Transport transport,
+                                            std::string unread, std::shared_ptr<void> held);
 
 }  // namespace souk::net

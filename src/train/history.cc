@@ -35,18 +35,26 @@ double spread(const std::deque<double>& values) {
   return median(std::move(distances));
 }
 
+void StatsSum::add(const Update& update, std::size_t block) {
+  scratch_.resize(kChunk);
+  const auto size = std::min(kBlock, update.size() - block * kBlock);
+  for (std::size_t from = 0; from < size; from += kChunk) {
+    const auto values = update.chunk(block, from, scratch_);
+    squares_ += sum_of_squares(values.data(), values.size());
+  }
+}
+
+Stats StatsSum::stats() const {
+  return {.finite = std::isfinite(squares_), .norm = std::sqrt(squares_)};
+}
+
 Stats stats_of(const Update& update) {
-  std::vector<float> scratch(kChunk);
-  double sum = 0;
+  StatsSum sum;
   for (std::size_t i = 0; i < update.count(); ++i) {
-    const auto size = std::min(kBlock, update.size() - i * kBlock);
-    for (std::size_t from = 0; from < size; from += kChunk) {
-      const auto values = update.chunk(i, from, scratch);
-      sum += sum_of_squares(values.data(), values.size());
-    }
+    sum.add(update, i);
     update.let_go(i);
   }
-  return {.finite = std::isfinite(sum), .norm = std::sqrt(sum)};
+  return sum.stats();
 }
 
 // Whole chunks, evenly spread over the update: nothing else can be decoded alone.

@@ -101,8 +101,55 @@ SOUK_INLINE void scale_up_inline(const std::int8_t* __restrict from, float by, f
   for (std::size_t i = 0; i < size; ++i) to[i] = by * static_cast<float>(from[i]);
 }
 
+SOUK_INLINE void copy_numbers_inline(float* __restrict to, const float* __restrict from,
+                                     std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) to[i] = from[i] == from[i] ? from[i] : 0;
+}
+
+SOUK_INLINE void follow_inline(float* __restrict w, float* __restrict v,
+                               const float* __restrict sum, float keep, float eta,
+                               std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    v[i] = keep * v[i] + sum[i];
+    w[i] += eta * v[i];
+  }
+}
+
+constexpr float kRememberSquare = 0.95F;  // Of the mean square, per fold, as in the paper.
+constexpr float kTinySquare = 1e-30F;
+
+SOUK_INLINE float corrected(float d, float c) {
+  const auto most = std::abs(d);
+  return d - std::min(std::max(c, -most), most);
+}
+
+SOUK_INLINE void correct_inline(float* __restrict w, const float* __restrict d,
+                                const float* __restrict base, float by, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i)
+    w[i] += corrected(d[i], by * d[i] * d[i] * (w[i] - base[i]));
+}
+
+SOUK_INLINE void correct_adaptively_inline(float* __restrict w, float* __restrict m,
+                                           const float* __restrict d, const float* __restrict base,
+                                           float by, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto square = d[i] * d[i];
+    m[i] = kRememberSquare * m[i] + (1 - kRememberSquare) * square;
+    w[i] += corrected(d[i], by * square * (w[i] - base[i]) / root(m[i] + kTinySquare));
+  }
+}
+
 }  // namespace
 
+SOUK_WIDE(void, copy_numbers, (float* to, const float* from, std::size_t size), (to, from, size))
+SOUK_WIDE(void, follow,
+          (float* w, float* v, const float* sum, float keep, float eta, std::size_t size),
+          (w, v, sum, keep, eta, size))
+SOUK_WIDE(void, correct, (float* w, const float* d, const float* base, float by, std::size_t size),
+          (w, d, base, by, size))
+SOUK_WIDE(void, correct_adaptively,
+          (float* w, float* m, const float* d, const float* base, float by, std::size_t size),
+          (w, m, d, base, by, size))
 SOUK_WIDE(double, sum_of_squares, (const float* values, std::size_t size), (values, size))
 SOUK_WIDE(double, square_distance, (const float* a, const float* b, std::size_t size), (a, b, size))
 SOUK_WIDE(void, sum_trimmed, (float* columns, std::size_t count, std::size_t cut, float* sum),

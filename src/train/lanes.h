@@ -24,6 +24,16 @@ void move_towards(float* w, const float* to, float by, std::size_t size);
 // to = by * from.
 void scale_up(const std::int8_t* from, float by, float* to, std::size_t size);
 
+// to = from, with 0 for what is no number.
+void copy_numbers(float* to, const float* from, std::size_t size);
+// v = keep * v + sum; w += eta * v.
+void follow(float* w, float* v, const float* sum, float keep, float eta, std::size_t size);
+// The two folds of DC-ASGD (aggregators/dc_asgd.cc), with by = lambda / lr or lambda; m is the mean
+// square of the changes d.
+void correct(float* w, const float* d, const float* base, float by, std::size_t size);
+void correct_adaptively(float* w, float* m, const float* d, const float* base, float by,
+                        std::size_t size);
+
 // `columns` are `count` rows of kStrip floats, all of them numbers. In each of the kStrip columns
 // leaves out the `cut` largest and the `cut` smallest and sums up the others. Changes `columns`.
 inline constexpr std::size_t kStrip = 64;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -23,24 +24,33 @@ std::span<float> writable(std::shared_ptr<Block>& block) {
 
 }  // namespace
 
+Block::Block(std::size_t size) : own_(size * sizeof(float)) {
+  if (size > 0) std::memset(own_.data(), 0, own_.size());
+  values_ = {reinterpret_cast<const float*>(own_.data()), size};
+}
+
+Block::Block(std::span<const float> values) : own_(values.size_bytes()) {
+  if (!values.empty()) std::memcpy(own_.data(), values.data(), own_.size());
+  values_ = {reinterpret_cast<const float*>(own_.data()), values.size()};
+}
+
 Block::Block(std::shared_ptr<const KeptBytes> keeper, std::size_t at, std::size_t floats)
     : keeper_(std::move(keeper)) {
   const auto bytes = keeper_->bytes().substr(at, floats * sizeof(float));
   CHECK(bytes.size() == floats * sizeof(float) &&
         reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0);
-  elsewhere_ = {reinterpret_cast<const float*>(bytes.data()), floats};
+  values_ = {reinterpret_cast<const float*>(bytes.data()), floats};
 }
 
 std::span<float> Block::change() {
   CHECK(!keeper_);
-  return own_;
+  return {reinterpret_cast<float*>(own_.data()), size()};
 }
 
 void Block::let_go() const {
   if (!keeper_) return;
-  const auto* from = reinterpret_cast<const char*>(elsewhere_.data());
-  keeper_->let_go(static_cast<std::size_t>(from - keeper_->bytes().data()),
-                  elsewhere_.size_bytes());
+  const auto* from = reinterpret_cast<const char*>(values_.data());
+  keeper_->let_go(static_cast<std::size_t>(from - keeper_->bytes().data()), values_.size_bytes());
 }
 
 std::size_t Layout::size() const {
@@ -93,6 +103,23 @@ std::span<float> Parameters::change_plane(std::size_t p, std::size_t i) {
 }
 
 void Parameters::advance() { ++version_; }
+
+Parameters Parameters::only(std::size_t i) const {
+  Parameters out;
+  out.size_ = planes_[0][i]->size();
+  out.planes_.clear();
+  for (const auto& plane : planes_) out.planes_.push_back({plane[i]});
+  out.versions_ = {versions_[i]};
+  out.version_ = version_;
+  return out;
+}
+
+void Parameters::put(std::size_t i, Parameters one) {
+  CHECK(one.count() == 1 && one.size_ == planes_[0][i]->size() &&
+        one.planes_.size() == planes_.size());
+  for (std::size_t p = 0; p < planes_.size(); ++p) planes_[p][i] = std::move(one.planes_[p][0]);
+  versions_[i] = version_ + 1;
+}
 
 void Parameters::load(const Blocks& values, const std::vector<Blocks>& planes,
                       std::int64_t version) {

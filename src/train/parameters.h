@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/buffers.h"
 #include "base/fields.h"
 #include "base/result.h"
 #include "train/kept_bytes.h"
@@ -21,8 +23,10 @@ inline constexpr std::size_t kBlock = std::size_t{1} << 18;  // Floats.
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;
+  bool state = false;  // Measured rather than trained (statistics.h).
   bool operator==(const Tensor&) const = default;
-  SOUK_FIELDS(Tensor, name, shape)
+  static constexpr auto optional_fields = std::array<std::string_view, 1>{"state"};
+  SOUK_FIELDS(Tensor, name, shape, state)
 };
 
 // The tensors in their order; their values follow each other without gaps.
@@ -40,12 +44,12 @@ struct Layout {
 // Floats that readers share: in memory of their own, or seen where they lie in `keeper`.
 class Block {
  public:
-  explicit Block(std::size_t size) : own_(size) {}  // Zeros.
-  explicit Block(std::span<const float> values) : own_(values.begin(), values.end()) {}
+  explicit Block(std::size_t size);  // Zeros.
+  explicit Block(std::span<const float> values);
   Block(std::shared_ptr<const KeptBytes> keeper, std::size_t at, std::size_t floats);
 
-  [[nodiscard]] const float* data() const { return keeper_ ? elsewhere_.data() : own_.data(); }
-  [[nodiscard]] std::size_t size() const { return keeper_ ? elsewhere_.size() : own_.size(); }
+  [[nodiscard]] const float* data() const { return values_.data(); }
+  [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] const float* begin() const { return data(); }
   [[nodiscard]] const float* end() const { return data() + size(); }
   [[nodiscard]] float operator[](std::size_t i) const { return data()[i]; }
@@ -56,8 +60,8 @@ class Block {
   void let_go() const;
 
  private:
-  std::vector<float> own_;
-  std::span<const float> elsewhere_;
+  base::Buffer own_;
+  std::span<const float> values_;
   std::shared_ptr<const KeptBytes> keeper_;
 };
 using Blocks = std::vector<std::shared_ptr<const Block>>;
@@ -89,6 +93,12 @@ class Parameters {
   [[nodiscard]] std::span<float> change_plane(std::size_t p, std::size_t i);
   // Ends a fold: the blocks changed since the last call have the new version.
   void advance();
+
+  // Block `i` alone, with its part of the planes, at the same version. Copies nothing.
+  [[nodiscard]] Parameters only(std::size_t i) const;
+  // Block `i`, and its part of the planes, are those of `one`, which has one block: changed by the
+  // fold under way.
+  void put(std::size_t i, Parameters one);
 
   // What the parameters are now, for readers on other threads.
   [[nodiscard]] Blocks blocks() const { return {planes_[0].begin(), planes_[0].end()}; }

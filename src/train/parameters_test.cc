@@ -99,5 +99,22 @@ TEST(Layout, RefusesWhatCannotBeAModel) {
   EXPECT_TRUE(check_layout({{{"a", {10, 10}}}}, 100));
 }
 
+TEST(Parameters, ABlockThatWasChangedAsideIsSeenOnlyWhenItIsPut) {
+  Parameters p(kBlock + 2, 1);
+  auto one = p.only(1);
+  EXPECT_EQ(one.size(), 2U);
+  one.change(0)[0] = 5;
+  one.change_plane(0, 0)[1] = 7;
+  EXPECT_EQ(p.block(1)[0], 0);
+  const auto before = p.blocks();
+  p.put(1, std::move(one));
+  p.advance();
+  EXPECT_EQ(p.block(1)[0], 5);
+  EXPECT_EQ(p.plane(0, 1)[1], 7);
+  EXPECT_EQ(p.version(1), 1);
+  EXPECT_EQ(p.version(0), 0);
+  EXPECT_EQ((*before[1])[0], 0);  // Readers keep what they saw.
+}
+
 }  // namespace
 }  // namespace souk::train

@@ -34,23 +34,17 @@ ParameterSnapshot take(const Parameters& parameters) {
 namespace {
 
 // The blocks, with their numbers and what else is in the head.
-std::string pack_blocks(const ParameterSnapshot& taken, const std::vector<std::uint32_t>& changed,
-                        std::optional<std::size_t> next) {
-  std::size_t floats = 0;
-  for (const auto i : changed) floats += taken.blocks[i]->size();
+PackedBlocks pack_blocks(const ParameterSnapshot& taken, const std::vector<std::uint32_t>& changed,
+                         std::optional<std::size_t> next) {
   const auto head = kHead + (next ? sizeof(std::uint64_t) : 0);
-  std::string out;
-  out.reserve(head + indices_bytes(changed.size()) + floats * sizeof(float));
+  PackedBlocks out;
   const std::uint64_t numbers[4] = {static_cast<std::uint64_t>(taken.version), taken.size(),
                                     changed.size(), next.value_or(0)};
-  out.append(reinterpret_cast<const char*>(numbers), head);
-  out.append(reinterpret_cast<const char*>(changed.data()), changed.size() * sizeof(std::uint32_t));
-  out.resize(head + indices_bytes(changed.size()));
-  for (const auto i : changed) {
-    out.append(reinterpret_cast<const char*>(taken.blocks[i]->data()),
-               taken.blocks[i]->size() * sizeof(float));
-    taken.blocks[i]->let_go();
-  }
+  out.head.append(reinterpret_cast<const char*>(numbers), head);
+  out.head.append(reinterpret_cast<const char*>(changed.data()),
+                  changed.size() * sizeof(std::uint32_t));
+  out.head.resize(head + indices_bytes(changed.size()));
+  for (const auto i : changed) out.blocks.push_back(taken.blocks[i]);
   return out;
 }
 
@@ -80,15 +74,36 @@ base::Result<std::vector<PulledPiece::PulledBlock>> read_blocks(std::string_view
 
 }  // namespace
 
-std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since) {
+std::size_t PackedBlocks::size() const {
+  auto out = head.size();
+  for (const auto& block : blocks) out += block->size() * sizeof(float);
+  return out;
+}
+
+std::string PackedBlocks::joined() const {
+  std::string out;
+  out.reserve(size());
+  out += head;
+  for (const auto& block : blocks) {
+    out.append(reinterpret_cast<const char*>(block->data()), block->size() * sizeof(float));
+    block->let_go();
+  }
+  return out;
+}
+
+PackedBlocks share_changed(const ParameterSnapshot& taken, std::int64_t since) {
   std::vector<std::uint32_t> changed;
   for (std::size_t i = 0; i < taken.blocks.size(); ++i)
     if (taken.versions[i] > since) changed.push_back(static_cast<std::uint32_t>(i));
   return pack_blocks(taken, changed, std::nullopt);
 }
 
-std::string pack_piece(const ParameterSnapshot& taken, std::int64_t since, std::size_t from,
-                       std::size_t most_bytes) {
+std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since) {
+  return share_changed(taken, since).joined();
+}
+
+PackedBlocks share_piece(const ParameterSnapshot& taken, std::int64_t since, std::size_t from,
+                         std::size_t most_bytes) {
   std::vector<std::uint32_t> changed;
   std::size_t bytes = 0, i = from;
   for (; i < taken.blocks.size(); ++i) {
@@ -99,6 +114,11 @@ std::string pack_piece(const ParameterSnapshot& taken, std::int64_t since, std::
     changed.push_back(static_cast<std::uint32_t>(i));
   }
   return pack_blocks(taken, changed, std::min(i, taken.blocks.size()));
+}
+
+std::string pack_piece(const ParameterSnapshot& taken, std::int64_t since, std::size_t from,
+                       std::size_t most_bytes) {
+  return share_piece(taken, since, from, most_bytes).joined();
 }
 
 base::Result<PulledPiece> read_piece(std::string_view bytes, std::size_t size, std::size_t from) {

@@ -36,7 +36,16 @@ inline constexpr std::size_t kMostPulledWhole = std::size_t{256} << 20;  // Byte
 // Bytes of blocks: small enough for a request over a slow line.
 inline constexpr std::size_t kMostPiece = std::size_t{4} << 20;
 
+// Such a message as it is sent: the blocks follow its beginning, from where they lie.
+struct PackedBlocks {
+  std::string head;
+  Blocks blocks;
+  [[nodiscard]] std::size_t size() const;  // Bytes.
+  [[nodiscard]] std::string joined() const;
+};
+
 // What changed after `since`; -1: everything, for a newcomer.
+[[nodiscard]] PackedBlocks share_changed(const ParameterSnapshot& taken, std::int64_t since);
 [[nodiscard]] std::string pack_changed(const ParameterSnapshot& taken, std::int64_t since);
 
 // Overwrites in `values` what changed; gives the new version. Refuses what is not such a message
@@ -46,6 +55,8 @@ inline constexpr std::size_t kMostPiece = std::size_t{4} << 20;
 
 // What changed after `since` from block `from` on: blocks of at most `most_bytes` together, but one
 // at least if there is one.
+[[nodiscard]] PackedBlocks share_piece(const ParameterSnapshot& taken, std::int64_t since,
+                                       std::size_t from, std::size_t most_bytes);
 [[nodiscard]] std::string pack_piece(const ParameterSnapshot& taken, std::int64_t since,
                                      std::size_t from, std::size_t most_bytes);
 

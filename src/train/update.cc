@@ -136,73 +136,108 @@ Result<Header> read_header(std::string_view body, const Codec& codec, std::size_
 
 Result<Update> Update::read(std::shared_ptr<const KeptBytes> body, const Codec& codec,
                             std::size_t size) {
-  SOUK_ASSIGN(const auto header, read_header(body->bytes(), codec, size));
-  Update update;
-  update.codec_ = &codec;
-  update.body_ = std::move(body);
-  update.size_ = size;
-  update.parts_.reserve(blocks_for(size));
-  std::size_t at = sizeof header;
-  if (header.magic == kByBlocks) {
-    SOUK_TRY(update.list_framed(update.body_->bytes(), at));
-    return update;
-  }
-  if (header.flags == kZstd) {
-    auto most = blocks_for(size) * sizeof(std::uint32_t);
-    for (std::size_t i = 0; i < blocks_for(size); ++i) most += Codec::most_bytes(update.floats(i));
-    std::string whole;
-    SOUK_TRY(expand(update.body_->bytes().substr(at), std::min(most, kMostExpanded), whole));
-    update.body_ = kept(std::move(whole));
-    at = 0;
-  }
-  SOUK_TRY(update.list_blocks(update.body_->bytes(), at));
-  return update;
+  const auto bytes = body->bytes().size();
+  UpdateReader reader(std::move(body), codec, size);
+  SOUK_TRY(reader.arrived(bytes));
+  return reader.finish();
 }
 
-Result<> Update::list_blocks(std::string_view body, std::size_t at) {
-  const auto count = blocks_for(size_), table = count * sizeof(std::uint32_t);
-  if (body.size() - at < table)
-    return refused(fmt::format("it is cut short: {} blocks cannot be listed in {} bytes", count,
-                               body.size() - at));
-  auto part = at + table;
-  for (std::size_t i = 0; i < count; ++i) {
+UpdateReader::UpdateReader(std::shared_ptr<const KeptBytes> body, const Codec& codec,
+                           std::size_t size) {
+  update_.codec_ = &codec;
+  update_.body_ = std::move(body);
+  update_.size_ = size;
+}
+
+Result<> UpdateReader::arrived(std::size_t bytes) {
+  const auto whole = update_.body_->bytes();
+  const bool all = bytes == whole.size();
+  if (!format_) {
+    if (bytes < sizeof(Header) && !all) return {};
+    SOUK_ASSIGN(const auto header, read_header(whole, *update_.codec_, update_.size_));
+    format_ = header.magic == kByBlocks ? Format::framed
+              : header.flags == kZstd   ? Format::compressed
+                                        : Format::listed;
+    at_ = sizeof header;
+    update_.parts_.reserve(blocks_for(update_.size_));
+  }
+  if (format_ == Format::compressed) return {};  // Takes its time: finish().
+  return format_ == Format::framed ? list_framed(bytes) : list_blocks(bytes);
+}
+
+Result<Update> UpdateReader::finish() {
+  if (format_ == Format::compressed) SOUK_TRY(expand_all());
+  CHECK(ready() == blocks_for(update_.size_));
+  return std::move(update_);
+}
+
+Result<> UpdateReader::expand_all() {
+  const auto count = blocks_for(update_.size_);
+  auto most = count * sizeof(std::uint32_t);
+  for (std::size_t i = 0; i < count; ++i) most += Codec::most_bytes(update_.floats(i));
+  std::string whole;
+  SOUK_TRY(expand(update_.body_->bytes().substr(at_), std::min(most, kMostExpanded), whole));
+  update_.body_ = kept(std::move(whole));
+  at_ = 0;
+  format_ = Format::listed;
+  return list_blocks(update_.body_->bytes().size());
+}
+
+// Those that are whole in the first `bytes`.
+Result<> UpdateReader::list_blocks(std::size_t bytes) {
+  const auto body = update_.body_->bytes();
+  const auto count = blocks_for(update_.size_), table = count * sizeof(std::uint32_t);
+  if (table_ == 0) {
+    if (body.size() - at_ < table)
+      return refused(fmt::format("it is cut short: {} blocks cannot be listed in {} bytes", count,
+                                 body.size() - at_));
+    if (bytes < at_ + table) return {};
+    table_ = std::exchange(at_, at_ + table) + 1;
+  }
+  for (auto i = ready(); i < count; ++i) {
     std::uint32_t length = 0;
-    std::memcpy(&length, body.data() + at + i * sizeof length, sizeof length);
-    if (length > body.size() - part)
+    std::memcpy(&length, body.data() + table_ - 1 + i * sizeof length, sizeof length);
+    if (length > body.size() - at_)
       return refused(fmt::format("block {} of {} has {} bytes, of which {} are there", i, count,
-                                 length, body.size() - part));
-    SOUK_TRY(add_block({part, length, length}));
-    part += length;
+                                 length, body.size() - at_));
+    if (at_ + length > bytes) return {};
+    SOUK_TRY(update_.add_block({at_, length, length}));
+    at_ += length;
   }
-  if (part != body.size())
-    return refused(fmt::format("{} bytes follow its last block", body.size() - part));
-  return {};
+  return check_end(body.size());
 }
 
-Result<> Update::list_framed(std::string_view body, std::size_t at) {
-  const auto count = blocks_for(size_);
-  for (std::size_t i = 0; i < count; ++i) {
+Result<> UpdateReader::list_framed(std::size_t bytes) {
+  const auto body = update_.body_->bytes();
+  const auto count = blocks_for(update_.size_);
+  for (auto i = ready(); i < count; ++i) {
     std::uint32_t lengths[2];
-    if (body.size() - at < sizeof lengths)
+    if (body.size() - at_ < sizeof lengths)
       return refused(fmt::format("it is cut short: of {} blocks {} are there", count, i));
-    std::memcpy(lengths, body.data() + at, sizeof lengths);
-    at += sizeof lengths;
+    if (bytes < at_ + sizeof lengths) return {};
+    std::memcpy(lengths, body.data() + at_, sizeof lengths);
+    const auto at = at_ + sizeof lengths;
     const auto [stored, length] = lengths;
     if (padded(stored) > body.size() - at)
       return refused(fmt::format("block {} of {} has {} bytes, of which {} are there", i, count,
                                  stored, body.size() - at));
-    if (stored > length || length > Codec::most_bytes(floats(i)))
+    const auto most = Codec::most_bytes(update_.floats(i));
+    if (stored > length || length > most)
       return refused(
           fmt::format("block {} of {} has {} bytes that expand to {}; at most {} are "
                       "accepted",
-                      i, count, stored, length, Codec::most_bytes(floats(i))));
-    SOUK_TRY(add_block({at, stored, length}));
-    let_go(i);
-    at += padded(stored);
+                      i, count, stored, length, most));
+    if (at + padded(stored) > bytes) return {};
+    SOUK_TRY(update_.add_block({at, stored, length}));
+    update_.let_go(i);
+    at_ = at + padded(stored);
   }
-  if (at != body.size())
-    return refused(fmt::format("{} bytes follow its last block", body.size() - at));
-  return {};
+  return check_end(body.size());
+}
+
+Result<> UpdateReader::check_end(std::size_t size) const {
+  if (at_ == size) return {};
+  return refused(fmt::format("{} bytes follow its last block", size - at_));
 }
 
 Result<> Update::add_block(BlockBytes block) {
@@ -220,6 +255,20 @@ Result<> Update::add_block(BlockBytes block) {
     return refused(
         fmt::format("block {} of {}: {}", i, blocks_for(size_), checked.error().message));
   return {};
+}
+
+Update Update::only(std::size_t i) const {
+  Update out;
+  out.weight = weight;
+  out.staleness = staleness;
+  out.epoch = epoch;
+  out.at_work = at_work;
+  out.norm = norm;
+  out.codec_ = codec_;
+  out.body_ = body_;
+  out.parts_ = {parts_[i]};
+  out.size_ = floats(i);
+  return out;
 }
 
 std::string_view Update::bytes(std::size_t i) const {

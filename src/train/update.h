@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class Update {
   // floats. At most that many are seen, fewer at the end of the block.
   [[nodiscard]] std::span<const float> chunk(std::size_t i, std::size_t from,
                                              std::span<float> scratch) const;
+  // Block `i` alone, as an update of parameters of that one block (Parameters::only).
+  [[nodiscard]] Update only(std::size_t i) const;
   // Block `i` is not needed soon (KeptBytes).
   void let_go(std::size_t i) const { body_->let_go(parts_[i].at, parts_[i].stored); }
   [[nodiscard]] std::size_t count() const { return parts_.size(); }  // Of blocks.
@@ -55,8 +58,7 @@ class Update {
   struct BlockBytes {
     std::size_t at = 0, stored = 0, length = 0;
   };
-  base::Result<> list_blocks(std::string_view body, std::size_t at);  // After a table,
-  base::Result<> list_framed(std::string_view body, std::size_t at);  // or each after its lengths.
+  friend class UpdateReader;
   base::Result<> add_block(BlockBytes block);
   [[nodiscard]] std::string_view stored(const BlockBytes& block) const {
     return body_->bytes().substr(block.at, block.stored);
@@ -72,6 +74,35 @@ class Update {
   // The block that was expanded last.
   mutable std::string expanded_;
   mutable std::size_t expanded_at_ = 0;  // Its number, and one.
+};
+
+// Reads an update while it arrives: its blocks can be measured and folded as soon as they are
+// there, when they are still in a cache. Not thread-safe.
+class UpdateReader {
+ public:
+  // `body` is where it will lie, and has its final length. Otherwise as Update::read().
+  UpdateReader(std::shared_ptr<const KeptBytes> body, const Codec& codec, std::size_t size);
+
+  // The first `bytes` of the body are there. Nothing more may be called after a refusal.
+  base::Result<> arrived(std::size_t bytes);
+  // So many of its first blocks can be read. One that is compressed as a whole has none before
+  // finish().
+  [[nodiscard]] std::size_t ready() const { return update_.parts_.size(); }
+  [[nodiscard]] const Update& update() const { return update_; }
+  // Requires that all of it has arrived.
+  [[nodiscard]] base::Result<Update> finish();
+
+ private:
+  enum class Format { listed, framed, compressed };
+  base::Result<> expand_all();
+  base::Result<> list_blocks(std::size_t bytes);  // After a table,
+  base::Result<> list_framed(std::size_t bytes);  // or each after its lengths.
+  [[nodiscard]] base::Result<> check_end(std::size_t size) const;
+
+  Update update_;
+  std::optional<Format> format_;  // Once it is known.
+  std::size_t at_ = 0;            // Of the next block.
+  std::size_t table_ = 0;         // One more than where the lengths of the blocks are listed.
 };
 
 // The bytes of an update: blocks encoded one after the other, compressed where that helps. The

@@ -216,5 +216,34 @@ TEST(Packing, WhatIsDamagedIsRefused) {
   expect_refused(flagged, 2, "flags");
 }
 
+TEST(UpdateReader, BlocksCanBeReadAsSoonAsTheyAreThereHoweverTheBodyIsCut) {
+  const std::size_t size = 2 * kBlock + 5;
+  std::vector<float> values(size);
+  for (std::size_t i = 0; i < size; ++i)
+    values[i] = static_cast<float>(i % 1'013) + 0.123F * static_cast<float>(i % 7);
+  const auto& codec = testing::fp32();
+  Packing framed(values, codec, {}, 64 << 20);
+  for (const auto& body : {pack(values, codec, {}), std::string(framed.next())}) {
+    const auto kept_body = kept(body);
+    for (const std::size_t step : {1'000'003, 4096 * 3 + 1}) {
+      UpdateReader reader(kept_body, codec, size);
+      std::size_t ready = 0;
+      for (std::size_t at = 0; at < body.size(); at = std::min(body.size(), at + step)) {
+        ASSERT_TRUE(reader.arrived(at));
+        EXPECT_GE(reader.ready(), ready);
+        // No block before its bytes.
+        EXPECT_LE(reader.ready() * kBlock * sizeof(float), at);
+        for (; ready < reader.ready(); ++ready)
+          EXPECT_EQ(reader.update().chunk(ready, 0, {})[3], values[ready * kBlock + 3]);
+      }
+      ASSERT_TRUE(reader.arrived(body.size()));
+      const auto whole = reader.finish();
+      ASSERT_TRUE(whole);
+      EXPECT_EQ(whole->block(2, {}).back(), values.back());
+      EXPECT_EQ(whole->only(1).block(0, {})[7], values[kBlock + 7]);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace souk::train

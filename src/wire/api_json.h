@@ -20,6 +20,7 @@
 #include "wire/api/plan.h"
 #include "wire/api/prices.h"
 #include "wire/api/slot_class.h"
+#include "wire/api/sweep.h"
 #include "wire/api/system.h"
 #include "wire/api/training.h"
 #include "wire/api/usage.h"

@@ -48,6 +48,9 @@ struct Convolution {
   std::int64_t stride, padding;
 };
 
+// How far a step of training moves the running statistics to those of its batch.
+inline constexpr double kStatisticsStep = 0.1;
+
 struct BatchNorm {
   BatchNorm(Parameters& parameters, const std::string& name, std::int64_t channels)
       : weight(parameters.trained(name + ".weight", {channels}, {Init::Kind::constant, 1})),
@@ -58,7 +61,7 @@ struct BatchNorm {
   at::Tensor operator()(const at::Tensor& x, bool training) const {
     // Folded from many machines, a variance may come out a little below zero.
     return at::batch_norm(x, weight, bias, mean, training ? variance : variance.clamp_min(0),
-                          training, 0.1, 1e-5, false);
+                          training, kStatisticsStep, 1e-5, false);
   }
 
   at::Tensor weight, bias, mean, variance;

@@ -17,6 +17,7 @@
 
 #include "data.h"
 #include "error.h"
+#include "layers.h"
 #include "model.h"
 #include "optimizer.h"
 #include "parameters.h"
@@ -108,6 +109,22 @@ struct Learner::State {
     return loss.item<double>();
   }
 
+  // What is measured rather than trained.
+  at::Tensor statistics() {
+    const auto trained = parameters.trained().numel();
+    return parameters.all().narrow(0, trained, parameters.all().numel() - trained);
+  }
+
+  // Adds the batch's statistics to `sum`. Gives the loss. From zero a step moves them by a known
+  // part of the batch's own.
+  double measure(at::Tensor& sum) {
+    const at::NoGradGuard no_gradient;
+    statistics().zero_();
+    const at::Tensor loss = this->loss(model->forward(input(), true));
+    sum.add_(statistics(), 1 / kStatisticsStep);
+    return loss.item<double>();
+  }
+
   // Of one sample: pixels are 0 to 255, other values as they are.
   at::Tensor output(const std::vector<float>& sample, bool pixels);
 
@@ -165,6 +182,7 @@ Trained Learner::train(const Unit& unit, const Stop& stop) {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(unit.batch));
 
   state.begin_moments(unit.keep);
+  at::Tensor measured = unit.measure ? state.statistics().clone().zero_() : at::Tensor();
   Trained result;
   double loss_sum = 0;
   for (; result.steps < unit.steps && !stop(); ++result.steps) {
@@ -177,12 +195,15 @@ Trained Learner::train(const Unit& unit, const Stop& stop) {
     if (state.config.augment) augmentation = Augmentation{unit.seed, position};
     shard->fill(indices.data(), unit.batch, augmentation, state.batch);
 
-    const double loss = state.step(unit.lr, !unit.keep.empty());
+    const double loss =
+        unit.measure ? state.measure(measured) : state.step(unit.lr, !unit.keep.empty());
     require_finite(loss, "the loss of step " + std::to_string(result.steps));
     loss_sum += loss * static_cast<double>(unit.batch);
     result.samples += unit.batch;
   }
   if (result.samples > 0) result.loss = loss_sum / static_cast<double>(result.samples);
+  if (unit.measure && result.steps > 0)
+    state.statistics().copy_(measured.div_(static_cast<double>(result.steps)));
   // The last step may have gone too far after its loss was taken; one bad value shows in the sum.
   require_finite(state.parameters.all().sum().item<double>(), "the parameters");
   if (!unit.keep.empty()) state.kept[unit.keep] = std::move(state.moments);

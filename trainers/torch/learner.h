@@ -20,6 +20,8 @@ struct Unit {
   std::int64_t steps = 1;
   std::int64_t batch = 1;
   double lr = 0;
+  // Nothing is learnt: the model's state becomes the mean of what the batches have.
+  bool measure = false;
   // Under what name the momentum is kept for the next unit; empty: it is not.
   std::string keep;
 };

@@ -3,7 +3,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -155,7 +157,15 @@ class Worker {
     read_field<std::int64_t>(request, "steps", unit.steps, 0, kMaxSteps);
     read_field<std::int64_t>(request, "batch", unit.batch, 1, kMaxBatch);
     read_field(request, "lr", unit.lr, 0.0, 1e6);
+    // Adam divides by the root of the mean square of gradients, which the noise of a smaller batch
+    // makes larger.
+    std::int64_t of_batch = unit.batch;
+    read_field<std::int64_t>(request, "of_batch", of_batch, 0, kMaxBatch);
+    if (learner_->config().optimizer == Optimizer::adam && of_batch > unit.batch)
+      unit.lr *=
+          std::min(8.0, std::sqrt(static_cast<double>(of_batch) / static_cast<double>(unit.batch)));
     read_field(request, "keep", unit.keep);
+    read_field(request, "measure", unit.measure);
     std::string send = "delta";
     read_field(request, "send", send);
     if (send != "delta" && send != "weights")

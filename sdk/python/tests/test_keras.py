@@ -64,6 +64,33 @@ class Softmax:
 souk.worker(Softmax)
 """
 
+# The same with normalised samples.
+NORMALISED = DUCK.replace(
+    "souk.worker(Softmax)",
+    """
+class Normalisation:
+    momentum, trainable = 0.9, True
+    def __init__(self):
+        self.moving_mean = Variable("mean", np.zeros(8, np.float32))
+        self.moving_variance = Variable("variance", np.ones(8, np.float32))
+    def __call__(self, x):
+        for variable, value in ((self.moving_mean, x.mean(0)), (self.moving_variance, x.var(0))):
+            variable.assign((0.9 * variable.value + 0.1 * value).astype(np.float32))
+
+class Normalised(Softmax):
+    def __init__(self):
+        super().__init__()
+        self.layers = [Normalisation()]
+        self.weights = [self.w, self.layers[0].moving_mean, self.layers[0].moving_variance]
+        self.trainable_weights = [self.w]
+    def __call__(self, x, training=False):
+        self.layers[0](x)
+        return x @ self.w.value
+
+souk.worker(Normalised)
+""",
+)
+
 KERAS = """
 import keras, souk
 
@@ -122,9 +149,35 @@ class Keras(WorkerTest):
         self.assertEqual([t["name"] for t in w.hello()["tensors"]], ["kernel"])
         self.assertIn("function", w.error("init", seed=1, out="w"))
 
+    def check_statistics(self, script: str) -> None:
+        from souk.permutation import permutation
+
+        w = self.start(script)
+        tensors = w.hello()["tensors"]
+        state = [t["name"] for t in tensors if t.get("state")]
+        self.assertEqual(len(state), 2)
+        mean, variance = state if "mean" in state[0] else state[::-1]
+        learn(w, epochs=1)
+        before, shard = w.read("w"), blobs(96, seed=0)
+        done = w.good("train", **{**UNIT, "shard": "s0"}, send="weights", measure=True)
+        self.assertEqual((done["steps"], done["samples"]), (4, 32))
+        after = w.read("u")
+        batches = shard["x"][permutation(96, 5)[:32]].reshape(4, 8, 8)
+        np.testing.assert_allclose(after[mean], batches.mean((0, 1)), atol=1e-4)
+        np.testing.assert_allclose(after[variance], batches.var(1).mean(0), rtol=0.16)
+        for name, value in before.items():
+            if name not in state:
+                np.testing.assert_array_equal(after[name], value, name)
+
+    def test_statistics_of_a_model_with_the_methods_of_keras(self) -> None:
+        self.check_statistics(NORMALISED)
+
     @unittest.skipUnless(importlib.util.find_spec("keras"), "Keras is not installed")
     def test_keras_itself(self) -> None:
         self.check(KERAS)
+        first = "keras.layers.Input((8,)), "
+        norm = "keras.layers.BatchNormalization(momentum=0.9), "
+        self.check_statistics(KERAS.replace(norm, "").replace(first, first + norm))
 
 
 if __name__ == "__main__":

@@ -173,6 +173,35 @@ class Torch(WorkerTest):
         self.assertNotIn(str(w.folder / "w"), mapped)
         self.assertNotIn(str(w.folder / "u"), mapped)
 
+    def test_statistics_are_measured_and_nothing_is_learnt(self) -> None:
+        from souk.permutation import permutation
+
+        w = self.start(SCRIPT)
+        w.hello()
+        learn(w, epochs=1)
+        before, shard = w.read("w"), blobs(96, seed=0)
+        unit = {**UNIT, "shard": "s0", "lr": 0.5}  # Whatever the rate: nothing is learnt.
+        done = w.good("train", **unit, send="weights", measure=True)
+        self.assertEqual((done["steps"], done["samples"]), (4, 32))
+        after = w.read("u")
+        batches = shard["x"][permutation(96, 5)[:32]].reshape(4, 8, 8)
+        hidden = batches @ before["0.weight"].T + before["0.bias"]
+        np.testing.assert_allclose(after["1.running_mean"], hidden.mean((0, 1)), atol=1e-5)
+        variance = hidden.var(1, ddof=1).mean(0)
+        np.testing.assert_allclose(after["1.running_var"], variance, rtol=1e-4)
+        for name, value in before.items():
+            if "running" not in name:
+                np.testing.assert_array_equal(after[name], value, name)
+        # The next unit is what it would have been.
+        w.good("train", **unit, send="weights")
+        once = w.bytes("u")
+        fresh = self.start(SCRIPT)
+        fresh.hello()
+        fresh.write("w", **before)
+        fresh.write("s0", **shard)
+        fresh.good("train", **unit, send="weights")
+        self.assertEqual(fresh.bytes("u"), once)
+
     def test_a_compute_loss_and_a_lightning_module_learn(self) -> None:
         for script in (COMPUTE_LOSS, LIGHTNING):
             w = self.start(script)

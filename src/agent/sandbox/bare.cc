@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <span>
 
 #include "agent/sandbox/sandbox_process.h"
 #include "agent/sandbox/sandbox_usage.h"
@@ -28,12 +29,18 @@ std::filesystem::path temporary() {
   return error ? "/tmp" : folder;
 }
 
-// A list of folders, with `scratch` for /work.
-std::string in_scratch(std::string_view list, const std::string& scratch) {
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+// A list of folders, with `scratch` for /work; but `shown` are the owner's own, wherever they are.
+std::string in_scratch(std::string_view list, const std::string& scratch,
+                       std::span<const std::string> shown) {
   std::string out;
   for (const auto folder : base::split(list, ':')) {
     if (!out.empty()) out.push_back(':');
-    const bool work = folder == "/work" || folder.starts_with("/work/");
+    const bool work = is_below(folder, "/work") &&
+                      std::ranges::none_of(shown, [&](auto& s) { return is_below(folder, s); });
     out += work ? scratch + std::string(folder.substr(5)) : std::string(folder);
   }
   return out;
@@ -45,6 +52,7 @@ class Bare final : public Sandbox {
 
   Result<std::unique_ptr<Process>> prepare(const Program& program) const override {
     SOUK_TRY(check_program(program));
+    SOUK_TRY(check_no_network(program, name()));
     if (!program.image.empty())
       return fail(Code::invalid, "without a sandbox no image can run", "the podman sandbox",
                   "image");
@@ -91,7 +99,7 @@ class Bare final : public Sandbox {
     // What a job says of its working folder is meant for a sandbox, where that is /work.
     for (const auto* variable : {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"})
       if (const auto it = env.find(variable); it != env.end())
-        it->second = in_scratch(it->second, parts.scratch);
+        it->second = in_scratch(it->second, parts.scratch, program.shown);
     plan.env = environment_block(env);
     // A shell finds the program in PATH as bwrap would.
     plan.argv = {"/bin/sh", "-c", "exec \"$@\"", "sh"};

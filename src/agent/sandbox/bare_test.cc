@@ -45,6 +45,22 @@ TEST(Bare, NothingOutlivesAKilledAgentAndSweepTakesItsFolder) {
   EXPECT_EQ(folders(), 0);
 }
 
+// A lender may keep an environment below a folder that is called as the sandbox's working folder
+// is.
+TEST(Bare, TheOwnersEnvironmentIsFoundWhereverItLies) {
+  auto program = shell("echo $PYTHONPATH");
+  program.env["PYTHONPATH"] = "/work/packages:/work/torch/.venv/lib:/work/torch2";
+  program.shown = {"/work/torch"};
+  Box box(*sandbox("none"), program);
+  ASSERT_TRUE(box);
+  box.start();
+  box.finish();
+  const auto said = box.output();
+  EXPECT_FALSE(said.starts_with("/work/")) << "not in a folder of its own: " << said;
+  EXPECT_NE(said.find(":/work/torch/.venv/lib:"), std::string::npos) << said;
+  EXPECT_EQ(said.find(":/work/torch2"), std::string::npos) << said;
+}
+
 TEST(Bare, RefusesInputsThatItCouldNotProtect) {
   Program program{.argv = {"true"}, .inputs = {{"/usr", "/work/x"}}, .output_fd = 1};
   EXPECT_FALSE(sandbox("none")->prepare(program));

@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 
+#include "agent/network/porter_link.h"
 #include "agent/probe/probe.h"
 #include "agent/probe/probe_programs.h"
 #include "agent/sandbox/sandbox_process.h"
@@ -28,16 +29,26 @@ constexpr std::array kEtc{"/etc/ld.so.cache",  "/etc/ld.so.conf",    "/etc/ld.so
                           "/etc/services",     "/etc/mime.types"};
 
 struct DataFile {
-  const char* path;
-  const char* content;
+  std::string path, content;
 };
-constexpr std::array kMadeUp{
-    DataFile{"/etc/passwd",
-             "souk:x:1000:1000::/work:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"},
-    DataFile{"/etc/group", "souk:x:1000:\nnogroup:x:65534:\n"},
-    DataFile{"/etc/hosts", "127.0.0.1 localhost souk\n"},
-    // slirp4netns answers names here; without internet nothing does.
-    DataFile{"/etc/resolv.conf", "nameserver 10.0.2.3\n"}};
+
+// Files of /etc that say what the program is to know of itself, and nothing of the owner.
+std::vector<DataFile> made_up(const Program& program) {
+  std::string hosts = "127.0.0.1 localhost";
+  if (!program.network || program.network->hosts.empty()) hosts += " souk";
+  hosts += "\n";
+  std::vector<DataFile> out{
+      {"/etc/passwd", "souk:x:1000:1000::/work:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"},
+      {"/etc/group", "souk:x:1000:\nnogroup:x:65534:\n"},
+      // slirp4netns answers names here; without internet nothing does.
+      {"/etc/resolv.conf", "nameserver 10.0.2.3\n"}};
+  if (program.network) {
+    for (const auto& [address, name] : program.network->hosts)
+      hosts += fmt::format("{} {}\n", address, name);
+  }
+  out.push_back({"/etc/hosts", std::move(hosts)});
+  return out;
+}
 
 // The program's descriptors while it is still bwrap, which closes them.
 enum : int { kFilterFd = 3, kOptionsFd = 4, kStatusFd = 5, kFirstDataFd = 6 };
@@ -56,8 +67,11 @@ void add_system(std::vector<std::string>& options) {
       add(options, {"--ro-bind", path, path});
   }
   for (const char* path : kEtc) add(options, {"--ro-bind-try", path, path});
+}
+
+void add_made_up(const Program& program, std::vector<std::string>& options) {
   int fd = kFirstDataFd;
-  for (const auto& file : kMadeUp)
+  for (const auto& file : made_up(program))
     add(options, {"--perms", "0444", "--ro-bind-data", std::to_string(fd++), file.path});
 }
 
@@ -65,9 +79,15 @@ std::vector<std::string> bwrap_options(const Program& program,
                                        const std::vector<StagedInput>& staged) {
   std::vector<std::string> options{"--unshare-all",     "--unshare-user", "--disable-userns",
                                    "--die-with-parent", "--new-session",  "--clearenv"};
-  if (program.internet) add(options, {"--share-net"});
-  add(options, {"--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "souk"});
-  add_system(options);
+  // What it has then is a network of its own already (join_own_network).
+  if (program.internet || program.network) add(options, {"--share-net"});
+  add(options, {"--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname",
+                program.network ? program.network->host : "souk"});
+  if (program.root.empty())
+    add_system(options);
+  else
+    add(options, {"--ro-bind", staged.back().to, "/"});
+  add_made_up(program, options);
   // Some kernel settings belong to the namespaces' owner, which is the program's user.
   add(options, {"--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"});
   add(options, {"--dev", "/dev"});
@@ -76,11 +96,11 @@ std::vector<std::string> bwrap_options(const Program& program,
   add(options, {"--bind", kShm, "/dev/shm", "--bind", kTmp, "/tmp", "--bind", kWork, "/work"});
   // The lender's folders first: what a job brings can then hide them from nobody but itself.
   const auto inputs = program.inputs.size();
-  for (std::size_t i = inputs; i < staged.size(); ++i)
+  for (std::size_t i = inputs; i < inputs + program.shown.size(); ++i)
     add(options, {"--ro-bind", staged[i].to, program.shown[i - inputs]});
   for (std::size_t i = 0; i < inputs; ++i)
     add(options, {"--ro-bind", staged[i].to, program.inputs[i].to});
-  add(options, {"--chdir", "/work", "--remount-ro", "/"});
+  add(options, {"--chdir", program.workdir, "--remount-ro", "/"});
   for (const auto& [name, value] : environment(program, "/work"))
     add(options, {"--setenv", name, value});
   add(options, {"--seccomp", std::to_string(kFilterFd)});
@@ -89,6 +109,13 @@ std::vector<std::string> bwrap_options(const Program& program,
 }
 
 Result<> plan_network(const Program& program, KeepPlan& plan) {
+  if (program.network) {
+    plan.porter_fd = program.network->porter_fd;
+    plan.device = program.network->device;
+    if (plan.device && access("/dev/net/tun", R_OK | W_OK) != 0)
+      return fail(Code::unavailable, "a gang's network needs /dev/net/tun, which cannot be opened",
+                  "modprobe tun; chmod 666 /dev/net/tun where only root may open it");
+  }
   if (!program.internet) return {};
   const auto slirp = find_tool({"/usr/bin/slirp4netns", "/usr/local/bin/slirp4netns"});
   if (slirp.empty())
@@ -162,6 +189,7 @@ class Bubblewrap final : public Sandbox {
     findings.push_back({"network", true,
                         "Programs have no network unless the offer allows internet; then private "
                         "and local addresses stay closed, but not the owner's public ones."});
+    findings.push_back(try_network());
     return findings;
   }
 
@@ -179,8 +207,8 @@ class Bubblewrap final : public Sandbox {
     Fd status(ends[0]);
     Fd status_end(ends[1]);
     plan.passed = {filter_file.get(), options.get(), status_end.get()};
-    for (const auto& made_up : kMadeUp) {
-      SOUK_ASSIGN(Fd file, memory_file("etc", made_up.content));
+    for (const auto& data : made_up(program)) {
+      SOUK_ASSIGN(Fd file, memory_file("etc", data.content));
       plan.passed.push_back(file.get());
       files.push_back(std::move(file));
     }
@@ -198,8 +226,32 @@ class Bubblewrap final : public Sandbox {
     disk.loop.reset();  // It is mounted.
     parts.disk = std::move(disk);
     parts.find_program = program_in_namespace;
-    parts.own_network = program.internet;
+    parts.own_network = program.internet || program.network;
     return make_process(std::move(parts));
+  }
+
+  // Can programs have the network of a gang here?
+  Finding try_network() const {
+    const auto tried = [this]() -> Result<> {
+      SOUK_ASSIGN(const auto output, memory_file("trial", ""));
+      SOUK_ASSIGN(const auto porter, PorterLink::make());
+      Program program{.argv = {"/bin/sh", "-c", "exit 0"}, .output_fd = output.get()};
+      program.network = OwnNetwork{.porter_fd = porter->program_end(),
+                                   .device = NetworkDevice{.address = 10U << 24 | 64U << 16 | 1}};
+      SOUK_ASSIGN(auto process, prepare(program));
+      SOUK_TRY(process->start());
+      porter->close_program_end();
+      SOUK_ASSIGN(const auto device, porter->await_network(base::seconds(10)));
+      porter->go();
+      const auto exit = process->wait(base::seconds(10));
+      if (!exit || !exit->started || exit->code != 0)
+        return fail(Code::unavailable, "a trial program did not run in it");
+      return {};
+    }();
+    if (tried) return {"gangs", true, "Workers of one job can have a network of their own."};
+    return {"gangs", false,
+            fmt::format("No gangs: {}.{}{}", tried.error().message,
+                        tried.error().hint.empty() ? "" : " ", tried.error().hint)};
   }
 
   Finding try_out() const {

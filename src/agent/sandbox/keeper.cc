@@ -98,6 +98,8 @@ std::string_view what(Step step) {
       return "cannot create a network namespace";
     case Step::network_program:
       return "slirp4netns could not connect the program";
+    case Step::network_device:
+      return "cannot make the network of a gang (/dev/net/tun)";
     case Step::network_routes:
       return "cannot close the owner's network to the program";
     case Step::exec:
@@ -131,6 +133,7 @@ Result<std::unique_ptr<Keeper>> Keeper::launch(KeepPlan plan) {
   close(ends[1]);
   plan.output_fd = copies.add(plan.output_fd);
   if (plan.talk_fd >= 0) plan.talk_fd = copies.add(plan.talk_fd);
+  if (plan.porter_fd >= 0) plan.porter_fd = copies.add(plan.porter_fd);
   for (int& fd : plan.passed) fd = copies.add(fd);
   for (int& fd : plan.entrances) fd = copies.add(fd);
   if (!copies.good()) {

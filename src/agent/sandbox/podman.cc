@@ -117,6 +117,7 @@ class Podman final : public Sandbox {
   Result<std::unique_ptr<Process>> prepare(const Program& program) const override {
     SOUK_TRY(usable());
     SOUK_TRY(check_program(program));
+    SOUK_TRY(check_no_network(program, name()));
     SOUK_TRY(check_image(program));
     for (const auto& input : program.inputs)
       if (input.to.contains(':'))

@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "agent/sandbox/network_device.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -34,11 +36,20 @@ struct Mount {
   std::string to;
 };
 
+// A network namespace of the program's own, beside what internet it may have. The program begins
+// when whoever holds the other end of `porter_fd` says so (porter.h).
+struct OwnNetwork {
+  int porter_fd = -1;  // Duplicated by prepare().
+  std::optional<NetworkDevice> device;
+  std::string host = "souk";                               // What it calls itself.
+  std::vector<std::pair<std::string, std::string>> hosts;  // Addresses and names.
+};
+
 struct Program {
   std::vector<std::string> argv;
   std::map<std::string, std::string> env;  // All it gets, besides PATH, HOME and the like.
   std::vector<Mount> inputs;
-  std::string image = {};  // Only for podman.
+  std::string image = {};  // Of podman's own; only for podman.
   bool internet = false;
   std::vector<std::string> devices = {};  // Device nodes of the host that it may use: GPUs.
   Limits limits;
@@ -49,6 +60,11 @@ struct Program {
   int talk_fd = -1;
   // Folders of the host that it sees read-only, where they are: what a lender's environment needs.
   std::vector<std::string> shown = {};
+  // The folder of an unpacked image (agent/image/), which is then all that it sees of this machine;
+  // only for bubblewrap. Empty: the machine's own programs.
+  std::string root = {};
+  std::string workdir = "/work";           // Where it starts, as it sees it; only for bubblewrap.
+  std::optional<OwnNetwork> network = {};  // Only for bubblewrap.
 };
 
 // What the program used so far. Where the machine does not tell, a number stays 0.
@@ -97,7 +113,8 @@ class Process {
   virtual std::optional<Exit> wait(base::Duration timeout) = 0;
 };
 
-// One sentence for `souk doctor` and the offer: is `subject` limited here, and how.
+// One sentence for `souk doctor` and the offer: is `subject` limited here, and how. Of "gangs": can
+// there be any?
 struct Finding {
   std::string subject;
   bool limited = false;

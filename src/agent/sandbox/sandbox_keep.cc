@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "agent/sandbox/porter.h"
 #include "agent/sandbox/sandbox_place.h"
 
 namespace souk::agent {
@@ -52,6 +53,7 @@ void close_programs_descriptors(const KeepPlan& plan) {
   if (plan.talk_fd >= 0) close(plan.talk_fd);
   for (const int fd : plan.passed) close(fd);
   for (const int fd : plan.entrances) close(fd);
+  if (plan.porter_fd >= 0) close(plan.porter_fd);
 }
 
 // A machine that runs out of memory ends what is borrowed before what is the owner's.
@@ -88,15 +90,20 @@ void arrange_descriptors(const KeepPlan& plan) {
   syscall(SYS_close_range, next, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */);
 }
 
-// Becomes the program. `ready` is -1, or becomes readable once the network is there.
-[[noreturn]] void become_program(KeepArguments& arguments, int control, pid_t keeper, int announce,
-                                 int ready) {
+// What the program waits for where it has a network of its own: -1, or the ends of pipes.
+struct Gates {
+  int announce = -1, ready = -1, go = -1;
+};
+
+// Becomes the program.
+[[noreturn]] void become_program(KeepArguments& arguments, int control, pid_t keeper, Gates gates) {
   const auto& plan = arguments.plan;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(kNotStarted);
   setsid();
   Step step = enter_and_limit(plan);
-  if (step == Step::none && ready >= 0) step = join_own_network(announce, ready);
+  if (step == Step::none && gates.announce >= 0)
+    step = join_own_network(gates.announce, gates.ready, gates.go);
   if (step == Step::none) {
     arrange_descriptors(plan);
     if (chdir(plan.folder.c_str()) == 0)
@@ -141,28 +148,47 @@ class Keeping {
 
   void start() {
     started_ = true;
+    const auto& plan = arguments_.plan;
     int announce[2] = {-1, -1};
     int ready[2] = {-1, -1};
-    const bool network = !arguments_.plan.network.empty();
-    if (network && (pipe2(announce, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0))
+    int go[2] = {-1, -1};
+    const bool internet = !plan.network.empty(), own = plan.porter_fd >= 0;
+    if (((internet || own) && pipe2(announce, O_CLOEXEC) != 0) ||
+        (internet && pipe2(ready, O_CLOEXEC) != 0) || (own && pipe2(go, O_CLOEXEC) != 0))
       return refuse(Step::own_network, errno);
     const pid_t me = getpid();
     child_ = fork();
     if (child_ == 0) {
       close(ready[1]);  // Or it would wait for itself if slirp4netns fails.
-      become_program(arguments_, control_, me, announce[1], ready[0]);
+      close(go[1]);
+      become_program(arguments_, control_, me, {announce[1], ready[0], go[0]});
     }
     const int error = errno;
-    close_programs_descriptors(arguments_.plan);
-    if (child_ < 0) return refuse(Step::fork, error);
-    child_fd_ = static_cast<int>(syscall(SYS_pidfd_open, child_, 0));
-    if (network) {
-      close(announce[1]);
-      close(ready[0]);
-      start_network(announce[0], ready[1]);
-      close(announce[0]);
-      close(ready[1]);
+    if (child_ < 0) {
+      close_programs_descriptors(plan);
+      return refuse(Step::fork, error);
     }
+    child_fd_ = static_cast<int>(syscall(SYS_pidfd_open, child_, 0));
+    close(announce[1]);
+    close(ready[0]);
+    close(go[0]);
+    char byte = 0;
+    if ((internet || own) && read(announce[0], &byte, 1) == 1) {
+      if (internet) start_network(ready[1]);
+      if (own) start_porter(go[1]);
+    }
+    for (const int fd : {announce[0], ready[1], go[1]})
+      if (fd >= 0) close(fd);
+    close_programs_descriptors(plan);
+  }
+
+  void start_porter(int go) {
+    const pid_t keeper = getpid();
+    if (fork() != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "souk-porter");
+    if (getppid() != keeper) _exit(kNotStarted);
+    porter(arguments_.plan, child_, go);
   }
 
   void refuse(Step step, int error) {
@@ -171,9 +197,7 @@ class Keeping {
   }
 
   // The program waits at `ready`, which closes unwritten if slirp4netns fails.
-  void start_network(int announced, int ready) {
-    char byte = 0;
-    if (read(announced, &byte, 1) != 1) return;
+  void start_network(int ready) {
     write_number(arguments_.network_pid, child_);
     const pid_t keeper = getpid();
     if (fork() != 0) return;
@@ -245,6 +269,7 @@ KeepArguments::KeepArguments(KeepPlan p, int control) : plan(std::move(p)) {
   kept.insert(kept.end(), plan.entrances.begin(), plan.entrances.end());
   kept.push_back(plan.output_fd);
   if (plan.talk_fd >= 0) kept.push_back(plan.talk_fd);
+  if (plan.porter_fd >= 0) kept.push_back(plan.porter_fd);
   kept.push_back(control);
   std::ranges::sort(kept);
   argv = pointers(plan.argv);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/sandbox/network_device.h"
 #include "base/fields.h"
 
 // What the keeper does after the fork. The agent has threads, so between fork and exec only system
@@ -52,11 +53,15 @@ struct KeepPlan {
   std::string folder = "/";          // Working directory of argv[0].
   std::vector<std::string> cleanup;  // Run before everything is killed, and when it ended.
   std::vector<std::string> network;  // slirp4netns; the pid and the interface are appended.
+  // The porter's end of its socket: the program gets a network namespace of its own, and begins
+  // when the agent says so. -1: it has none but for slirp4netns.
+  int porter_fd = -1;
+  std::optional<NetworkDevice> device;  // There, with a porter.
 };
 
 SOUK_ENUM(Step, none, own_mounts, scratch_mount, scratch_folders, input_mount, disk_mount,
           change_user, own_users, user_map, enter_group, limits, own_network, network_program,
-          network_routes, exec, fork)
+          network_routes, exec, fork, network_device)
 
 SOUK_ENUM(Word, ready, failed, ended)
 

@@ -168,7 +168,7 @@ Step make_place(const KeepArguments& arguments) {
   if (as_root) {
     if (unshare(CLONE_NEWNS) != 0 || !make_private()) return Step::own_mounts;
     if (const Step step = mount_scratch(plan); step != Step::none) return step;
-    if (!plan.network.empty())
+    if (!plan.network.empty() || plan.device)
       if (const Step step = make_tunnel_device(); step != Step::none) return step;
   }
   if (plan.place == Place::user && plan.become != 0)
@@ -178,15 +178,22 @@ Step make_place(const KeepArguments& arguments) {
   return as_root ? Step::none : mount_scratch(plan);
 }
 
-Step join_own_network(int announce, int ready) {
+// It has no routes there.
+void turn_off_ipv6() { write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1"); }
+
+Step join_own_network(int announce, int ready, int go) {
   if (unshare(CLONE_NEWNET) != 0 || write(announce, "n", 1) != 1) return Step::own_network;
   close(announce);
   char byte = 0;
   errno = 0;
-  if (read(ready, &byte, 1) != 1) return Step::network_program;
-  // IPv6 has no routes here, and stays off.
-  write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
-  return close_owners_network();
+  if (ready >= 0) {
+    if (read(ready, &byte, 1) != 1) return Step::network_program;
+    turn_off_ipv6();
+    if (const Step step = close_owners_network(); step != Step::none) return step;
+  }
+  errno = 0;
+  if (go >= 0 && read(go, &byte, 1) != 1) return Step::own_network;
+  return Step::none;
 }
 
 void kill_children_of(pid_t parent) {

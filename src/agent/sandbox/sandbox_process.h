@@ -42,6 +42,9 @@ std::unique_ptr<Process> make_process(ProcessParts parts);
 // Refuses what no sandbox can run.
 base::Result<> check_program(const Program& program);
 
+// Of sandboxes that give none.
+base::Result<> check_no_network(const Program& program, std::string_view sandbox);
+
 // A user that exists nowhere else, for one program of a root agent. As root without capabilities
 // it could still write what root owns, such as /proc/sys/kernel/core_pattern, through which the
 // kernel starts a program outside every sandbox.

@@ -72,6 +72,12 @@ Result<> check_program(const Program& program) {
   return {};
 }
 
+Result<> check_no_network(const Program& program, std::string_view sandbox) {
+  if (!program.network) return {};
+  return fail(Code::unavailable, fmt::format("{} gives programs no network of their own", sandbox),
+              "bubblewrap does; an image must be named by its digest");
+}
+
 uid_t unused_user() {
   static std::atomic<uid_t> count = 0;
   // Agents on one machine start at different places; one agent's leases do not share.
@@ -90,6 +96,9 @@ void plan_scratch(const Program& program, KeepPlan& plan) {
                            std::filesystem::is_directory(input.from, none)});
   for (const auto& folder : program.shown)
     plan.inputs.push_back({folder, fmt::format("{}/{}", kInputs, plan.inputs.size()), true});
+  if (!program.root.empty())  // The last, always.
+    plan.inputs.push_back({std::filesystem::absolute(program.root, none).string(),
+                           fmt::format("{}/{}", kInputs, plan.inputs.size()), true});
   plan.output_fd = program.output_fd;
   plan.talk_fd = program.talk_fd;
 }

@@ -145,6 +145,12 @@ TorchLearner::~TorchLearner() {
   fs::remove_all(folder_, ignored);
 }
 
+train::Layout TorchLearner::layout() const {
+  train::Layout out;
+  for (const auto& t : trainer_->tensors()) out.tensors.push_back({t.name, t.shape, t.state});
+  return out;
+}
+
 base::Result<std::vector<float>> TorchLearner::init(std::int64_t seed) {
   SOUK_TRY(
       trainer_->ask(fmt::format(R"({{"op":"init","seed":{},"out":"init"}})", seed), kPatience));
@@ -159,10 +165,11 @@ base::Result<lab::Learner::Trained> TorchLearner::train(std::span<const float> b
                                                         const std::string& memory) {
   SOUK_TRY(trainer_->write("base", base));
   const auto answer = trainer_->ask(
-      fmt::format(R"({{"op":"train","base":"base","shard":"s{}","out":"update","send":"{}",)"
-                  R"("first_step":{},"steps":{},"batch":{},"lr":{},"seed":{},"keep":"{}"}})",
-                  unit.shard, to_string(send), unit.first_step * unit.parts,
-                  unit.steps * unit.parts, batch_ / unit.parts, unit.lr, unit.seed, memory),
+      fmt::format(
+          R"({{"op":"train","base":"base","shard":"s{}","out":"update","send":"{}",)"
+          R"("first_step":{},"steps":{},"batch":{},"lr":{},"seed":{},"keep":"{}","measure":{}}})",
+          unit.shard, to_string(send), unit.first_step * unit.parts, unit.steps * unit.parts,
+          batch_ / unit.parts, unit.lr, unit.seed, memory, unit.measure),
       kPatience);
   if (!answer && diverged(answer.error()))
     return Trained{std::vector<float>(base.size(), std::numeric_limits<float>::quiet_NaN()),

@@ -37,6 +37,7 @@ class TorchLearner final : public lab::Learner {
   TorchLearner(const TorchLearner&) = delete;
   TorchLearner& operator=(const TorchLearner&) = delete;
 
+  [[nodiscard]] train::Layout layout() const override;
   base::Result<std::vector<float>> init(std::int64_t seed) override;
   // What diverges is an update without numbers, which the hub refuses.
   base::Result<Trained> train(std::span<const float> base, const train::Unit& unit,

@@ -69,6 +69,7 @@ std::vector<Option> sim_options(SimFlags& f) {
       flag("--step TIME", "what a step takes at speed 1, default 200ms", f.step),
       flag("--up MBIT", "each machine's link to the hub; default no limit", f.up),
       flag("--down MBIT", "and from the hub", f.down),
+      flag("--in-turn", "machines send and fetch nothing while they compute", f.in_turn),
       flag("--adversaries SHARE:KIND", "sign-flip, nan, free-rider or random", f.adversaries),
       flag("--model NAME", "of souk-torch, default lenet", f.lesson.model),
       flag("--data NAME", "mnist, fashion-mnist or a folder of CIFAR-10 files; default mnist",
@@ -84,6 +85,9 @@ std::vector<Option> sim_options(SimFlags& f) {
       flag("--local-batch N", "the least that a machine's own step has, default 8", f.local_batch),
       flag("--local-state STATE",
            "what machines keep of their momentum: keep or fresh; default keep", f.local_state),
+      flag("--average WHAT",
+           "what is checked: tail, the mean of the last parameters, or none; default tail",
+           f.average),
       flag("--validations N", "checks in an epoch, default 4", f.validations),
       flag("--codec NAME", listed(train::codecs()) + "; default fp32", f.codec),
       flag("--validators LIST", listed(train::validators()) + "; default all but score",
@@ -97,6 +101,8 @@ base::Result<lab::SimConfig> sim_config(const SimFlags& f, const TorchLearner& l
   lab::SimConfig out{.codec = f.codec, .validators = f.validators.items, .target = f.target};
   out.rule.workers = f.workers;
   out.keep = f.local_state == wire::LocalState::keep;
+  out.average = f.average == wire::Average::tail;
+  out.in_turn = f.in_turn;
   out.plan.shards = learner.shards();
   out.plan.validation = learner.validation();
   out.plan.epochs = f.epochs;

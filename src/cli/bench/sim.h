@@ -22,9 +22,11 @@ struct SimFlags {
   base::Duration away = base::seconds(10);
   base::Duration step = base::milliseconds(200);
   double up = 0, down = 0;
+  bool in_turn = false;
   std::string adversaries;  // "0.2:sign-flip"
   std::int32_t epochs = 3, local_steps = 0, local_batch = train::kLeastLocalBatch, validations = 4;
   wire::LocalState local_state = wire::LocalState::keep;
+  wire::Average average = wire::Average::tail;
   double lr = 0.05;
   std::optional<double> lr_end;
   std::string codec = "fp32";

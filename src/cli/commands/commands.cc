@@ -31,17 +31,21 @@ Command root_command() {
        {demo_command(), account_command(), login_command(), logout_command(), token_command(),
         spend_command(), doctor_command(), help_command(), faq_command(), feedback_command(),
         version_command(), completion_command(), man_command()}},
-      {"lend", {lend_command(), machine_command(), offer_command(), lease_command()}},
+      {"lend",
+       {lend_command(), provide_command(), relay_command(), machine_command(), offer_command(),
+        lease_command()}},
       {"borrow",
        {run_command(), plan_command(), jobs_command(), job_command(), logs_command(),
-        results_command(), why_command(), cancel_command(), offers_command(), prices_command(),
-        class_command(), events_command(), ledger_command(), examples_command()}},
-      {"train", {datasets_command(), predict_command(), train_sim_command()}},
+        results_command(), why_command(), cancel_command(), shell_command(), forward_command(),
+        services_command(), volume_command(), offers_command(), prices_command(), class_command(),
+        events_command(), ledger_command(), examples_command()}},
+      {"train",
+       {datasets_command(), predict_command(), serve_model_command(), train_sim_command()}},
       {"study",
        {mechanisms_command(), clear_command(), schedule_command(), lab_command(), bench_command()}},
       {"operate",
        {serve_command(), settings_command(), probe_command(), blobs_command(), audit_command(),
-        journal_command(), hub_command()}}};
+        forecasts_command(), journal_command(), hub_command()}}};
   for (auto& group : groups) {
     for (auto& command : group.commands) {
       command.group = group.title;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -139,7 +140,7 @@ class Builder {
     SOUK_ASSIGN(auto lock, resolve());
     const auto hash =
         base::to_string(base::blake2b(fmt::format("{}\n{}\n{}", python_, arch_, lock)));
-    return install(lock, hash);
+    return file_.by_lender ? list(lock, hash) : install(lock, hash);
   }
 
  private:
@@ -216,6 +217,28 @@ class Builder {
     fs::rename(part, lock, error);
     if (error) return failed(fmt::format("cannot write {}: {}", lock, error.message()), "");
     return {};
+  }
+
+  // Nothing is built: the wheels for the lender's kind of machine, with where they are.
+  Result<BuiltEnvironment> list(const std::string& lock, const std::string& hash) {
+    const auto base = fmt::format("{}/locks/pylock.{}-{}", cache_, hash.substr(0, 16), ::getpid());
+    const auto text = base + ".txt", out = base + ".toml";
+    SOUK_TRY(write_text(text, lock));
+    std::vector<std::string> argv{uv_,        "pip",         "compile",       text,
+                                  "--quiet",  "--no-deps",   "--no-header",   "--no-annotate",
+                                  "--format", "pylock.toml", "--output-file", out};
+    for (auto& flag : target()) argv.push_back(std::move(flag));
+    const auto done = run(argv, kToResolve, "looking for wheels", "check the network");
+    const auto found = read_text(out);
+    std::error_code error;
+    for (const auto& file : {text, out}) fs::remove(file, error);
+    SOUK_TRY(done);
+    BuiltEnvironment built{.work = {.python = python_, .lock = hash, .arch = arch_}};
+    SOUK_ASSIGN(built.work.wheels, wheels_in(found));
+    built.work.count = static_cast<std::int32_t>(built.work.wheels.size());
+    if (built.work.wheels.empty())
+      return failed("the environment has no packages", "drop environment:, or name some");
+    return built;
   }
 
   Result<BuiltEnvironment> install(const std::string& lock, const std::string& hash) {
@@ -309,6 +332,40 @@ std::string name_at(std::string_view line) {
 }
 
 }  // namespace
+
+Result<std::vector<wire::Wheel>> wheels_in(std::string_view pylock) {
+  // The text in quotes that follows `key`.
+  const auto quoted = [](std::string_view text, std::string_view key) {
+    const auto at = text.find(key);
+    if (at == text.npos) return std::string_view();
+    text.remove_prefix(at + key.size());
+    return text.substr(0, text.find('"'));
+  };
+  constexpr std::string_view begin = "[[packages]]";
+  std::vector<wire::Wheel> out;
+  for (auto at = pylock.find(begin); at != pylock.npos;) {
+    const auto next = pylock.find(begin, at + begin.size());
+    const auto package = pylock.substr(at, next == pylock.npos ? next : next - at);
+    at = next;
+    const auto list = package.find("\nwheels = [");
+    const auto wheel =
+        list == package.npos ? "" : package.substr(list, package.find(" } }", list) - list);
+    wire::Wheel found{.url = std::string(quoted(wheel, "url = \"")),
+                      .sha256 = std::string(quoted(wheel, "sha256 = \""))};
+    if (const auto size = wheel.find("size = "); size != wheel.npos) {
+      std::int64_t bytes = 0;
+      if (std::from_chars(wheel.data() + size + 7, wheel.data() + wheel.size(), bytes).ec ==
+          std::errc{})
+        found.size = bytes;
+    }
+    if (found.url.empty() || found.sha256.empty())
+      return failed(
+          fmt::format("{} has no wheel that a lender could fetch", quoted(package, "name = \"")),
+          "leave build: lender out, to build it here");
+    out.push_back(std::move(found));
+  }
+  return out;
+}
 
 std::vector<std::string> names_in_lock(std::string_view lock) {
   std::vector<std::string> out;

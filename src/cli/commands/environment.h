@@ -14,7 +14,9 @@
 namespace souk::cli {
 
 struct BuiltEnvironment {
-  std::string folder;           // What is sent: packages, and bin/ with their programs.
+  // What is sent: packages, and bin/ with their programs. Empty: lenders build it, from
+  // work.wheels.
+  std::string folder;
   std::string packed;           // A file with the name of the folder once it was packed.
   wire::BatchEnvironment work;  // All but its blob.
   bool kept = false;            // It was there already.
@@ -27,6 +29,9 @@ Result<BuiltEnvironment> build_environment(Context& c, const job::EnvironmentFil
 
 // The rest is for tests.
 
+// The wheels in a pylock.toml (PEP 751) as uv writes it for one kind of machine: the first of each
+// package. Fails for a package that has none.
+[[nodiscard]] Result<std::vector<wire::Wheel>> wheels_in(std::string_view pylock);
 // Names of the packages in a lock ("name==version" at the beginning of a line), normalised.
 [[nodiscard]] std::vector<std::string> names_in_lock(std::string_view lock);
 // Without the packages that `names` lists.

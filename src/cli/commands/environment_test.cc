@@ -37,6 +37,28 @@ TEST(OwnEnvironment, ItsProgramsRunWithThePythonOfTheLender) {
     EXPECT_EQ(with_any_python(same), same);
 }
 
+TEST(OwnEnvironment, WheelsAreReadFromALock) {
+  const std::string lock =
+      "lock-version = \"1.0\"\n\n[[packages]]\nname = \"idna\"\nversion = \"3.20\"\n"
+      "sdist = { url = \"https://f/idna.tar.gz\", hashes = { sha256 = \"00\" } }\n"
+      "wheels = [{ url = \"https://f/idna.whl\", size = 71, hashes = { sha256 = \"ab\" } }]\n"
+      "\n[[packages]]\nname = \"six\"\nwheels = [\n"
+      "    { url = \"https://f/six.whl\", hashes = { sha256 = \"cd\" } },\n"
+      "    { url = \"https://f/six2.whl\", size = 9, hashes = { sha256 = \"ef\" } },\n]\n";
+  const auto wheels = wheels_in(lock);
+  ASSERT_TRUE(wheels) << wheels.error().message;
+  ASSERT_EQ(wheels->size(), 2U);
+  EXPECT_EQ(wheels->at(0).url, "https://f/idna.whl");
+  EXPECT_EQ(wheels->at(0).sha256, "ab");
+  EXPECT_EQ(wheels->at(0).size, 71);
+  EXPECT_EQ(wheels->at(1).url, "https://f/six.whl");
+  EXPECT_FALSE(wheels->at(1).size);
+  const auto none =
+      wheels_in("[[packages]]\nname = \"old\"\nsdist = { url = \"https://f/old.tar.gz\" }\n");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("old has no wheel"));
+}
+
 agent::LentEnvironment of(std::string name, std::size_t packages) {
   agent::LentEnvironment out{.name = std::move(name), .python = "3.12.1"};
   for (std::size_t i = 0; i < packages; ++i) out.packages.push_back({fmt::format("p{}", i), "1.0"});

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
+#include "cli/commands/sweep.h"
 #include "cli/commands/training_watch.h"
 #include "cli/plan/plan_job.h"
 #include "cli/shell/human.h"
@@ -46,8 +47,11 @@ void show_job(Context& c, const wire::Job& j) {
                       printable(j.owner),
                       paint(std::string(to_string(j.state)), tone_of(j.state), c.out()),
                       j.reason.empty() ? "" : ", " + printable(j.reason)));
-  c.print(fmt::format("  workers   {} of {} x {}, {} finished\n", j.held, to_string(j.workers),
-                      printable(j.class_), j.done));
+  c.print(is_sweep(j) ? fmt::format("  workers   {} now, {} x {} for each trial\n", j.held,
+                                    to_string(j.workers), printable(j.class_))
+                      : fmt::format("  workers   {} of {} x {}, {} finished\n", j.held,
+                                    to_string(j.workers), printable(j.class_), j.done));
+  if (j.sweep) c.print(fmt::format("  trial of  {}\n", to_string(*j.sweep)));
   c.print(fmt::format("  price     at most {} per slot-hour\n", brief(j.limit)));
   // What has accrued is still in escrow.
   const auto accrued = j.accrued.value_or(base::Credits());
@@ -75,6 +79,7 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
   std::string last;
   std::optional<Progress> progress;
   TrainingWatch training;
+  SweepWatch sweep;
   for (auto pause = std::chrono::milliseconds(200);;) {
     SOUK_ASSIGN(const auto body, api->get(path));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
@@ -85,7 +90,8 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
       progress.reset();
       c.note(fmt::format("{}, {} spent", state,
                          brief(job.spent + job.accrued.value_or(base::Credits()))));
-      progress.emplace(state, trains ? "%" : "% of the budget", 100, c.err());
+      const bool counted = trains || is_sweep(job);
+      progress.emplace(state, counted ? "%" : "% of the budget", 100, c.err());
     }
     last = state;
     if (trains) pause = std::min(pause, std::chrono::milliseconds(1000));
@@ -96,6 +102,8 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
     if (progress) progress->say(busy == job.leases.end() ? state : state + ", " + *busy->doing);
     if (trains) {
       SOUK_TRY(training.step(c, job, progress));
+    } else if (is_sweep(job)) {
+      SOUK_TRY(sweep.step(c, job, progress));
     } else if (progress && job.budget > base::Credits())
       progress->update(static_cast<std::uint64_t>(100.0 * static_cast<double>(job.spent.micro) /
                                                   static_cast<double>(job.budget.micro)));
@@ -131,6 +139,11 @@ Command show_command() {
     SOUK_ASSIGN(const auto body, api->get(o->path()));
     SOUK_TRY(show_answer(c, body));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
+    if (!c.json() && is_sweep(job)) {
+      SOUK_ASSIGN(const auto sweep, ask_sweep(c, job.id));
+      c.print(fmt::format("  trials    {}\n", sweep_summary(sweep)));
+      show_trials(c, sweep);
+    }
     if (c.json() || !job::trains(job.kind)) return {};
     SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o->path("/training"))));
     show_outcome(c, job, training);
@@ -253,6 +266,7 @@ Command job_command() {
                   cancel_command(),
                   wait_command(),
                   leases_command(),
+                  trials_command(),
                   top_command()};
   return out;
 }
@@ -260,6 +274,7 @@ Command job_command() {
 Command jobs_command() {
   struct Options {
     std::optional<base::JobState> state;
+    bool trials = false;
     Paging paging;
   };
   auto o = std::make_shared<Options>();
@@ -269,10 +284,12 @@ Command jobs_command() {
   out.options = paging_flags(o->paging);
   out.options.insert(out.options.begin(),
                      flag("--state STATE", one_of<base::JobState>(), o->state));
+  out.options.insert(out.options.begin() + 1, flag("--trials", "trials of sweeps, too", o->trials));
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     auto query = params(o->paging);
     if (o->state) query.emplace_back("state", to_string(*o->state));
+    if (o->trials) query.emplace_back("trials", "true");
     SOUK_ASSIGN(const auto body, api->get("/v1/jobs" + query_string(query)));
     return c.show<wire::Page<wire::Job>>(body, [&](const auto& page) {
       if (page.items.empty())

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
+#include "cli/commands/sweep.h"
 #include "cli/commands/upload.h"
 #include "cli/plan/plan_job.h"
 #include "cli/shell/human.h"
@@ -135,6 +136,7 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
   std::fputs(out.c_str(), stderr);
   SOUK_ASSIGN(const auto plan, ask_plan(c, job));
   show_prices(c, plan);
+  if (plan.sweep) show_sweep_plan(c, *plan.sweep);
   if (!job::trains(job.kind)) return {};
   show_plan(c, plan);
   if (!plan.profiled) c.note(fmt::format("`souk plan {} --measure` would tell", path));
@@ -157,12 +159,15 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(file.job)));
   SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));
-  // A training is watched, unless a program asks or somebody says not to.
-  const bool watch = job::trains(file.job.kind) && must_run && !o.detach && !c.json();
+  // A training or a sweep is watched, unless a program asks or somebody says not to.
+  const bool sweeps = file.job.batch && file.job.batch->sweep;
+  const bool watch = (job::trains(file.job.kind) || sweeps) && must_run && !o.detach && !c.json();
   if (o.wait || watch) {
     if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
     SOUK_TRY(wait_for(c, made.id, {}));
     const auto id = to_string(made.id);
+    if (sweeps && !c.json())
+      c.print(fmt::format("next: souk job trials {0}, souk results {0}\n", id));
     if (job::trains(file.job.kind) && !c.json())
       c.print(job::has_native_trainer(*file.job.batch)
                   ? fmt::format("next: souk results {0}, souk predict {0} < input\n", id)
@@ -206,7 +211,9 @@ Result<> plan_job(Context& c, const std::string& path, bool measure) {
   SOUK_ASSIGN(const auto plan, ask_plan(c, file.job));
   if (c.json()) return c.print_json(wire::to_json(plan));
   show_prices(c, plan);
+  if (plan.sweep && !plan.candidates.empty()) c.print("one trial:\n");
   show_plan(c, plan);
+  if (plan.sweep) show_sweep_plan(c, *plan.sweep);
   if (!plan.profiled && job::trains(file.job.kind))
     c.print(
         fmt::format("next: souk plan {} --measure runs it for a minute at most, on one "

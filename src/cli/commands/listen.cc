@@ -21,4 +21,9 @@ base::Result<> read_value(std::string_view text, Listen& out) {
   return {};
 }
 
+std::string to_string(const Listen& listen) {
+  const bool v6 = listen.address.contains(':');
+  return fmt::format("{}{}{}:{}", v6 ? "[" : "", listen.address, v6 ? "]" : "", listen.port);
+}
+
 }  // namespace souk::cli

@@ -14,5 +14,6 @@ struct Listen {
   std::uint16_t port = 0;
 };
 base::Result<> read_value(std::string_view text, Listen& out);
+std::string to_string(const Listen& listen);
 
 }  // namespace souk::cli

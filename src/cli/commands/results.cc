@@ -12,6 +12,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
 #include "cli/commands/language_model.h"
+#include "cli/commands/sweep.h"
 #include "cli/commands/training_watch.h"
 #include "cli/commands/upload.h"
 #include "cli/plan/plan_job.h"
@@ -194,11 +195,17 @@ Result<> results(Context& c, const Results& o) {
   std::int64_t found = 0;
   if (job.result) {
     ++found;
-    SOUK_TRY(fetch_result(c, o, *store, *job.result, folder));
+    const auto target = is_sweep(job) ? folder + "/best" : folder;
+    SOUK_TRY(fetch_result(c, o, *store, *job.result, target));
     if (job.batch && job::has_transformers_trainer(*job.batch)) {
-      SOUK_ASSIGN(const auto what, export_language_model(c, job, folder));
+      SOUK_ASSIGN(const auto what, export_language_model(c, job, target));
       if (!c.json()) c.print(what + "\n");
     }
+  }
+  if (is_sweep(job)) {
+    SOUK_ASSIGN(const auto sweep, ask_sweep(c, job.id));
+    SOUK_TRY(write_sweep(c, sweep, folder));
+    ++found;
   }
   for (const auto& part : parts) {
     if (!part.result) continue;
@@ -340,7 +347,8 @@ Command results_command() {
       "are fetched only if you say so on the terminal. Of a training with trainer: transformers "
       "they "
       "become what PEFT or transformers load, which needs python3 (SOUK_PYTHON). With --watch, "
-      "`tensorboard --logdir FOLDER` shows the training while it runs.";
+      "`tensorboard --logdir FOLDER` shows the training while it runs. Of a sweep the table of its "
+      "trials (sweep.csv, sweep.json), a picture (sweep.svg) and what its best trial left (best).";
   out.run = [o](Context& c) { return o->watch ? watch_results(c, *o) : results(c, *o); };
   return out;
 }

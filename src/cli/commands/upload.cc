@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agent/fetch/sha256.h"
+#include "agent/fetch/web.h"
 #include "agent/remote.h"
 #include "blob/transfer.h"
 #include "cli/commands/datasets.h"
@@ -14,7 +16,6 @@
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
 #include "job/packing.h"
-#include "net/client.h"
 
 namespace souk::cli {
 namespace {
@@ -22,37 +23,42 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kCacheBytes = 20ull << 30;
-constexpr auto kDownload = base::minutes(60);
 
-std::string sha256_hex(std::string_view data) {
-  std::string out(crypto_hash_sha256_BYTES, '\0');
-  crypto_hash_sha256(reinterpret_cast<unsigned char*>(out.data()),
-                     reinterpret_cast<const unsigned char*>(data.data()), data.size());
-  return base::to_hex(out);
+// BLAKE2b-256 and SHA-256 of a file, in hex.
+Result<std::pair<std::string, std::string>> hashes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  crypto_generichash_state blake;
+  crypto_generichash_init(&blake, nullptr, 0, crypto_generichash_BYTES);
+  agent::Sha256 sha;
+  std::string piece(1 << 20, '\0');
+  while (in.read(piece.data(), std::ssize(piece)) || in.gcount() > 0) {
+    const auto read = std::string_view(piece).substr(0, static_cast<std::size_t>(in.gcount()));
+    crypto_generichash_update(&blake, reinterpret_cast<const unsigned char*>(read.data()),
+                              read.size());
+    sha.add(read);
+  }
+  if (!in.eof()) return failed(fmt::format("cannot read {}", path), "check the disk");
+  std::string of_blake(crypto_generichash_BYTES, '\0');
+  crypto_generichash_final(&blake, reinterpret_cast<unsigned char*>(of_blake.data()),
+                           of_blake.size());
+  return std::pair(base::to_hex(of_blake), sha.hex());
 }
 
-// Fetched here, by the borrower, and checked: no lender's machine visits addresses for strangers.
+// Fetched here, by the borrower, and checked.
 Result<std::string> fetch(Context& c, const job::LocalInput& input, const fs::path& folder) {
-  const auto slash = input.source.find('/', input.source.find("://") + 3);
-  const auto host = input.source.substr(0, slash);
-  const auto path = slash == std::string::npos ? "/" : input.source.substr(slash);
-  SOUK_ASSIGN(auto client, net::Client::make({.base_url = host, .total_timeout = kDownload}));
-  c.note(fmt::format("fetching {}", input.source));
-  SOUK_ASSIGN(const auto response, client.send("GET", path));
-  if (response.status != 200)
-    return failed(fmt::format("{} answered with status {}", input.source, response.status),
-                  "check the address; redirects are not followed");
-  const auto blake = base::to_string(base::blake2b(response.body));
-  if (input.hash != blake && input.hash != sha256_hex(response.body))
-    return failed(fmt::format("{} is not what its hash names", input.source),
-                  fmt::format("its BLAKE2b-256 is {}", blake));
+  SOUK_ASSIGN(const auto address, agent::parse_web_address(input.source));
   std::error_code error;
   fs::create_directories(folder, error);
   const auto file = (folder / fs::path(input.path).filename()).string();
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  if (!(out << response.body) || !out.flush())
-    return failed(fmt::format("cannot write {}", file), "check the disk");
-  return file;
+  fs::remove(file, error);  // Of a run that was interrupted.
+  c.note(fmt::format("fetching {}", input.source));
+  SOUK_TRY(agent::web_fetch({.address = address}, {}, file,
+                            [](std::int64_t) -> Result<> { return {}; }));
+  SOUK_ASSIGN(const auto hashes, hashes_of(file));
+  if (input.hash == hashes.first || input.hash == hashes.second) return file;
+  fs::remove(file, error);
+  return failed(fmt::format("{} is not what its hash names", input.source),
+                fmt::format("its SHA-256 is {}", hashes.second));
 }
 
 // Shows how far `what` has come, while it lives.
@@ -77,8 +83,7 @@ std::map<blob::Digest, std::uint64_t> chunks_of(const blob::Manifest& manifest) 
   std::map<blob::Digest, std::uint64_t> out;
   for (const auto& entry : manifest.entries)
     for (std::size_t i = 0; i < entry.chunks.size(); ++i)
-      out[entry.chunks[i]] =
-          std::min<std::uint64_t>(blob::kChunkBytes, entry.size - i * blob::kChunkBytes);
+      out[entry.chunks[i]] = entry.chunk_bytes(i);
   return out;
 }
 
@@ -151,6 +156,11 @@ class JobFiles::Packer final : public job::Packer {
   base::Result<std::string> python_package() override { return sdk_folder(c_.env()); }
   base::Result<wire::BatchEnvironment> environment(const job::EnvironmentFile& file) override {
     SOUK_ASSIGN(auto built, build_environment(c_, file));
+    if (built.folder.empty()) {
+      c_.note(fmt::format("environment: {} for Python {}, built by the lender",
+                          plural(built.work.count, "package"), built.work.python));
+      return built.work;
+    }
     auto known = packed_before(built, store_);
     if (!known) {
       SOUK_ASSIGN(known, blob::pack(built.folder, store_,
@@ -181,13 +191,13 @@ Result<JobFiles> JobFiles::pack(Context& c, job::JobFile& job) {
   Packer packer(c, *out.store_, out.items_);
   const auto fetched = fs::path(out.store_->path()).parent_path() / "fetched";
   for (auto& input : job.inputs) {
-    if (input.hash.empty()) continue;
+    if (input.hash.empty() || input.by_lender) continue;
     SOUK_ASSIGN(input.source, fetch(c, input, fetched / input.hash));
   }
   const auto packed = job::pack_files(job, packer);
   std::error_code ignored;
   for (const auto& input : job.inputs)
-    if (!input.hash.empty()) fs::remove_all(fetched / input.hash, ignored);
+    if (!input.hash.empty() && !input.by_lender) fs::remove_all(fetched / input.hash, ignored);
   SOUK_TRY(packed);
   return out;
 }

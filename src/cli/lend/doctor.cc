@@ -225,7 +225,8 @@ SandboxFinding check_bubblewrap(const agent::ProbeOptions& o) {
 SandboxFinding check_podman(const agent::ProbeOptions& o) {
   SandboxFinding out{.name = "podman", .works = false};
   if (agent::find_program("podman", o.search_path).empty()) {
-    out.text = "not installed, so no job that brings an image comes here (optional)";
+    out.text =
+        "not installed (optional): jobs bring images from where `souk lend --registry` allows";
     out.fix = "sudo apt install podman runc";
     return out;
   }
@@ -471,7 +472,9 @@ std::vector<SandboxFinding> sandbox_findings(const agent::ProbeOptions& options)
   for (auto& f : (*sandbox)->findings()) {
     if (f.subject == "runs") continue;
     out.push_back({.name = f.subject, .works = f.limited, .text = f.text});
-    if (!f.limited)
+    if (!f.limited && f.subject == "gangs")
+      out.back().fix = "sudo modprobe tun; sudo chmod 666 /dev/net/tun";
+    else if (!f.limited)
       out.back().fix = "run it as a service: systemd-run --user --scope -p Delegate=yes souk ...";
   }
   return out;

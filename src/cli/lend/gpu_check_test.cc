@@ -17,8 +17,8 @@ constexpr server::GpuScale kSmall{.size = 64,
                                   .steps_of_gib = 8,
                                   .least_steps = 8,
                                   .most_steps = 8,
-                                  .reads_of_gib = 20,
-                                  .most_reads = 20};
+                                  .reads_of_gib = 400,
+                                  .most_reads = 400};
 
 // Claims so many GPUs with 10 MiB each, of which 6 must be held.
 GpuCheck played(int claimed, PlayedGpus::How how, std::int64_t memory_mib = 10) {

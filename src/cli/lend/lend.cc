@@ -4,12 +4,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "agent/agent.h"
 #include "agent/limits/scope.h"
@@ -167,6 +170,9 @@ Result<> lend(Context& c, const Lend& o) {
                           .once = o.once,
                           .drain = o.drain,
                           .notice = o.notice};
+  how.exit_idle = o.exit_idle;
+  how.exit_alone = o.exit_alone;
+  how.on_idle = [&](bool leaving) { set_paused(ready, shop, leaving); };
   agent::OwnerWatch owner;
   if (o.yield) {
     how.owner_is_here = [&owner](double programs) {
@@ -201,6 +207,71 @@ Result<> lend(Context& c, const Lend& o) {
   return {};
 }
 
+// What is lent, when, and to whom it yields.
+std::vector<Option> offer_flags(Lend& o) {
+  return {
+      flag("--name NAME", "what the machine is called; default: its host name", o.name),
+      flag("--cores N", "lend this many cores; default: all that no other agent here lends",
+           o.cores),
+      flag("--share-cores", "lend cores whether other agents of this machine lend them or not",
+           o.share_cores),
+      flag("--memory SIZE", "lend this much memory (8G); default: all", o.memory),
+      flag("--cpu-share SHARE", "of each core's time, 0.1 to 1; default 1", o.cpu_share),
+      flag("--gpus N", "lend this many GPUs; default: all", o.gpus),
+      flag("--disk SIZE", "lend this much disk (50G)", o.disk),
+      flag("--scratch SIZE", "lend this much disk for the files of jobs that ask (500G)",
+           o.scratch),
+      flag("--class CLASS",
+           "lend slots of this class; default: as before, or the smallest, with a GPU if you lend "
+           "one",
+           o.slot_class),
+      flag("--price PRICE", "the least you take per slot-hour, or market", o.price),
+      flag("--weekly WINDOW", "lend only then: 'Mon-Fri 18:00-08:00 Europe/Berlin'", o.weekly),
+      flag("--until TIME", "lend until then: a time, or 8h from now", o.until),
+      flag("--longest-lease TIME", "at first 24h", o.longest_lease),
+      flag("--region NAME", "where it stands, for example eu", o.region),
+      flag("--yield", "lowest priority, and give back when you use the machine", o.yield),
+      flag("--notice TIME", "what programs get when you are back; default 30s", o.notice),
+      flag("--drain TIME", "the longest it takes to end; default 90s", o.drain),
+      flag("--grace TIME", "go on this long without the server; default 10m", o.grace)};
+}
+
+// What jobs find there, and when the agent ends.
+std::vector<Option> work_flags(Lend& o) {
+  return {
+      flag("--env PATH", "lend this Python environment, too: a venv, a conda prefix, or a folder",
+           o.environments),
+      flag("--registry HOST[/PREFIX]",
+           "pull the images of jobs from there, by digest; default: none", o.registries),
+      flag("--build-environments", "build the environments of jobs that ask for it here",
+           o.build_environments),
+      flag("--index HOST", "of packages for that; default files.pythonhosted.org (PyPI)",
+           o.indexes),
+      flag("--fetch HOST", "fetch inputs of jobs from there, by their hash; default: none",
+           o.fetch),
+      flag("--internet", "let jobs that ask for it reach the internet, never your network",
+           o.internet),
+      flag("--share-chunks ADDRESS:PORT",
+           "give files of a job to other machines that work on the same job, and take them from "
+           "there: 0.0.0.0:7075",
+           o.share_chunks),
+      flag("--relayed",
+           "never let other machines of a gang connect to this one while it joins: always meet at "
+           "a relay",
+           o.relayed),
+      flag("--also URL", "another address of the server, tried in turn", o.also),
+      flag("--folder PATH", "for files; default: the user's cache folder", o.folder),
+      flag("--cache SIZE", "of files kept for later jobs; default 20G", o.cache),
+      flag("--power-price PRICE", "credits per kWh, to show net earnings", o.power_price),
+      flag("--watts N", "what the machine draws, with --power-price", o.watts),
+      flag("--preempt-when COMMAND", "drain and end once this succeeds: a cloud's notice",
+           o.preempt_when),
+      flag("--exit-idle TIME", "end when there was no lease for so long", o.exit_idle),
+      flag("--exit-alone TIME", "end when the server did not answer for so long", o.exit_alone),
+      flag("--once", "take one lease to its end, then exit", o.once),
+      flag("--unsafe-no-sandbox", "run strangers' programs without a sandbox", o.unsafe)};
+}
+
 }  // namespace
 
 Command lend_command() {
@@ -209,45 +280,9 @@ Command lend_command() {
               .summary = "lend this machine and earn credits",
               .examples = {"lend", "lend --cores 4 --memory 8G --price 0.4",
                            "lend --yield --weekly 'Mon-Fri 18:00-08:00 Europe/Berlin'",
-                           "lend --env /opt/torch/.venv"}};
-  out.options = {
-      flag("--name NAME", "what the machine is called; default: its host name", o->name),
-      flag("--cores N", "lend this many cores; default: all that no other agent here lends",
-           o->cores),
-      flag("--share-cores", "lend cores whether other agents of this machine lend them or not",
-           o->share_cores),
-      flag("--memory SIZE", "lend this much memory (8G); default: all", o->memory),
-      flag("--cpu-share SHARE", "of each core's time, 0.1 to 1; default 1", o->cpu_share),
-      flag("--gpus N", "lend this many GPUs; default: all", o->gpus),
-      flag("--disk SIZE", "lend this much disk (50G)", o->disk),
-      flag("--scratch SIZE", "lend this much disk for the files of jobs that ask (500G)",
-           o->scratch),
-      flag("--class CLASS",
-           "lend slots of this class; default: as before, or the smallest, with a GPU if you lend "
-           "one",
-           o->slot_class),
-      flag("--price PRICE", "the least you take per slot-hour, or market", o->price),
-      flag("--weekly WINDOW", "lend only then: 'Mon-Fri 18:00-08:00 Europe/Berlin'", o->weekly),
-      flag("--until TIME", "lend until then: a time, or 8h from now", o->until),
-      flag("--longest-lease TIME", "at first 24h", o->longest_lease),
-      flag("--region NAME", "where it stands, for example eu", o->region),
-      flag("--yield", "lowest priority, and give back when you use the machine", o->yield),
-      flag("--notice TIME", "what programs get when you are back; default 30s", o->notice),
-      flag("--drain TIME", "the longest it takes to end; default 90s", o->drain),
-      flag("--grace TIME", "go on this long without the server; default 10m", o->grace),
-      flag("--env PATH", "lend this Python environment, too: a venv, a conda prefix, or a folder",
-           o->environments),
-      flag("--internet", "let jobs that ask for it reach the internet, never your network",
-           o->internet),
-      flag("--also URL", "another address of the server, tried in turn", o->also),
-      flag("--folder PATH", "for files; default: the user's cache folder", o->folder),
-      flag("--cache SIZE", "of files kept for later jobs; default 20G", o->cache),
-      flag("--power-price PRICE", "credits per kWh, to show net earnings", o->power_price),
-      flag("--watts N", "what the machine draws, with --power-price", o->watts),
-      flag("--preempt-when COMMAND", "drain and end once this succeeds: a cloud's notice",
-           o->preempt_when),
-      flag("--once", "take one lease to its end, then exit", o->once),
-      flag("--unsafe-no-sandbox", "run strangers' programs without a sandbox", o->unsafe)};
+                           "lend --env /opt/torch/.venv --registry docker.io/library"}};
+  out.options = offer_flags(*o);
+  std::ranges::move(work_flags(*o), std::back_inserter(out.options));
   out.details =
       "Runs in the foreground; connects outward only. Programs run in a sandbox: they see none of "
       "your files, no network, and no more than the slot's cores and memory. Ctrl-C gives running "

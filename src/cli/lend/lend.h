@@ -33,6 +33,7 @@ struct Lend {
   base::Duration notice = base::seconds(30);
   base::Duration drain = base::seconds(90);
   base::Duration grace = base::minutes(10);
+  base::Duration exit_idle = {}, exit_alone = {};  // Zero: never.
   bool internet = false;
   bool unsafe = false;
   bool once = false;
@@ -42,7 +43,13 @@ struct Lend {
   std::vector<std::string> also;
   std::optional<base::Credits> power_price;  // Per kWh.
   std::optional<double> watts;
+  std::string share_chunks;               // Where; empty: not at all.
+  bool relayed = false;                   // Gangs only through relays: nobody connects to this one.
   std::vector<std::string> environments;  // Paths, or NAME=PATH.
+  std::vector<std::string> registries;    // That images are pulled from.
+  bool build_environments = false;
+  std::vector<std::string> indexes;  // Hosts that packages are fetched from.
+  std::vector<std::string> fetch;    // Hosts that inputs are fetched from.
 };
 
 struct Slots {

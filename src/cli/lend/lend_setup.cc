@@ -16,6 +16,7 @@
 #include "cli/commands/upload.h"
 #include "cli/lend/lend.h"
 #include "cli/lend/lend_environments.h"
+#include "cli/lend/lend_fetch.h"
 #include "cli/lend/lend_hardware.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
@@ -126,6 +127,9 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
           return failed(fmt::format("programs cannot be kept apart here: {}", finding.text),
                         "`souk doctor` says what to install; --unsafe-no-sandbox lends anyway, "
                         "and lets strangers' programs do here what you can");
+      } else if (finding.subject == "gangs") {
+        if (finding.limited && name == shop.sandbox) features.emplace_back(job::kGangs);
+        if (!finding.limited) c.note(finding.text);
       } else if (!finding.limited && name == shop.sandbox) {
         c.note(fmt::format("not limited here: {}", finding.text));
       } else if (finding.subject == "memory" && name == shop.sandbox) {
@@ -133,6 +137,7 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
       }
     }
     if (works && name == "podman") features.emplace_back(kContainers);
+    if (works && name == "bubblewrap" && !o.unsafe) features.emplace_back(job::kPorts);
     if (works) shop.sandboxes[std::string(name)] = std::move(sandbox);
   }
   shop.torch = torch_trainer(c.env());
@@ -321,8 +326,8 @@ Result<std::string> lending_folder(const Context& c, const Lend& o) {
   return folder;
 }
 
-Result<> open_shop(const Lend& o, const Ready& ready, const std::string& folder,
-                   agent::Workshop& shop) {
+Result<> open_shop(const Lend& o, const Ready& ready, const FetchRules& rules,
+                   const std::string& arch, const std::string& folder, agent::Workshop& shop) {
   shop.link = link_to(ready.target);
   for (const auto& server : o.also) {
     SOUK_ASSIGN(auto url, normal_url(server));
@@ -336,6 +341,19 @@ Result<> open_shop(const Lend& o, const Ready& ready, const std::string& folder,
   SOUK_ASSIGN(shop.store, blob::Store::open(folder + "/blobs",
                                             {.max_bytes = static_cast<std::uint64_t>(cache / 2)}));
   SOUK_ASSIGN(shop.trees, agent::Trees::open(folder + "/trees", cache / 2));
+  shop.direct = !o.relayed;
+  if (!o.share_chunks.empty()) {
+    SOUK_ASSIGN(shop.sharing,
+                agent::ChunkServer::start(o.share_chunks, *shop.store, agent::kWallClock));
+    shop.link.peers = true;
+  }
+  if (!rules.registries.empty())
+    shop.images = std::make_unique<agent::Images>(rules.registries, arch, *shop.trees);
+  if (!rules.indexes.empty())
+    shop.builder = std::make_unique<agent::EnvironmentBuilder>(
+        rules.indexes, *shop.sandboxes.at(shop.sandbox), *shop.trees);
+  if (!rules.hosts.empty())
+    shop.web_inputs = std::make_unique<agent::WebInputs>(rules.hosts, *shop.trees);
   shop.scratch_bytes = memory_scratch_mib(ready.machine.spec, ready.slots.count) << 20;
   return {};
 }
@@ -366,6 +384,7 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   SOUK_TRY(open_gpus(o, machine, shop, spec));
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
+  SOUK_ASSIGN(const auto rules, fetch_rules(o, spec.packages));
   spec.packages.push_back(job::architecture(machine.arch));
   const auto name = o.name.empty() ? host_name() : o.name;
   auto before = own;
@@ -387,7 +406,7 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   if (!own) {
     SOUK_ASSIGN(out.target.token, machine_token(*api, *target, out.machine.id, folder));
   }
-  SOUK_TRY(open_shop(o, out, folder, shop));
+  SOUK_TRY(open_shop(o, out, rules, machine.arch, folder, shop));
   SOUK_ASSIGN(const auto offer, open_offer(*api, out.machine, o, plan));
   out.price = offer.price;
   out.offer_path = path_of("/v1/offers", to_string(offer.id));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <expected>
 #include <thread>
 
 #include "base/text.h"
@@ -208,9 +209,13 @@ Result<> measure_job(Context& c, wire::NewJob job) {
   SOUK_ASSIGN(const auto made, parsed<wire::Job>(api->post("/v1/jobs", wire::to_json(job))));
   const auto path = path_of("/v1/jobs", to_string(made.id));
   const auto followed = follow(c, path);
-  SOUK_ASSIGN(const auto now, parsed<wire::Job>(api->get(path)));
-  if (!now.ended)
-    SOUK_TRY(api->post(path + "/cancel", wire::to_json(wire::Cancel{"it was measured"})));
+  // It may end by itself between a look and the cancel, which is then refused.
+  const auto cancelled =
+      api->post(path + "/cancel", wire::to_json(wire::Cancel{"it was measured"}));
+  if (!cancelled) {
+    SOUK_ASSIGN(const auto now, parsed<wire::Job>(api->get(path)));
+    if (!now.ended) return std::unexpected(cancelled.error());
+  }
   SOUK_TRY(followed);
   // The market learns from it once its worker has left.
   for (const auto start = c.now(); c.now() - start < kToLearn; std::this_thread::sleep_for(200ms)) {

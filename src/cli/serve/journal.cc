@@ -301,13 +301,14 @@ Result<Verdict> verify_journal(const std::string& where,
 
 Command journal_command() {
   Command out{.name = "journal",
-              .summary = "look into a market's journal, without a server",
+              .summary = "look into a market's journal, or move it, without a server",
               .examples = {"journal verify --data ./market", "journal dump --data ./market"}};
   out.commands = {verify_command(), dump_command(), export_command()};
   for (auto& command : out.commands) {
     command.common = Common::local;
     command.details = "Works beside a running server and never changes anything.";
   }
+  out.commands.push_back(migrate_command());
   return out;
 }
 

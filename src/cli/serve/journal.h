@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/shell/command.h"
 #include "cli/shell/error.h"
 #include "market/events.h"
 
@@ -32,5 +33,7 @@ Result<Verdict> verify_journal(
     const std::string& where,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {},
     const std::string& archive = "");
+
+Command migrate_command();  // souk journal migrate
 
 }  // namespace souk::cli

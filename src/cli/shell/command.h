@@ -31,6 +31,8 @@ struct Option {
   std::string instead_of = {};
   std::string note = {};
   std::function<base::Result<>(std::string_view text)> set;
+  // What it is set to, as it would be typed; several of one that is repeated, none if it is not.
+  std::function<std::vector<std::string>()> show = {};
 
   [[nodiscard]] bool positional() const { return !name.starts_with("--"); }
 };
@@ -46,6 +48,7 @@ struct Command {
   std::function<Result<>(Context&)> run;  // In a group: when no command of it is named.
   std::vector<Command> commands;          // Of a group.
   Common common = Common::server;         // The flags it shares with others.
+  bool reads_config = false;              // --config FILE gives its flags (config_file.h).
   std::string details;                    // A paragraph for --help.
   std::string group = {};                 // Under which help of the command above shows it.
   // Lines to type, and what for: what help shows before all commands.
@@ -78,6 +81,7 @@ Option flag(std::string_view spelling, std::string help, T& target) {
   out.help = std::move(help);
   out.repeated = detail::adds_up<T>;
   out.is_switch = std::is_same_v<T, bool>;
+  out.show = [&target] { return shown_value(target); };
   if constexpr (std::is_same_v<T, std::optional<Names>>)
     out.set = [&target](std::string_view text) {
       return read_value(text, target ? *target : target.emplace());

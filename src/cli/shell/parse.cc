@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "cli/shell/config_file.h"
 
 // CLI11 splits the command line; everything a person reads is ours, because CLI11 knows no
 // suggestions and says things in its own words. So it is told that nothing is required and that
@@ -110,7 +111,22 @@ base::Result<> check_spellings(const Node& node, std::vector<std::string>& notes
   return {};
 }
 
+// What the file of --config says, where no flag does.
+base::Result<> set_from_file(const Node& node) {
+  if (!node.command->reads_config) return {};
+  const auto given = [&](const Option& o) {
+    return std::ranges::any_of(node.options, [&](const auto& each) {
+      return each.first->name == o.name && each.second->count() > 0;
+    });
+  };
+  for (const auto& [o, twin] : node.options)
+    if (o->name == "--config" && twin->count() > 0)
+      SOUK_TRY(read_config_file(twin->results().front(), node.command->options, given));
+  return {};
+}
+
 base::Result<> set_options(const Node& node) {
+  SOUK_TRY(set_from_file(node));
   for (const auto& [o, twin] : node.options) {
     if (o->is_switch) {
       if (twin->count() > 0) SOUK_TRY(o->set("true"));

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <concepts>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/credits.h"
@@ -100,5 +103,25 @@ base::Result<> read_value(std::string_view text, Names& out);
 
 // "key=value"; several flags add up.
 base::Result<> read_value(std::string_view text, std::map<std::string, std::string>& out);
+
+// A value as it would be typed: several of a list, none where it is empty or cannot be shown.
+template <class T>
+std::vector<std::string> shown_value(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return value.empty() ? std::vector<std::string>{} : std::vector{value};
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return {value ? "true" : "false"};
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return {fmt::format("{}", value)};
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? shown_value(*value) : std::vector<std::string>{};
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return value;
+  } else if constexpr (requires { std::string(to_string(value)); }) {
+    return {std::string(to_string(value))};
+  } else {
+    return {};
+  }
+}
 
 }  // namespace souk::cli

@@ -75,6 +75,14 @@ class FirstVersion {
     }
   }
   template <class I, class T>
+  void put(const base::IdMap<I, T>& v) {
+    out_.number(v.size());
+    for (const auto& [id, value] : v.sorted()) {
+      put(id);
+      put(value);
+    }
+  }
+  template <class I, class T>
   void put(const market::Table<I, T>& v) {
     out_.put(v.next());
     out_.number(v.size());

@@ -19,16 +19,27 @@ base::Result<std::int64_t> Arrivals::add(base::LeaseId worker, std::int64_t unit
   if (std::ssize(piece) > kMostPiece)
     return fail(Code::too_large, fmt::format("a piece of {} bytes", piece.size()),
                 fmt::format("send at most {} bytes at once", kMostPiece));
-  const std::lock_guard lock(mutex_);
-  drop_idle(now);
-  auto& update = by_worker_.try_emplace(worker, 0, ArrivingBytes(spill_)).first->second;
-  if (unit < update.unit)
-    return fail(Code::conflict, "the worker was given another unit since", "ask for another");
-  if (unit > update.unit) {
-    drop(update);
-    update.unit = unit;
+  std::shared_ptr<PartialUpdate> update;
+  {
+    const std::lock_guard lock(mutex_);
+    drop_idle(now);
+    auto& known = by_worker_[worker];
+    if (!known) known = std::make_shared<PartialUpdate>(spill_);
+    update = known;
   }
-  update.last = now;
+  const std::lock_guard lock(update->mutex);
+  if (update->left || unit < update->unit)
+    return fail(Code::conflict, "the worker was given another unit since", "ask for another");
+  if (unit > update->unit) {
+    drop(*update);
+    update->unit = unit;
+  }
+  update->last = now;
+  return add(*update, offset, piece, most);
+}
+
+base::Result<std::int64_t> Arrivals::add(PartialUpdate& update, std::int64_t offset,
+                                         std::string_view piece, std::size_t most) {
   const auto have = static_cast<std::int64_t>(update.body.size());
   if (offset > have || offset < 0)
     return fail(Code::conflict, fmt::format("{} bytes have arrived", have), "go on from there");
@@ -54,13 +65,17 @@ base::Result<> Arrivals::append(PartialUpdate& update, std::size_t at, std::stri
 
 base::Result<std::shared_ptr<const train::KeptBytes>> Arrivals::take(base::LeaseId worker,
                                                                      std::int64_t unit) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto it = by_worker_.find(worker);
-  if (it == by_worker_.end() || it->second.unit != unit) return train::kept({});
-  memory_.leave(it->second.body.in_memory());  // From here on the model counts for it.
-  auto out = it->second.body.finish();
+  if (it == by_worker_.end()) return train::kept({});
+  const auto update = it->second;
+  const std::lock_guard whole(update->mutex);  // Whoever reports has sent all: nobody writes now.
+  if (update->unit != unit) return train::kept({});
   by_worker_.erase(it);
-  return out;
+  lock.unlock();
+  update->left = true;
+  memory_.leave(update->body.in_memory());  // From here on the model counts for it.
+  return update->body.finish();
 }
 
 void Arrivals::drop_idle(base::Time now) {
@@ -68,28 +83,32 @@ void Arrivals::drop_idle(base::Time now) {
   looked_ = now;
   for (auto it = by_worker_.begin(); it != by_worker_.end();) {
     const auto at = it++;
-    if (now - at->second.last <= kForgottenAfter) continue;
-    drop(at->second);
+    const auto update = at->second;
+    const std::unique_lock lock(update->mutex, std::try_to_lock);
+    if (!lock || now - update->last <= kForgottenAfter) continue;  // Busy ones are not idle.
+    drop(*update);
+    update->left = true;
     by_worker_.erase(at);
   }
 }
 
 void Arrivals::forget(base::LeaseId worker) {
-  const std::lock_guard lock(mutex_);
-  const auto it = by_worker_.find(worker);
-  if (it == by_worker_.end()) return;
-  drop(it->second);
-  by_worker_.erase(it);
+  std::shared_ptr<PartialUpdate> update;
+  {
+    const std::lock_guard lock(mutex_);
+    auto node = by_worker_.extract(worker);
+    if (!node) return;
+    update = std::move(node.mapped());
+  }
+  const std::lock_guard lock(update->mutex);
+  if (update->left) return;
+  drop(*update);
+  update->left = true;
 }
 
 void Arrivals::drop(PartialUpdate& update) {
   memory_.leave(update.body.in_memory());
   update.body = ArrivingBytes(spill_);
-}
-
-std::int64_t Arrivals::bytes() const {
-  const std::lock_guard lock(mutex_);
-  return bytes_;
 }
 
 }  // namespace souk::hub

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,7 +20,7 @@ namespace souk::hub {
 // Updates that workers are sending to the market, piece by piece: at most one of each worker, which
 // sends those of its units one after the other. Large ones lie in files (hub/spill.h). What gets no
 // more pieces for kForgottenAfter is dropped, so that who never ends an update holds nothing for
-// long. Thread-safe; its lock is held while a piece is copied, so the core thread never calls it.
+// long. Thread-safe; while a piece is copied or written only its own update is locked.
 class Arrivals {
  public:
   // What arrives takes of `memory` until it is taken or forgotten.
@@ -39,25 +40,31 @@ class Arrivals {
                                                              std::int64_t unit);
   void forget(base::LeaseId worker);
   // That ever arrived, without repeated pieces.
-  [[nodiscard]] std::int64_t bytes() const;
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
  private:
   struct PartialUpdate {
+    explicit PartialUpdate(const SpillOptions& spill) : body(spill) {}
+    std::mutex mutex;  // Guards what follows. Taken after mutex_.
     std::int64_t unit = 0;
     ArrivingBytes body;
     base::Time last;
+    bool left = false;  // Nobody finds it any more.
   };
-  // These require mutex_.
+  // These require the update's mutex.
+  base::Result<std::int64_t> add(PartialUpdate& update, std::int64_t offset, std::string_view piece,
+                                 std::size_t most);
   base::Result<> append(PartialUpdate& update, std::size_t at, std::string_view piece);
   void drop(PartialUpdate& update);
+  // Requires mutex_.
   void drop_idle(base::Time now);
 
   RunMemory& memory_;
   const SpillOptions spill_;
   mutable std::mutex mutex_;  // Guards what follows.
-  std::map<base::LeaseId, PartialUpdate> by_worker_;
+  std::map<base::LeaseId, std::shared_ptr<PartialUpdate>> by_worker_;
   base::Time looked_;  // For idle ones.
-  std::int64_t bytes_ = 0;
+  std::atomic<std::int64_t> bytes_ = 0;
 };
 
 }  // namespace souk::hub

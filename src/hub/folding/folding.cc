@@ -38,14 +38,15 @@ Result<SavedParameters> first_parameters(std::shared_ptr<const train::KeptBytes>
 
 Folding::Folding(UnitBook& book, ParameterStore& store, const base::Clock& clock,
                  std::string generation, RunMemory& memory, std::size_t most_floats,
-                 SpillOptions spill)
+                 SpillOptions spill, bool averages)
     : book_(book),
       store_(store),
       clock_(clock),
       generation_(std::move(generation)),
       memory_(memory),
       most_floats_(most_floats),
-      spill_(std::move(spill)) {}
+      spill_(std::move(spill)),
+      average_(store, averages) {}
 
 // Before a single number is unpacked: what a worker claims is not believed.
 Result<> Folding::check_size(const train::Layout& layout) {
@@ -68,7 +69,7 @@ std::optional<std::string> Folding::hopeless() const {
 UnitVerdict Folding::begin(OpenReport& report, const wire::UnitDone& done,
                            std::shared_ptr<const train::KeptBytes> body) {
   train::Layout layout;
-  for (const auto& t : done.tensors) layout.tensors.push_back({t.name, t.shape});
+  for (const auto& t : done.tensors) layout.tensors.push_back({t.name, t.shape, t.state});
   if (const auto good = check_size(layout); !good)
     return book_.refuse(report, good.error().message, good.error().code != base::Code::exhausted);
   auto first = first_parameters(std::move(body), layout.size(), book_.aggregator().needs().planes);
@@ -107,14 +108,16 @@ Result<> Folding::fold(std::vector<Contribution> batch) {
 }
 
 Result<> Folding::advance(std::int64_t version) {
-  if (!book_.folded(version)) return {};
-  return begin_check();
+  const bool due = book_.folded(version);
+  if (due) check_missed_ = true;
+  SOUK_TRY(average_.folded(book_.work()));
+  return due ? begin_check() : Result<>();
 }
 
 // Taken before the check begins: whoever is given a unit of it pulls exactly these parameters.
 Result<> Folding::begin_check() {
   check_missed_ = true;  // Unless all of it succeeds.
-  SOUK_ASSIGN(auto taken, store_.take());
+  SOUK_ASSIGN(auto taken, average_.take(book_.work()));
   SOUK_ASSIGN(taken.blocks, spilled(std::move(taken.blocks), spill_));
   check_missed_ = false;
   book_.begin_check(std::move(taken));

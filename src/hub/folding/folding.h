@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "hub/run/run_memory.h"
+#include "hub/run/tail_average.h"
 #include "hub/run/unit_book.h"
 #include "hub/spill.h"
 #include "hub/stores/store.h"
@@ -22,8 +23,10 @@ namespace souk::hub {
 class Folding {
  public:
   // `generation` is what the store knows the parameters of this life by.
+  // `averages`: what is checked is the mean of the last parameters.
   Folding(UnitBook& book, ParameterStore& store, const base::Clock& clock, std::string generation,
-          RunMemory& memory, std::size_t most_floats, SpillOptions spill = {});
+          RunMemory& memory, std::size_t most_floats, SpillOptions spill = {},
+          bool averages = false);
 
   // The first parameters, by whoever came first.
   wire::UnitVerdict begin(OpenReport& report, const wire::UnitDone& done,
@@ -34,6 +37,9 @@ class Folding {
   base::Result<> fold_waiting();
   // The store is at `version`; a check that is due begins.
   base::Result<> advance(std::int64_t version);
+
+  // What is checked and handed out. In turn, as the rest.
+  [[nodiscard]] TailAverage& average() { return average_; }
 
   // Why there will never be parameters: again and again the model was too large.
   [[nodiscard]] std::optional<std::string> hopeless() const;
@@ -56,6 +62,7 @@ class Folding {
   RunMemory& memory_;
   const std::size_t most_floats_;
   const SpillOptions spill_;
+  TailAverage average_;
   std::atomic<int> too_large_ = 0;  // Models that were.
   std::atomic<std::int64_t> folds_ = 0, time_us_ = 0;
   std::atomic<bool> check_missed_ = false;  // A check is due, but the store did not answer.

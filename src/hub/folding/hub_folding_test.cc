@@ -2,11 +2,11 @@
 
 #include <functional>
 
+#include "base/testing/servers.h"
 #include "hub/run/run.h"
 #include "hub/service.h"
 #include "hub/stores/stores.h"
 #include "hub/testing/runs.h"
-#include "hub/testing/servers.h"
 #include "hub/testing/stores.h"
 #include "net/client.h"
 #include "net/server.h"
@@ -21,8 +21,8 @@ using base::LeaseId;
 
 const std::string kSecret = "a secret of the test's own";
 
-const std::optional<testing::Database>& redis() {
-  static const auto server = testing::start_redis();
+const std::optional<base::testing::Database>& redis() {
+  static const auto server = base::testing::start_redis();
   return server;
 }
 
@@ -163,7 +163,7 @@ TEST_F(RunWithHubs, TheHubReadsEachUpdateByTheCodecOfItsUnit) {
   EXPECT_EQ(codecs, (std::set<std::string>{"fp32", "fp16"}));
   const auto bytes = run_->pull(ann_, {-1, std::nullopt});
   std::vector<float> out(floats);
-  ASSERT_TRUE(bytes && train::unpack_changed(*bytes, out));
+  ASSERT_TRUE(bytes && train::unpack_changed(bytes->joined(), out));
   EXPECT_NEAR(out.back(), 3, 1e-3);
 }
 

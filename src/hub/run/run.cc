@@ -27,6 +27,8 @@ wire::UnitDone in_whole_steps(wire::UnitDone done, const train::Unit& unit, std:
   return done;
 }
 
+bool averages(const wire::Train& spec) { return spec.average == wire::Average::tail; }
+
 using base::Code;
 using base::fail;
 using base::Result;
@@ -48,14 +50,15 @@ Run::Run(const wire::Train& spec, train::AggregatorSpec aggregator, train::Sessi
       book_(spec_, std::move(session), clock),
       memory_(options_.memory, options_.owner, book_.aggregator().needs(),
               options_.spill.folder.empty() ? std::numeric_limits<std::size_t>::max()
-                                            : options_.spill.over),
+                                            : options_.spill.over,
+              averages(spec_)),
       arrivals_(memory_, options_.spill),
       snapshots_(blobs, clock,
                  {.pointer = options_.pointer,
                   .every = options_.snapshot_every,
                   .accepted = options_.snapshot_updates}),
       folding_(book_, *store_, clock, generation_, memory_,
-               memory_.most_floats(options_.most_floats), options_.spill) {
+               memory_.most_floats(options_.most_floats), options_.spill, averages(spec_)) {
   // Several updates at once, their bases, or the comparison of two need the bytes here.
   const auto needs = book_.aggregator().needs();
   if (options_.hubs != nullptr && needs.arity == 1 && !needs.base && spec_.replicate == 0 &&
@@ -117,7 +120,13 @@ Result<> Run::recover() {
     book_.begin(options_.paid_through);
     return {};
   }
-  SOUK_ASSIGN(const auto parameters, folding_.load(std::move(snapshot->parameters)));
+  folding_.average().restore(snapshot->head, snapshot->parameters);
+  const auto work = static_cast<double>(snapshot->head.training.samples);
+  SOUK_ASSIGN(auto parameters, folding_.load(std::move(snapshot->parameters)));
+  // What it ended with was saved as its parameters.
+  if (!snapshot->head.training.finished) {
+    SOUK_ASSIGN(parameters, folding_.average().take(work));
+  }
   book_.restore(std::move(snapshot->head), parameters, options_.paid_through);
   return {};
 }
@@ -174,8 +183,16 @@ wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
     out.hub = hub_folding_->pass(unit, *hub);
   }
   const auto shard = static_cast<std::size_t>(unit.shard);
-  if (unit.kind == UnitKind::train) out.shard = spec_.shards[shard].blob;
-  if (unit.kind == UnitKind::evaluate) out.shard = spec_.validation[shard].blob;
+  if (unit.measure) {
+    // To a trainer that knows nothing of it, one more unit that learns nothing.
+    out.kind = UnitKind::train;
+    out.measure = true;
+    out.batch = spec_.batch;
+    out.send = train::Sends::delta;
+    out.state_scale = 1;
+  }
+  if (out.kind == UnitKind::train) out.shard = spec_.shards[shard].blob;
+  if (out.kind == UnitKind::evaluate) out.shard = spec_.validation[shard].blob;
   return out;
 }
 
@@ -232,6 +249,7 @@ Result<UnitVerdict> Run::judge(OpenReport& report, const wire::UnitDone& said, B
       (size == 0 || said.steps > 0))
     return book_.give_back(report);
   book_.limit_wage(report, done.steps);
+  if (unit.measure) return judge_state(report, done, std::move(body));
   if (unit.kind == UnitKind::evaluate) return book_.evaluated(report, done);
   if (unit.kind == UnitKind::init) {
     const Turn turn(turns_);
@@ -257,6 +275,14 @@ std::optional<TrialVersions> Run::try_out(const train::Update& update, std::int6
   out.after.version = unit;
   out.after.versions.assign(out.after.blocks.size(), unit);
   return out;
+}
+
+// Always in fp32: of all but the state there is nothing, which takes no room.
+UnitVerdict Run::judge_state(OpenReport& report, const wire::UnitDone& done, Body body) {
+  const auto codec = train::make_codec("fp32");
+  const auto change = train::Update::read(std::move(body), **codec, book_.floats());
+  if (!change) return book_.refuse(report, change.error().message);
+  return book_.state_measured(report, done, *change);
 }
 
 UnitVerdict Run::judge_here(OpenReport& report, const wire::UnitDone& done, Body body) {
@@ -314,25 +340,27 @@ Result<> Run::fold_and_save() {
   const auto mark = book_.mark();
   if (!snapshots_.due(mark)) return {};
   SOUK_ASSIGN(auto parameters, store_->save());
-  const auto head = book_.head(parameters);
+  auto head = book_.head(parameters);
+  folding_.average().save(head, parameters);
   return snapshots_.save(mark, head, parameters);
 }
 
-Result<std::string> Run::pull(base::LeaseId worker, const PullRequest& wanted) {
+Result<train::PackedBlocks> Run::pull(base::LeaseId worker, const PullRequest& wanted) {
   return contained([&] { return pack_parameters(worker, wanted); });
 }
 
-Result<std::string> Run::pack_parameters(base::LeaseId worker, const PullRequest& wanted) {
+Result<train::PackedBlocks> Run::pack_parameters(base::LeaseId worker, const PullRequest& wanted) {
   SOUK_ASSIGN(const auto taken, parameters_for(worker, wanted));
   const auto since = wanted.version ? -1 : wanted.since;
   if (!wanted.piece && taken.size() * sizeof(float) > train::kMostPulledWhole)
     return fail(Code::too_large,
                 fmt::format("{} parameters cannot be sent in one answer", taken.size()),
                 "ask for pieces of them, with from=0: this needs a newer souk");
-  auto out = wanted.piece ? train::pack_piece(taken, since, wanted.piece->from,
-                                              std::min(wanted.piece->most_bytes, train::kMostPiece))
-                          : train::pack_changed(taken, since);
-  bytes_out_ += std::ssize(out);
+  auto out = wanted.piece
+                 ? train::share_piece(taken, since, wanted.piece->from,
+                                      std::min(wanted.piece->most_bytes, train::kMostPiece))
+                 : train::share_changed(taken, since);
+  bytes_out_ += static_cast<std::int64_t>(out.size());
   if (wanted.piece) book_.moved(worker, out.size());
   return out;
 }
@@ -422,7 +450,7 @@ Result<std::optional<TrainingResult>> Run::write_result() {
 Result<TrainingResult> Run::end(std::string reason) {
   SOUK_TRY(contained([&]() -> Result<> {
     const Turn turn(turns_);
-    SOUK_ASSIGN(auto parameters, store_->take());
+    SOUK_ASSIGN(auto parameters, folding_.average().take(book_.work()));
     return book_.finish(std::move(reason), std::move(parameters));
   }));
   SOUK_ASSIGN(const auto done, ended());

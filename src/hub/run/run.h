@@ -114,7 +114,7 @@ class Run {
                                            const wire::UnitDone& done);
   // Blocks of the parameters (train/pull.h). A worker whose base will be needed gets all pieces of
   // one version; to others each may be of a newer one, which the piece says.
-  base::Result<std::string> pull(base::LeaseId worker, const PullRequest& wanted);
+  base::Result<train::PackedBlocks> pull(base::LeaseId worker, const PullRequest& wanted);
   void gone(base::LeaseId worker);
   // The worker's lease is about to close: nothing of it is accepted from now on, and all that was
   // accepted before is in owed().
@@ -154,12 +154,14 @@ class Run {
                                                const wire::UnitDone& done);
   using Body = std::shared_ptr<const train::KeptBytes>;
   base::Result<wire::UnitVerdict> judge(OpenReport& report, const wire::UnitDone& done, Body body);
-  base::Result<std::string> pack_parameters(base::LeaseId worker, const PullRequest& wanted);
+  base::Result<train::PackedBlocks> pack_parameters(base::LeaseId worker,
+                                                    const PullRequest& wanted);
   base::Result<train::ParameterSnapshot> parameters_for(base::LeaseId worker,
                                                         const PullRequest& wanted);
   base::Result<std::optional<TrainingResult>> write_result();
   // The parameters as they are, and with this update: nothing, if the store does not answer.
   std::optional<TrialVersions> try_out(const train::Update& update, std::int64_t unit) const;
+  wire::UnitVerdict judge_state(OpenReport& report, const wire::UnitDone& done, Body body);
   wire::UnitVerdict judge_here(OpenReport& report, const wire::UnitDone& done, Body body);
   // Is what every worker began from needed, not only where a unit is done twice?
   [[nodiscard]] bool keeps_bases() const;

@@ -50,7 +50,7 @@ class RunCrowd : public testing::RunTest {
       const auto bytes = run_->pull(m.lease, {-1, std::nullopt});
       ASSERT_TRUE(bytes) << bytes.error().message;
       std::vector<float> pulled(11);
-      m.base = *train::unpack_changed(*bytes, pulled);
+      m.base = *train::unpack_changed(bytes->joined(), pulled);
     }
     m.ready = clock_.now() + base::milliseconds(random_.between(500, 4'000) * (who % 4 + 1));
   }

@@ -77,7 +77,8 @@ class LargeRun : public testing::RunTest {
       if (!versions.empty()) wanted.at = versions.front();
       const auto bytes = run_->pull(worker, {.piece = wanted});
       EXPECT_TRUE(bytes) << bytes.error().message;
-      const auto piece = train::read_piece(*bytes, kFloats, from);
+      const auto joined = bytes->joined();
+      const auto piece = train::read_piece(joined, kFloats, from);
       EXPECT_TRUE(piece);
       for (const auto& block : piece->blocks)
         std::memcpy(values.data() + block.at, block.floats.data(), block.floats.size());

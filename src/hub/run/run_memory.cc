@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hub/run/tail_average.h"
+
 namespace souk::hub {
 namespace {
 
@@ -17,16 +19,20 @@ constexpr std::uint64_t kLargeShare = 120;
 }  // namespace
 
 RunMemory::RunMemory(base::Budget* budget, std::string owner, const train::Needs& needs,
-                     std::size_t spill_over)
+                     std::size_t spill_over, bool averages)
     : budget_(budget),
       owner_(std::move(owner)),
       planes_(needs.planes),
-      copies_(kCopies * (1 + needs.planes) + kVersions + needs.arity + kUpdates),
-      spill_over_(spill_over) {}
+      copies_(kCopies * (1 + needs.planes) + kVersions + needs.arity + kUpdates +
+              (averages ? 1 : 0)),
+      spill_over_(spill_over),
+      averages_(averages) {}
 
 std::uint64_t RunMemory::needed(std::uint64_t floats) const {
   const auto bytes = floats * sizeof(float);
-  return bytes <= spill_over_ ? bytes * copies_ : bytes * (kLargeShare + 100 * planes_) / 100;
+  if (bytes <= spill_over_) return bytes * copies_;
+  const auto average = averages_ && bytes <= TailAverage::kMost ? bytes : 0;
+  return average + bytes * (kLargeShare + 100 * planes_) / 100;
 }
 
 RunMemory::~RunMemory() {

@@ -18,8 +18,10 @@ namespace souk::hub {
 class RunMemory {
  public:
   // Without a budget nothing is counted. What is larger than `spill_over` bytes lies in files.
+  // `averages`: there is a TailAverage.
   RunMemory(base::Budget* budget, std::string owner, const train::Needs& needs,
-            std::size_t spill_over = std::numeric_limits<std::size_t>::max());
+            std::size_t spill_over = std::numeric_limits<std::size_t>::max(),
+            bool averages = false);
   ~RunMemory();
   RunMemory(const RunMemory&) = delete;
   RunMemory& operator=(const RunMemory&) = delete;
@@ -38,6 +40,7 @@ class RunMemory {
   base::Budget* const budget_;
   const std::string owner_;
   const std::size_t planes_, copies_, spill_over_;
+  const bool averages_;
   std::mutex mutex_;  // Guards what follows.
   std::uint64_t model_ = 0, arriving_ = 0;
 };

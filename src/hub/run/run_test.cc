@@ -204,7 +204,7 @@ TEST_F(HubRun, ACheckSeesTheVersionOfItsMomentAndTheEndBringsTheModel) {
   const auto bytes = run_->pull(ann_, {-1, unit.version});
   ASSERT_TRUE(bytes);
   std::vector<float> seen(11);
-  ASSERT_TRUE(train::unpack_changed(*bytes, seen));
+  ASSERT_TRUE(train::unpack_changed(bytes->joined(), seen));
   EXPECT_EQ(seen, std::vector<float>(11, 1.5f));
   EXPECT_FALSE(run_->pull(ann_, {-1, unit.version + 1}));
   EXPECT_TRUE(tell(ann_, unit, {.samples = 100, .loss = 0.2, .metrics = {{"accuracy", 0.75}}}, {})

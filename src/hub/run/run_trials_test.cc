@@ -42,7 +42,7 @@ class RunTrials : public testing::RunTest {
     const auto bytes = run_->pull(worker, {.version = version});
     EXPECT_TRUE(bytes) << bytes.error().message;
     std::vector<float> out(11);
-    base = *train::unpack_changed(*bytes, out);
+    base = *train::unpack_changed(bytes->joined(), out);
     return out;
   }
   static double loss_of(const std::vector<float>& w) {

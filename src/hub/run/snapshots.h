@@ -27,9 +27,11 @@ struct SnapshotHead {
   std::vector<double> norms, losses;
   std::vector<Wage> owed;
   std::int64_t next_wage = 1;
-  // Snapshots from before there were wages do not have it.
-  static constexpr auto optional_fields = std::array<std::string_view, 1>{"next_wage"};
-  SOUK_FIELDS(SnapshotHead, training, layout, version, planes, norms, losses, owed, next_wage)
+  double averaged = 0;  // Above 0: the last plane is TailAverage's, after so much work.
+  // Snapshots from before there were wages, or means, do not have them.
+  static constexpr auto optional_fields = std::array<std::string_view, 2>{"next_wage", "averaged"};
+  SOUK_FIELDS(SnapshotHead, training, layout, version, planes, norms, losses, owed, next_wage,
+              averaged)
 };
 
 // How far a training is, as far as it matters for whether to save it.

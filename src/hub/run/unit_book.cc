@@ -78,6 +78,7 @@ train::Unit UnitBook::assign(base::LeaseId worker, const std::set<std::int32_t>&
   const auto now = clock_.now();
   auto& training = session_.training();
   const auto unit = training.next(as_worker(worker), now, shards, owner, keeps);
+  use_measured_states();
   pay_settled_checks();
   pay_pending_at_the_end();
   if (unit.id == 0) return unit;
@@ -142,7 +143,7 @@ Result<> UnitBook::check_sender(base::LeaseId worker, std::int64_t unit) const {
 
 void UnitBook::moved(base::LeaseId worker, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto floats = layout_->size();  // 0: the first parameters arrive.
+  const auto floats = model_.layout->size();  // 0: the first parameters arrive.
   if (floats > 0 && floats <= train::kMostPackedWhole) return;
   const auto until = clock_.now() + base::seconds(static_cast<std::int64_t>(bytes)) / kSlowestLine;
   for (auto& [id, assignment] : assignments_) {
@@ -310,6 +311,7 @@ UnitVerdict UnitBook::evaluated(OpenReport& report, const wire::UnitDone& done) 
 std::set<std::int64_t> UnitBook::pay_settled_checks() {
   std::set<std::int64_t> wrong;
   for (const auto& settled : session_.training().take_settled()) {
+    model_.states.erase(settled.unit);
     const auto wage = check_wages_.extract(settled.unit);
     if (!wage) continue;
     if (settled.right) {
@@ -326,7 +328,7 @@ UnitVerdict UnitBook::initialised(OpenReport& report, const wire::UnitDone& done
                                   train::Layout layout) {
   const std::lock_guard lock(mutex_);
   if (!counts(report)) return close(report, not_counted(report));
-  layout_ = std::make_shared<train::Layout>(std::move(layout));
+  use_layout(std::move(layout));
   session_.training().initialised(report.unit().id, clock_.now());
   wages_.add(report.wage(done.epoch));
   return close(report, {true, ""});
@@ -336,7 +338,7 @@ std::optional<UnitVerdict> UnitBook::judge_there(OpenReport& report,
                                                  const train::Session::Claim& claim) {
   const std::lock_guard lock(mutex_);
   if (!counts(report)) return close(report, not_counted(report));
-  if (auto refusal = session_.judge(claim, version_, clock_.now()))
+  if (auto refusal = session_.judge(claim, model_.version, clock_.now()))
     return close(report, {false, std::move(refusal->why)});
   return std::nullopt;
 }
@@ -366,6 +368,7 @@ void UnitBook::pay_pending_at_the_end() {
   pending_.clear();
   for (const auto& [unit, wage] : check_wages_) wages_.add(wage);
   check_wages_.clear();
+  model_.states.clear();
 }
 
 // --- Wages ------------------------------------------------------------------------------------
@@ -393,7 +396,8 @@ bool UnitBook::crowded() const {
 }
 
 bool UnitBook::crowded_locked() const {
-  const auto fit = kMostUnfoldedBytes / std::max<std::size_t>(layout_->size() * sizeof(float), 1);
+  const auto fit =
+      kMostUnfoldedBytes / std::max<std::size_t>(model_.layout->size() * sizeof(float), 1);
   return waiting_.size() >=
          session_.training().plan().arity + std::clamp(fit, kLeastUnfolded, kMostUnfolded);
 }
@@ -415,7 +419,7 @@ void UnitBook::give_back(std::vector<Contribution> batch) {
 
 bool UnitBook::folded(std::int64_t version) {
   const std::lock_guard lock(mutex_);
-  version_ = version;
+  model_.version = version;
   session_.training().folded();
   return session_.training().check_due();
 }
@@ -451,17 +455,22 @@ void UnitBook::forget_versions() {
 
 std::size_t UnitBook::floats() const {
   const std::lock_guard lock(mutex_);
-  return layout_->size();
+  return model_.layout->size();
 }
 
 wire::Training UnitBook::view(const TimeBook& times) const {
   const std::lock_guard lock(mutex_);
-  return view_of(spec_, session_, version_, times, clock_.now());
+  return view_of(spec_, session_, model_.version, times, clock_.now());
 }
 
 double UnitBook::progress() const {
   const std::lock_guard lock(mutex_);
   return session_.training().progress();
+}
+
+double UnitBook::work() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<double>(session_.training().state().samples);
 }
 
 void UnitBook::begin(std::int64_t paid_through) {
@@ -479,7 +488,7 @@ SnapshotHead UnitBook::head(SavedParameters& parameters) const {
   const std::lock_guard lock(mutex_);
   const auto& history = session_.history();
   SnapshotHead out{.training = session_.training().durable(clock_.now()),
-                   .layout = *layout_,
+                   .layout = *model_.layout,
                    .version = parameters.version,
                    .planes = static_cast<std::int32_t>(parameters.planes.size()),
                    .norms = {history.norms().begin(), history.norms().end()},
@@ -496,17 +505,17 @@ SnapshotHead UnitBook::head(SavedParameters& parameters) const {
 void UnitBook::restore(SnapshotHead head, const train::ParameterSnapshot& parameters,
                        std::int64_t paid_through) {
   const std::lock_guard lock(mutex_);
-  layout_ = std::make_shared<train::Layout>(std::move(head.layout));
-  version_ = head.version;
+  model_.version = head.version;
   // Who was never answered asks again.
   for (const auto& wage : head.owed)
     if (wage.unit != 0)
       verdicts_.add(wage.lease, wage.unit, {.accepted = true, .worked = wage.worked});
   wages_.restore(std::move(head.owed), head.next_wage, paid_through);
   // The versions under check are gone; what was saved is checked instead.
-  for (auto& check : head.training.checks) check.version = version_;
-  if (head.training.finished) head.training.final_version = version_;
+  for (auto& check : head.training.checks) check.version = model_.version;
+  if (head.training.finished) head.training.final_version = model_.version;
   session_.restore(std::move(head.training), head.norms, head.losses);
+  use_layout(std::move(head.layout));
   for (const auto version : session_.training().kept()) kept_[version] = parameters;
 }
 
@@ -527,7 +536,7 @@ std::optional<UnitBook::FinalParameters> UnitBook::final_parameters() const {
   if (!s.finished) return std::nullopt;
   const auto it = kept_.find(s.final_version);
   CHECK(it != kept_.end());
-  return FinalParameters{it->second.blocks, *layout_, s.reason};
+  return FinalParameters{it->second.blocks, *model_.layout, s.reason};
 }
 
 }  // namespace souk::hub

@@ -22,6 +22,7 @@
 #include "train/audit.h"
 #include "train/opinions.h"
 #include "train/session.h"
+#include "train/statistics.h"
 #include "wire/api/training.h"
 
 namespace souk::hub {
@@ -149,6 +150,9 @@ class UnitBook {
   wire::UnitVerdict evaluated(OpenReport& report, const wire::UnitDone& done);
   wire::UnitVerdict initialised(OpenReport& report, const wire::UnitDone& done,
                                 train::Layout layout);
+  // The model's state as a unit measured it, in a change made from the version under check.
+  wire::UnitVerdict state_measured(OpenReport& report, const wire::UnitDone& done,
+                                   const train::Update& change);
   // Is what this update does to the loss to be measured by another owner (train/scores.h)?
   [[nodiscard]] bool wants_trial(const OpenReport& report);
   // An update that is here. `base`: what it was made from, if that is known. `trial`: it is
@@ -193,6 +197,7 @@ class UnitBook {
   void forget_versions();
   [[nodiscard]] wire::Training view(const TimeBook& times) const;
   [[nodiscard]] double progress() const;
+  [[nodiscard]] double work() const;  // Samples that were learnt from.
 
   // Begins without a snapshot.
   void begin(std::int64_t paid_through);
@@ -265,6 +270,8 @@ class UnitBook {
                              std::vector<Contribution> others, const std::vector<bool>& agrees);
   wire::UnitVerdict decided(OpenReport& report, std::int64_t unit, Comparison comparison);
   void undecided(std::int64_t unit, const Comparison& comparison);
+  void use_measured_states();
+  void use_layout(train::Layout layout);
   // Gives the units that were not paid, as others came to something else.
   std::set<std::int64_t> pay_settled_checks();
   [[nodiscard]] train::Audit::Owner owner_of(base::LeaseId worker) const;
@@ -288,8 +295,14 @@ class UnitBook {
         {};  // That another owner does as well.
   };
   Audits audits_;
-  std::shared_ptr<const train::Layout> layout_ = std::make_shared<train::Layout>();
-  std::int64_t version_ = 0;
+  struct Model {
+    std::shared_ptr<const train::Layout> layout = std::make_shared<train::Layout>();
+    std::int64_t version = 0;          // The newest.
+    train::StateRuns state_runs = {};  // Set once, before any unit that needs them.
+    std::map<std::int64_t, std::vector<float>> states =
+        {};  // Measured, by unit, until one is chosen.
+  };
+  Model model_;
   std::map<std::int64_t, train::ParameterSnapshot> kept_;  // Versions under check or comparison.
   std::map<std::int64_t, Assignment> assignments_;         // By unit.
   std::map<base::LeaseId, ReportState> judging_;

@@ -44,7 +44,7 @@ std::optional<UnitVerdict> UnitBook::begin_judging(OpenReport& report, PendingUp
   const auto now = clock_.now();
   auto& training = session_.training();
   const auto& unit = report.unit();
-  if (auto refusal = session_.judge(update.claim, version_, now))
+  if (auto refusal = session_.judge(update.claim, model_.version, now))
     return close(report, {false, std::move(refusal->why)});
   if (aggregator().needs().base) {
     if (!base) return refuse_locked(report, "its base is not known any more", true);

@@ -18,6 +18,7 @@ class MemoryStore final : public ParameterStore {
     const std::lock_guard lock(mutex_);
     parameters_ = std::move(fresh);
     generation_ = saved.generation;
+    ++loads_;
     folded_.clear();
     return {};
   }
@@ -48,7 +49,7 @@ class MemoryStore final : public ParameterStore {
       fresh.push_back(std::move(c.update));
     }
     if (!fresh.empty()) rule.fold(parameters_, fresh);
-    while (folded_.size() > kRemembered) folded_.erase(folded_.begin());  // Ids grow.
+    forget_old_ids();
     return parameters_.version();
   }
 
@@ -57,11 +58,60 @@ class MemoryStore final : public ParameterStore {
     return !folded_.insert(id).second;
   }
 
+  // The block is shared while it is copied; a fold in place meanwhile copies it as well.
+  void prepare(PreparedFold& prepared, const train::Update& update) override {
+    const auto i = prepared.blocks.size();
+    auto one = share_block(prepared, i);
+    if (!one || i >= update.count()) return prepared.abandon();
+    auto part = update.only(i);
+    if (part.size() != one->size()) return prepared.abandon();
+    part.weight = prepared.weight;
+    part.epoch = prepared.epoch;
+    part.at_work = prepared.at_work;
+    part.staleness = prepared.version - prepared.base;
+    prepared.rule->fold(*one, {&part, 1});
+    prepared.blocks.push_back(*std::move(one));
+  }
+
+  std::optional<std::int64_t> commit_prepared(PreparedFold& prepared,
+                                              const Contribution& contribution) override {
+    std::vector<train::Parameters> before;  // Freed after the lock.
+    const std::lock_guard lock(mutex_);
+    if (prepared.useless || prepared.version != parameters_.version() ||
+        prepared.generation != loads_ || prepared.blocks.size() != parameters_.count() ||
+        !check_generation(contribution, generation_) || !folded_.insert(contribution.id).second)
+      return std::nullopt;
+    for (std::size_t i = 0; i < prepared.blocks.size(); ++i) {
+      before.push_back(parameters_.only(i));
+      parameters_.put(i, std::move(prepared.blocks[i]));
+    }
+    parameters_.advance();
+    forget_old_ids();
+    return parameters_.version();
+  }
+
  private:
+  std::optional<train::Parameters> share_block(PreparedFold& prepared, std::size_t i) const {
+    const std::lock_guard lock(mutex_);
+    if (prepared.version < 0) {
+      prepared.version = parameters_.version();
+      prepared.generation = loads_;
+    }
+    if (prepared.useless || prepared.version != parameters_.version() ||
+        prepared.generation != loads_ || i >= parameters_.count() ||
+        parameters_.planes() != prepared.rule->needs().planes)
+      return std::nullopt;
+    return parameters_.only(i);
+  }
+  void forget_old_ids() {
+    while (folded_.size() > kRemembered) folded_.erase(folded_.begin());  // Ids grow.
+  }
+
   static constexpr std::size_t kRemembered = 100'000;
   mutable std::mutex mutex_;
   train::Parameters parameters_;
   std::string generation_;
+  std::int64_t loads_ = 0;  // So far.
   std::set<std::int64_t> folded_;
 };
 

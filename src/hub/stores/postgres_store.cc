@@ -122,6 +122,14 @@ class Postgres {
   bool undefined_table_ = false;
 };
 
+// The pieces of a block in one: where there is one only, that.
+std::string_view joined(std::span<const std::string_view> pieces, std::string& scratch) {
+  if (pieces.size() == 1) return pieces.front();
+  scratch.clear();
+  for (const auto piece : pieces) scratch += piece;
+  return scratch;
+}
+
 class PostgresStore final : public ParameterStore {
  public:
   PostgresStore(std::string url, std::string name, std::string_view job)
@@ -131,7 +139,9 @@ class PostgresStore final : public ParameterStore {
 
   Result<> load(const SavedParameters& saved) override {
     const std::lock_guard lock(mutex_);
-    return transaction([&] { return try_load(saved); });
+    SOUK_ASSIGN(const auto head, transaction([&] { return try_load(saved); }));
+    mirror_.adopt(head, saved);
+    return {};
   }
   Result<SavedParameters> save() const override {
     const std::lock_guard lock(mutex_);
@@ -170,7 +180,7 @@ class PostgresStore final : public ParameterStore {
  private:
   template <class Work>
   auto transaction(Work work) const -> decltype(work());
-  Result<> try_load(const SavedParameters& saved);
+  Result<StoreHead> try_load(const SavedParameters& saved);
   Result<std::int64_t> try_fold(const train::Aggregator& rule, Batch& batch,
                                 std::vector<std::size_t>& changed);
   Result<StoreHead> refresh(bool lock) const;
@@ -192,6 +202,7 @@ class PostgresStore final : public ParameterStore {
   mutable std::mutex mutex_;  // Guards what follows.
   mutable Postgres postgres_;
   mutable Mirror mirror_;
+  std::string scratch_;  // For one block.
 };
 
 // Requires mutex_.
@@ -208,26 +219,28 @@ auto PostgresStore::transaction(Work work) const -> decltype(work()) {
   return out;
 }
 
-Result<> PostgresStore::try_load(const SavedParameters& saved) {
+Result<StoreHead> PostgresStore::try_load(const SavedParameters& saved) {
   // Hubs that begin at the same moment must not both make the tables.
   SOUK_TRY(postgres_.run("SELECT pg_advisory_xact_lock(hashtext('souk_parameters'))"));
   SOUK_ASSIGN(const auto known, postgres_.run("SELECT 1 WHERE to_regclass('souk_folded') IS NULL"));
   if (PQntuples(known.get()) == 1)
     for (const auto* sql : kTables) SOUK_TRY(postgres_.run(sql));
   mirror_.forget();
+  const auto head = head_of(saved);
   SOUK_TRY(postgres_.run(
       "INSERT INTO souk_parameters VALUES($1, $2, $3, $4, $5) ON CONFLICT (job) DO UPDATE SET "
       "generation = $2, version = $3, size = $4, planes = $5",
-      {job_, saved.generation.empty() ? fresh_name() : saved.generation, saved.version,
-       static_cast<std::int64_t>(size_of(saved)), std::ssize(saved.planes)}));
+      {job_, head.generation, head.version, static_cast<std::int64_t>(head.size),
+       static_cast<std::int64_t>(head.planes)}));
   SOUK_TRY(postgres_.run("DELETE FROM souk_blocks WHERE job = $1", {job_}));
   SOUK_TRY(postgres_.run("DELETE FROM souk_folded WHERE job = $1", {job_}));
-  const auto blocks = packed_blocks(saved);
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    SOUK_TRY(
-        postgres_.run("INSERT INTO souk_blocks VALUES($1, $2, $3, $4)",
-                      {job_, static_cast<std::int64_t>(i), saved.version, Value::blob(blocks[i])}));
-  return {};
+  for (std::size_t i = 0; i < head.blocks(); ++i) {
+    const auto pieces = pieces_of(saved, i);
+    SOUK_TRY(postgres_.run("INSERT INTO souk_blocks VALUES($1, $2, $3, $4)",
+                           {job_, static_cast<std::int64_t>(i), saved.version,
+                            Value::blob(joined(pieces, scratch_))}));
+  }
+  return head;
 }
 
 // Reads what changed. With `lock` nobody else changes it before the transaction ends; without, a
@@ -279,14 +292,10 @@ Result<std::int64_t> PostgresStore::try_fold(const train::Aggregator& rule, Batc
   changed = mirror_.fold(rule, batch.updates());
   const auto& parameters = mirror_.parameters();
   for (const auto i : changed) {
-    std::string joined;
-    const auto pieces = mirror_.bytes(i);
-    if (pieces.size() > 1)
-      for (const auto piece : pieces) joined += piece;
-    SOUK_TRY(postgres_.run(
-        "UPDATE souk_blocks SET version = $3, data = $4 WHERE job = $1 AND i = $2",
-        {job_, static_cast<std::int64_t>(i), parameters.version(i),
-         Value::blob(pieces.size() > 1 ? std::string_view(joined) : pieces.front())}));
+    SOUK_TRY(
+        postgres_.run("UPDATE souk_blocks SET version = $3, data = $4 WHERE job = $1 AND i = $2",
+                      {job_, static_cast<std::int64_t>(i), parameters.version(i),
+                       Value::blob(joined(mirror_.bytes(i), scratch_))}));
   }
   SOUK_TRY(postgres_.run("UPDATE souk_parameters SET version = $2 WHERE job = $1",
                          {job_, parameters.version()}));

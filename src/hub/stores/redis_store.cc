@@ -39,6 +39,7 @@ using Kind = RedisValue::Kind;
 constexpr int kAttempts = 1'000;
 constexpr std::int64_t kLongestPauseUs = 10'000;
 constexpr std::int64_t kAsideMs = 600'000;
+constexpr std::size_t kAtOnce = 8;  // Blocks: so much of the parameters is in a buffer at a time.
 
 constexpr std::string_view kCommit = R"(
 local generation, from, to, versions, block, aside, remembered = unpack(ARGV, 1, 7)
@@ -63,6 +64,23 @@ if not current then return 0 end
 for i = 9, first_block - 1 do redis.call('ZADD', KEYS[2], ARGV[i], ARGV[i]) end
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - remembered)
 redis.call('HSET', KEYS[1], 'version', to, 'versions', versions)
+return 1
+)";
+
+// What was written aside becomes the parameters, all of it or nothing.
+constexpr std::string_view kLoad = R"(
+local block, aside, count, before = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+for i = 0, count - 1 do
+  if redis.call('EXISTS', aside .. i) == 0 then return 0 end
+end
+for i = 0, count - 1 do
+  redis.call('PERSIST', aside .. i)
+  redis.call('RENAME', aside .. i, block .. i)
+end
+for i = count, before - 1 do redis.call('UNLINK', block .. i) end
+redis.call('UNLINK', KEYS[2])
+redis.call('HSET', KEYS[1], 'generation', ARGV[5], 'version', ARGV[6], 'size', ARGV[7],
+           'planes', ARGV[8], 'versions', ARGV[9])
 return 1
 )";
 
@@ -119,6 +137,13 @@ class RedisStore final : public ParameterStore {
   Result<SharedState> look(std::span<const std::int64_t> ids) const;
   Result<std::optional<SharedState>> try_refresh(std::span<const std::int64_t> ids) const;
   Result<SharedState> refresh(std::span<const std::int64_t> ids) const;
+  Result<> read_blocks(std::span<const std::size_t> blocks, const SharedState& seen) const;
+  // Block `i` as somebody is about to write it.
+  static RedisCommand set_aside(const std::string& aside, std::size_t i,
+                                std::span<const std::string_view> pieces) {
+    return RedisCommand{"SET", aside + std::to_string(i)}.add_pieces(pieces).add("PX").add(
+        kAsideMs);
+  }
   Result<bool> commit(const SharedState& seen, std::span<const std::size_t> changed,
                       const Batch& batch);
   Result<> overwrite(std::span<const std::size_t> changed, const Batch& batch);
@@ -144,30 +169,34 @@ class RedisStore final : public ParameterStore {
 
 Result<> RedisStore::load(const SavedParameters& saved) {
   const std::lock_guard lock(mutex_);
-  const auto blocks = packed_blocks(saved);
   const auto before = look({});
   if (!before && before.error().code != Code::not_found) return std::unexpected(before.error());
-  const std::vector<std::int64_t> versions(blocks.size(), saved.version);
-  const auto generation = saved.generation.empty() ? fresh_name() : saved.generation;
-  std::vector<RedisCommand> commands{{"UNWATCH"}, {"MULTI"}};
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const std::string_view piece = blocks[i];
-    commands.push_back(RedisCommand{"SET", block_key(i)}.add_pieces({&piece, 1}));
-  }
-  for (auto i = blocks.size(); before && i < before->versions.size(); ++i)
-    commands.push_back({"UNLINK", block_key(i)});
-  commands.push_back({"UNLINK", key("ids")});
-  commands.push_back(RedisCommand{"HSET", key("head"), "generation", generation, "version"}
-                         .add(saved.version)
-                         .add("size")
-                         .add(static_cast<std::int64_t>(size_of(saved)))
-                         .add("planes")
-                         .add(std::ssize(saved.planes))
-                         .add("versions")
-                         .add(bytes_of(versions)));
-  commands.push_back({"EXEC"});
+  const auto head = head_of(saved);
+  const std::vector<std::int64_t> versions(head.blocks(), saved.version);
   mirror_.forget();
-  SOUK_TRY(redis_.call(commands));
+  SOUK_TRY(redis_.call({"UNWATCH"}));
+  const auto aside = key(fmt::format("new:{}:", fresh_name()));
+  for (std::size_t i = 0; i < head.blocks();) {
+    std::vector<RedisCommand> commands;
+    for (const auto end = std::min(i + kAtOnce, head.blocks()); i < end; ++i)
+      commands.push_back(set_aside(aside, i, pieces_of(saved, i)));
+    SOUK_TRY(redis_.call(commands));
+  }
+  RedisCommand script{"EVAL", kLoad, "2", key("head"), key("ids"), key("b:"), aside};
+  script.add(static_cast<std::int64_t>(head.blocks()))
+      .add(before ? std::ssize(before->versions) : 0)
+      .add(head.generation)
+      .add(head.version)
+      .add(static_cast<std::int64_t>(head.size))
+      .add(static_cast<std::int64_t>(head.planes))
+      .add(bytes_of(versions));
+  SOUK_ASSIGN(const auto done, redis_.call(script));
+  if (done.number != 1)
+    return fail(Code::unavailable,
+                fmt::format("loading the parameters of job {} into {} took too long", job_,
+                            redis_.address().name()),
+                "try again");
+  if (!eventual_) mirror_.adopt(head, saved);
   return {};
 }
 
@@ -208,19 +237,37 @@ Result<std::optional<RedisStore::SharedState>> RedisStore::try_refresh(
   if (stale.empty()) {
     SOUK_TRY(redis_.call({"UNWATCH"}));
   } else {
-    RedisCommand get{"MGET"};
-    for (const auto i : stale) get.add(block_key(i));
+    mirror_.distrust(stale);
     if (eventual_) SOUK_TRY(redis_.call({"UNWATCH"}));
+    for (std::size_t k = 0; k < stale.size(); k += kAtOnce)
+      SOUK_TRY(read_blocks(std::span(stale).subspan(k, std::min(kAtOnce, stale.size() - k)), seen));
+    // Whoever writes blocks writes the head: what was read while nobody did is of one version.
     SOUK_ASSIGN(const auto answers,
-                redis_.call(std::vector<RedisCommand>{{"MULTI"}, std::move(get), {"EXEC"}}));
-    if (answers[2].kind == Kind::nothing) return std::nullopt;
-    const auto& blocks = answers[2].list.at(0).list;
-    if (blocks.size() != stale.size()) return damaged("blocks are missing");
-    for (std::size_t k = 0; k < stale.size(); ++k)
-      SOUK_TRY(mirror_.set(stale[k], blocks[k].text, seen.versions[stale[k]]));
+                redis_.call(std::vector<RedisCommand>{{"MULTI"}, {"PING"}, {"EXEC"}}));
+    if (answers[2].kind == Kind::nothing) {
+      mirror_.distrust(stale);
+      return std::nullopt;
+    }
   }
+  for (const auto i : stale)
+    if (mirror_.version(i) < 0) return damaged("blocks are missing");
   mirror_.arrive(seen.head.version);
   return seen;
+}
+
+// A few at a time: nobody needs the whole twice.
+Result<> RedisStore::read_blocks(std::span<const std::size_t> blocks,
+                                 const SharedState& seen) const {
+  RedisCommand get{"MGET"};
+  for (const auto i : blocks) get.add(block_key(i));
+  SOUK_ASSIGN(const auto answer, redis_.call(get));
+  if (answer.list.size() != blocks.size()) return damaged("blocks are missing");
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    // One that another load just took away makes the watch void; one that never was is damage.
+    if (answer.list[k].kind == Kind::nothing) continue;
+    SOUK_TRY(mirror_.set(blocks[k], answer.list[k].text, seen.versions[blocks[k]]));
+  }
+  return {};
 }
 
 Result<RedisStore::SharedState> RedisStore::refresh(std::span<const std::int64_t> ids) const {
@@ -270,10 +317,7 @@ Result<bool> RedisStore::commit(const SharedState& seen, std::span<const std::si
   std::vector<RedisCommand> commands;
   for (const auto i : changed) {
     versions[i] = parameters.version(i);
-    commands.push_back(RedisCommand{"SET", aside + std::to_string(i)}
-                           .add_pieces(mirror_.bytes(i))
-                           .add("PX")
-                           .add(kAsideMs));
+    commands.push_back(set_aside(aside, i, mirror_.bytes(i)));
   }
   RedisCommand script{"EVAL", kCommit, "2", key("head"), key("ids"), seen.head.generation};
   script.add(seen.head.version)

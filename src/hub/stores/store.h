@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "hub/stores/prepared_fold.h"
 #include "train/aggregators/aggregator.h"
 #include "train/parameters.h"
 #include "train/pull.h"
@@ -49,6 +51,18 @@ class ParameterStore {
   // From now on `id` counts as folded. Gives whether it was: when not, it never will be, not even
   // by a fold that another hub has under way. For who asked for a fold and got no answer.
   virtual base::Result<bool> bar(std::int64_t id) = 0;
+
+  // The next block of `prepared`, which has arrived as block prepared.blocks.size() of `update`. A
+  // store that cannot prepare abandons it, as does one into which something else was folded.
+  virtual void prepare(PreparedFold& prepared, const train::Update& /*update*/) {
+    prepared.abandon();
+  }
+  // Makes the prepared fold that of `contribution`, if it is complete and still of use; gives the
+  // new version. Nothing: it must be folded.
+  virtual std::optional<std::int64_t> commit_prepared(PreparedFold& /*prepared*/,
+                                                      const Contribution& /*contribution*/) {
+    return std::nullopt;
+  }
 };
 
 // In this process: for one hub. Folds in place.

@@ -86,6 +86,17 @@ Result<> Mirror::set(std::size_t i, std::string_view bytes, std::int64_t version
   return {};
 }
 
+void Mirror::adopt(const StoreHead& head, const SavedParameters& loaded) {
+  parameters_ = train::Parameters(head.size, head.planes);
+  parameters_.load(loaded.values, loaded.planes, loaded.version);
+  versions_.assign(head.blocks(), loaded.version);
+  head_ = head;
+}
+
+void Mirror::distrust(std::span<const std::size_t> blocks) {
+  for (const auto i : blocks) versions_[i] = -1;
+}
+
 void Mirror::arrive(std::int64_t version) {
   CHECK(std::ranges::find(versions_, -1) == versions_.end());
   if (version > parameters_.version() + 1'000) {  // A newcomer: copying is cheaper than counting.
@@ -188,17 +199,18 @@ std::string fresh_name() {
   return base::to_hex({bytes.data(), bytes.size()});
 }
 
-std::vector<std::string> packed_blocks(const SavedParameters& saved) {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < saved.values.size(); ++i) {
-    CHECK(saved.values[i]->size() == train::kBlock || i + 1 == saved.values.size());
-    std::string block;
-    block.reserve(saved.values[i]->size() * sizeof(float) * (saved.planes.size() + 1));
-    block += as_bytes(*saved.values[i]);
-    for (const auto& plane : saved.planes) block += as_bytes(*plane[i]);
-    out.push_back(std::move(block));
-  }
+std::vector<std::string_view> pieces_of(const SavedParameters& saved, std::size_t i) {
+  CHECK(saved.values[i]->size() == train::kBlock || i + 1 == saved.values.size());
+  std::vector<std::string_view> out{as_bytes(*saved.values[i])};
+  for (const auto& plane : saved.planes) out.push_back(as_bytes(*plane[i]));
   return out;
+}
+
+StoreHead head_of(const SavedParameters& saved) {
+  return {.generation = saved.generation.empty() ? fresh_name() : saved.generation,
+          .version = saved.version,
+          .size = size_of(saved),
+          .planes = saved.planes.size()};
 }
 
 std::size_t size_of(const SavedParameters& saved) {

@@ -50,6 +50,10 @@ class Mirror {
   [[nodiscard]] const std::vector<std::int64_t>& versions() const { return versions_; }
   // Overwrites block `i`. Refuses bytes of another length.
   base::Result<> set(std::size_t i, std::string_view bytes, std::int64_t version);
+  // What is here is what was loaded: nothing needs to be read.
+  void adopt(const StoreHead& head, const SavedParameters& loaded);
+  // Blocks that must be read again, whatever their version.
+  void distrust(std::span<const std::size_t> blocks);
   // All blocks are those of `version`.
   void arrive(std::int64_t version);
 
@@ -111,9 +115,10 @@ class Batch {
 [[nodiscard]] base::Result<std::unique_ptr<ParameterStore>> make_postgres_store(
     std::string_view url, std::string_view job);
 
-// `saved` as a job's first parameters, in one piece for each block. Requires blocks of kBlock
-// floats, the last one aside.
-[[nodiscard]] std::vector<std::string> packed_blocks(const SavedParameters& saved);
+// What lies in a store of block `i`, piece by piece: its values, then its part of each plane.
+// Requires blocks of kBlock floats, the last one aside.
+[[nodiscard]] std::vector<std::string_view> pieces_of(const SavedParameters& saved, std::size_t i);
+[[nodiscard]] StoreHead head_of(const SavedParameters& saved);
 [[nodiscard]] std::size_t size_of(const SavedParameters& saved);  // Floats.
 
 // Refuses what is meant for other parameters than those that are there.

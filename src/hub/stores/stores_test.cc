@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <thread>
 
+#include "base/testing/servers.h"
 #include "hub/stores/redis.h"
-#include "hub/testing/servers.h"
 #include "train/testing/updates.h"
 
 namespace souk::hub {
@@ -21,12 +23,12 @@ using train::testing::update;
 constexpr std::size_t kFloats = train::kBlock + 1'000;  // Two blocks.
 
 // One server for all tests of a run: starting PostgreSQL takes seconds.
-const std::optional<testing::Database>& redis() {
-  static const auto server = testing::start_redis();
+const std::optional<base::testing::Database>& redis() {
+  static const auto server = base::testing::start_redis();
   return server;
 }
-const std::optional<testing::Database>& postgres() {
-  static const auto server = testing::start_postgres(false);
+const std::optional<base::testing::Database>& postgres() {
+  static const auto server = base::testing::start_postgres(false);
   return server;
 }
 
@@ -253,7 +255,7 @@ TEST(RedisStore, LeavesNothingAside) {
 }
 
 TEST(RedisStore, NamesTheServerThatDiedAndGivesTheContributionBack) {
-  auto server = testing::start_redis();
+  auto server = base::testing::start_redis();
   NEEDS(server);
   const auto rule = train::testing::rule("downpour", {{"eta", 1}});
   const auto hub = store(server->url, "j9");
@@ -320,7 +322,7 @@ TEST(PostgresStore, SaysThatAJobHasNoParameters) {
   EXPECT_EQ(store(postgres()->url, "nobody")->take().error().code, base::Code::not_found);
 }
 TEST(PostgresStore, NamesTheServerThatIsNotThere) {
-  const auto port = testing::free_port();
+  const auto port = base::testing::free_port();
   const auto url = fmt::format("postgresql://souk:hush@127.0.0.1:{}/souk", port);
   const auto taken = store(url, "j1")->take();
   ASSERT_FALSE(taken);
@@ -365,7 +367,7 @@ TEST(RedisUrl, IsReadInAllItsParts) {
 }
 
 TEST(RedisStore, IsRefusedWithoutThePasswordAndLetInWithIt) {
-  const auto server = testing::start_redis();
+  const auto server = base::testing::start_redis();
   NEEDS(server);
   Redis admin(*parse_redis_url(server->url));
   ASSERT_TRUE(admin.call({"CONFIG", "SET", "requirepass", "hush"}));
@@ -392,6 +394,61 @@ TEST(Batch, GivesBackWhatWasNotFolded) {
   EXPECT_EQ(three[0].update.size(), 4U);
   EXPECT_EQ(three[2].update.size(), 4U);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) && \
+    !__has_feature(thread_sanitizer)
+// In MiB, of /proc/self/status.
+double memory_now(std::string_view what) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(what)) return std::stod(line.substr(what.size() + 1)) / 1024;
+  return 0;
+}
+
+// The most that `work` takes beside what there was, in models of kLargeMiB.
+constexpr std::size_t kLargeMiB = 64;
+template <class Work>
+double models_at_most(Work work) {
+  std::ofstream("/proc/self/clear_refs") << "5";  // The peak is now.
+  const auto before = memory_now("VmRSS:");
+  work();
+  return (memory_now("VmHWM:") - before) / kLargeMiB;
+}
+
+// Blocks move a few at a time: neither loading nor reading all of it needs the model twice.
+void expect_little_memory(const std::string& url) {
+  const auto floats = kLargeMiB * train::kBlock;
+  const auto rule = train::testing::rule("downpour", {{"eta", 1}});
+  auto change = contribution(1, std::vector<float>(floats, 2));
+  const auto one = store(url, "large"), other = store(url, "large");
+  EXPECT_LT(models_at_most([&] {
+              SavedParameters saved;
+              for (std::size_t i = 0; i < kLargeMiB; ++i)
+                saved.values.push_back(
+                    std::make_shared<train::Block>(std::vector<float>(train::kBlock, 1)));
+              ASSERT_TRUE(one->load(saved));
+              saved = {};
+              ASSERT_TRUE(one->fold(*rule, {&change, 1}));
+            }),
+            1.5);
+  EXPECT_LT(models_at_most([&] {
+              const auto taken = other->take();
+              ASSERT_TRUE(taken);
+              EXPECT_EQ((*taken->blocks.back())[7], 3);
+            }),
+            1.5);
+}
+
+TEST(RedisStore, ALargeModelTakesLittleMoreThanItself) {
+  NEEDS(redis());
+  expect_little_memory(redis()->url);
+}
+
+TEST(PostgresStore, ALargeModelTakesLittleMoreThanItself) {
+  NEEDS(postgres());
+  expect_little_memory(postgres()->url);
+}
+#endif
 
 }  // namespace
 }  // namespace souk::hub

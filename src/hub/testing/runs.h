@@ -98,7 +98,7 @@ class RunTest : public ::testing::Test {
     std::vector<float> out(11);
     const auto bytes = run_->pull(ann_, {-1, std::nullopt});
     EXPECT_TRUE(bytes);
-    EXPECT_TRUE(train::unpack_changed(*bytes, out));
+    EXPECT_TRUE(train::unpack_changed(bytes->joined(), out));
     return out;
   }
 

@@ -1,6 +1,7 @@
 #include "job/batch/batch.h"
 
 #include "job/file_keys.h"
+#include "job/image.h"
 #include "job/program.h"
 
 namespace souk::job {
@@ -9,7 +10,9 @@ std::span<const std::string_view> batch_keys() { return wire::field_names<Progra
 
 base::Result<> read_batch(const boost::json::object& file, const PathRules& rules, JobFile& out) {
   SOUK_ASSIGN(auto keys, read_keys<ProgramKeys>(file));
-  if (keys.run) return read_program(std::move(keys), rules, out);
+  // An image that is named by its digest may run its own program.
+  if (keys.run || (keys.image && names_digest(*keys.image)))
+    return read_program(std::move(keys), rules, out);
   const std::initializer_list<std::pair<std::string_view, bool>> useless{
       {"setup", keys.setup.has_value()},
       {"workdir", keys.workdir.has_value()},
@@ -19,7 +22,8 @@ base::Result<> read_batch(const boost::json::object& file, const PathRules& rule
       {"image", keys.image.has_value()},
       {"checkpoint", keys.checkpoint.has_value()},
       {"scratch", keys.scratch.has_value()},
-      {"environment", keys.environment.has_value()}};
+      {"environment", keys.environment.has_value()},
+      {"volumes", !keys.volumes.empty()}};
   for (const auto& [name, given] : useless)
     if (given)
       return std::unexpected(at(
@@ -28,7 +32,11 @@ base::Result<> read_batch(const boost::json::object& file, const PathRules& rule
   return {};
 }
 
-Intent describe_batch(const JobFile& file) { return {"runs", file.job.batch->run.substr(0, 100)}; }
+Intent describe_batch(const JobFile& file) {
+  const auto& work = *file.job.batch;
+  if (work.run.empty()) return {"runs", "the program of " + work.image->substr(0, 100)};
+  return {"runs", work.run.substr(0, 100)};
+}
 
 base::Result<> check_batch(const wire::NewJob& job) {
   if (!job.batch) return {};

@@ -199,7 +199,11 @@ Result<Shards> split_data(const LoadedData& data, const DataSplit& split, Packer
     return {};
   };
   SOUK_TRY(pack(data.train, split.shards, "training", out.training));
-  SOUK_TRY(pack(data.test, split.validation, "validation", out.validation));
+  auto checked = split.validation;
+  if (split.validation_samples > 0)
+    checked = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+        data.test.samples() / split.validation_samples, 1, split.validation));
+  SOUK_TRY(pack(data.test, checked, "validation", out.validation));
   return out;
 }
 

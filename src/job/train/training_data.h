@@ -62,6 +62,7 @@ inline constexpr std::int32_t kMostShards = 512;  // Of a training, validation i
 struct DataSplit {
   std::int32_t shards = 4;
   std::int32_t validation = 1;
+  std::int64_t validation_samples = 0;  // Fewer shards where each would have fewer samples.
   std::int64_t seed = 1;
   std::int64_t context = 64;  // Of text, which is read in windows of so many bytes.
 

@@ -51,7 +51,7 @@ struct RateKeys {  // "lr: 0.05", or {start: 0.05, end: 0.005}: along a cosine.
 
 struct ValidateKeys {
   std::int32_t per_epoch = 1;
-  std::int32_t shards = 1;
+  std::int32_t shards = 0;
   static constexpr auto optional_fields = std::array<std::string_view, 2>{"per_epoch", "shards"};
   SOUK_FIELDS(ValidateKeys, per_epoch, shards)
 };
@@ -69,6 +69,7 @@ struct TrainingKeys {
   std::optional<wire::AnyJson> lr;
   std::optional<std::int32_t> local_batch;
   std::optional<wire::LocalState> local_state;
+  std::optional<wire::Average> average;
   std::optional<std::int32_t> local_steps;
   std::optional<std::int32_t> shards;
   std::optional<ValidateKeys> validate;
@@ -77,8 +78,8 @@ struct TrainingKeys {
   std::optional<std::int64_t> seed;
   std::map<std::string, wire::AnyJson> options;  // For the trainer, as they are.
   SOUK_FIELDS(TrainingKeys, trainer, model, script, data, rule, codec, epochs, target, batch, lr,
-              local_batch, local_state, local_steps, shards, validate, validators, replicate, seed,
-              options)
+              local_batch, local_state, average, local_steps, shards, validate, validators,
+              replicate, seed, options)
 };
 
 base::Result<std::vector<std::string>> files_of(const wire::AnyJson& json, const PathRules& rules,
@@ -256,6 +257,7 @@ base::Result<> read_training(const boost::json::object& file, const PathRules& r
   train.batch = keys.batch.value_or(train.batch);
   train.local_batch = keys.local_batch.value_or(train.local_batch);
   train.local_state = keys.local_state;
+  train.average = keys.average.value_or(wire::Average::tail);
   train.local_steps = keys.local_steps.value_or(0);
   train.validators = keys.validators.value_or(std::vector<std::string>{});
   train.replicate = keys.replicate.value_or(0);

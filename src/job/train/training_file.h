@@ -30,9 +30,9 @@ SOUK_ENUM(TrainerKey, torch, python, transformers)
 struct TrainingFile {
   wire::Train train;
   DataSource data;
-  std::int32_t shards = 0;  // 0: chosen.
-  std::int32_t validation_shards = 1;
-  std::string script;  // Of a Python trainer.
+  std::int32_t shards = 0;             // 0: chosen.
+  std::int32_t validation_shards = 0;  // 0: chosen.
+  std::string script;                  // Of a Python trainer.
   // trainer: transformers, which needs no script; and the folder of its model, if it has one.
   bool transformers = false;
   std::string model_folder;

@@ -62,15 +62,24 @@ Result<> add_script(const TrainingFile& training, wire::Batch& work, Packer& pac
   return {};
 }
 
+// Of a check that is cut as we choose: so many pieces at most, with so many samples at least.
+constexpr std::int64_t kMostCheckers = 8, kCheckedTogether = 1'000;
+
 }  // namespace
 
 Result<DataSplit> split_of(const JobFile& file) {
   const auto& training = *training_of(file);
+  const std::int64_t workers = file.job.workers.max;
   DataSplit out{.shards = training.shards > 0 ? training.shards
-                                              : static_cast<std::int32_t>(std::clamp<std::int64_t>(
-                                                    4 * std::int64_t{file.job.workers.max}, 4, 64)),
+                                              : static_cast<std::int32_t>(
+                                                    std::clamp<std::int64_t>(4 * workers, 4, 64)),
                 .validation = training.validation_shards,
                 .seed = training.train.seed};
+  // Nobody goes on after the last check, so workers share it, where there is something to share.
+  if (out.validation == 0) {
+    out.validation = static_cast<std::int32_t>(std::clamp<std::int64_t>(workers, 1, kMostCheckers));
+    out.validation_samples = kCheckedTogether;
+  }
   if (out.validation < 0 || std::int64_t{out.shards} + out.validation > kMostShards)
     return fail(Code::invalid,
                 fmt::format("{} shards, and {} for validation", out.shards, out.validation),

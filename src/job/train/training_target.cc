@@ -25,6 +25,8 @@ base::Failure wrong(std::string message, std::string hint, std::string field = "
   return base::fail(Code::invalid, std::move(message), std::move(hint), std::move(field));
 }
 
+}  // namespace
+
 // What the native trainer's checks come to (trainers/torch/learner.cc).
 std::vector<std::string_view> measured_by(const wire::Train& train) {
   const auto is = [&](const char* key, std::string_view value) {
@@ -35,8 +37,6 @@ std::vector<std::string_view> measured_by(const wire::Train& train) {
   if (is("model", "\"char-transformer\"")) return {"loss", "perplexity", "accuracy"};
   return {"loss", "accuracy"};
 }
-
-}  // namespace
 
 Result<wire::TrainTarget> read_target(const wire::AnyJson& json) {
   const auto given = wire::from_json<std::map<std::string, wire::AnyJson>>(json.text);

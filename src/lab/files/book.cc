@@ -586,10 +586,7 @@ std::string outcome_json(const Clearing& clearing, const NamedBook& book,
 
 Credits largest_gain(const mechanism::Book& book) {
   CHECK(book.items.empty());
-  const auto crossing = mechanism::cross(book);
-  const mechanism::Outcome all{
-      .trades = mechanism::pair_up(crossing.bids, crossing.asks, Credits(), Credits())};
-  return mechanism::totals(book, all).gain;
+  return mechanism::benchmark(mechanism::cross(book)).gain;
 }
 
 }  // namespace souk::lab

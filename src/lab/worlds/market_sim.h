@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <utility>
 #include <vector>
 
+#include "lab/worlds/agenda.h"
 #include "lab/worlds/external.h"
 #include "lab/worlds/market_record.h"
 #include "lab/worlds/market_time.h"
@@ -30,30 +30,6 @@ using market::LeaseState;
 using market::Scope;
 
 inline constexpr double kTick = 1;  // Seconds between looks at what is due, as in the server.
-
-// Things that people and machines will do.
-enum class Act : std::uint8_t {
-  start,    // A lease's program is ready.
-  finish,   // It ends by itself.
-  release,  // It was told to leave.
-  beat,
-  leave,
-  expire,  // The market notices that a machine is silent.
-  back,
-  revise_offer,
-  revise_jobs,
-  defect,    // A user has waited too long,
-  withdraw,  // or as long as it would.
-};
-
-struct Planned {
-  double at;
-  std::uint64_t order;  // Among those of one time: first planned, first done.
-  std::uint64_t id;
-  std::int32_t epoch;
-  Act act;
-  bool operator>(const Planned& o) const { return std::pair(at, order) > std::pair(o.at, o.order); }
-};
 
 struct User {
   const UserDraw* draw;
@@ -167,9 +143,10 @@ class MarketWorld {
   std::vector<market::ClassId> classes_;
   std::vector<User> users_;
   std::vector<Lender> lenders_;
-  std::priority_queue<Planned, std::vector<Planned>, std::greater<>> queue_;
+  Agenda agenda_;
   std::vector<JobId> out_of_budget_;
-  std::uint64_t order_ = 0, rounds_ = 0;
+  std::uint64_t rounds_ = 0;
+  market::Events events_;  // Of the last command, kept for their memory.
   std::size_t next_job_ = 0;
   double now_ = 0, next_round_ = 0, ticked_ = -kTick;
   std::optional<base::Error> failure_;

@@ -160,22 +160,21 @@ Credits MarketWorld::budget_of(Credits limit, std::int32_t workers, double run_t
 
 void MarketWorld::plan(double at, Act act, std::uint64_t id, std::int32_t epoch) {
   if (at > s_.horizon.seconds()) return;
-  queue_.push({std::max(at, now_), ++order_, id, epoch, act});
+  agenda_.add(std::max(at, now_), act, id, epoch);
 }
 
 double MarketWorld::next_due() const {
   auto at = base::kNever;
-  const auto& leases = state_.index.lease_due.order();
-  const auto& jobs = state_.index.job_due.order();
-  if (!leases.empty()) at = std::min(at, leases.begin()->first);
-  if (!jobs.empty()) at = std::min(at, jobs.begin()->first);
+  if (const auto leases = state_.index.lease_due.soonest()) at = std::min(at, *leases);
+  if (const auto jobs = state_.index.job_due.soonest()) at = std::min(at, *jobs);
   if (at == base::kNever) return kForever;
   return std::max(std::ceil(seconds_at(at) / kTick) * kTick, ticked_ + kTick);
 }
 
 double MarketWorld::step(double end) {
   const auto arrival = next_job_ < draws_.jobs.size() ? draws_.jobs[next_job_].arrival : kForever;
-  const auto planned = queue_.empty() ? kForever : queue_.top().at;
+  const auto* const first = agenda_.next();
+  const auto planned = first == nullptr ? kForever : first->at;
   const auto due = next_due();
   const auto next = std::min({arrival, planned, due, next_round_});
   if (next > end) return next;
@@ -185,9 +184,7 @@ double MarketWorld::step(double end) {
     while (do_as(market::kSystem, market::Tick{}) > 0) {
     }
   } else if (planned <= next) {
-    const auto top = queue_.top();
-    queue_.pop();
-    act(top);
+    act(agenda_.take());
   } else if (arrival <= next) {
     submit(next_job_++);
   } else {
@@ -210,20 +207,19 @@ void MarketWorld::round() {
 }
 
 std::size_t MarketWorld::do_as(const Actor& actor, market::Command command) {
-  auto events = market::execute(state_, {time_at(now_), actor, std::move(command)});
-  if (!events) {
-    if (!failure_) failure_ = events.error();
+  const auto done = market::execute(state_, {time_at(now_), actor, std::move(command)}, events_);
+  if (!done) {
+    if (!failure_) failure_ = done.error();
     return 0;
   }
   if (record_)
-    for (const auto& event : *events) observe(event);
-  return events->size();
+    for (const auto& event : events_) observe(event);
+  return events_.size();
 }
 
 bool MarketWorld::try_as(const Actor& actor, market::Command command) {
-  auto events = market::execute(state_, {time_at(now_), actor, std::move(command)});
-  if (!events) return false;
-  for (const auto& event : *events) observe(event);
+  if (!market::execute(state_, {time_at(now_), actor, std::move(command)}, events_)) return false;
+  for (const auto& event : events_) observe(event);
   return true;
 }
 

@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
 #include "base/random.h"
-#include "train/pull.h"
-#include "train/scores.h"
-#include "train/session.h"
+#include "lab/worlds/simulated_hub.h"
+#include "train/units/fetch_ahead.h"
 
 namespace souk::lab {
 namespace {
@@ -31,153 +29,20 @@ constexpr double kMostWork = 4;       // Times the plan's steps.
 constexpr double kCheckShare = 0.33;  // A sample is checked in a third of what training takes.
 constexpr std::size_t kMostMachines = 10'000;
 
-// The hub's side of a job: what hub::Run does around a session, without locks, snapshots, streams
-// and replicas.
-class Hub {
- public:
-  explicit Hub(train::Session session) : session_(std::move(session)) {}
-
-  train::Unit next(std::int64_t worker, Time now) { return session_.training().next(worker, now); }
-  void time_spent(std::int64_t worker, Duration computed, Duration waited) {
-    session_.training().time_spent(worker, computed, waited);
-  }
-  void begin(std::int64_t unit, std::span<const float> values, Time now);
-  [[nodiscard]] train::ParameterSnapshot take() const { return train::take(parameters_); }
-  [[nodiscard]] const train::ParameterSnapshot& kept(std::int64_t version) const {
-    return kept_.at(version);
-  }
-
-  enum class Verdict { accepted, rejected, late };
-  struct Judgement {
-    Verdict verdict = Verdict::accepted;
-    std::string by;  // The validator that rejected it.
-  };
-  struct SentUpdate {
-    std::int64_t worker = 0, unit = 0, base = 0;
-    train::Blocks base_blocks;
-    std::string body;
-    std::int64_t samples = 0;
-    double loss = 0;
-  };
-  // `measure`: the loss of parameters on a validation shard, for updates that are judged by it.
-  using Measure = std::function<Result<double>(const train::ParameterSnapshot&, std::int32_t)>;
-  Result<Judgement> contribute(SentUpdate sent, Time now, const Measure& measure);
-  void evaluated(std::int64_t worker, std::int64_t unit, const Learner::Evaluated& found, Time now);
-  void stop(std::string reason);
-
-  [[nodiscard]] const train::Training& training() const { return session_.training(); }
-  [[nodiscard]] const train::Codec& codec() const { return session_.codec(); }
-  [[nodiscard]] Sends sends() const { return session_.rule().needs().sends; }
-  [[nodiscard]] double state_scale() const { return session_.state_scale(); }
-  [[nodiscard]] std::string hash() const;
-
- private:
-  struct Waiting {
-    std::int64_t base = 0;
-    train::Update update;
-  };
-  void fold(Time now);
-  Result<bool> raises_loss(const train::Session::Claim& claim, const train::Update& update,
-                           const Measure& measure);
-
-  train::Session session_;
-  base::Random random_{1};  // Which updates are scored.
-  train::Parameters parameters_;
-  std::vector<Waiting> waiting_;
-  std::map<std::int64_t, train::ParameterSnapshot> kept_;
+// A unit and what it begins from.
+struct Task {
+  train::Unit unit;
+  train::ParameterSnapshot base;
+  Time began;  // To be fetched, computed or sent, whichever it is at.
 };
 
-void Hub::begin(std::int64_t unit, std::span<const float> values, Time now) {
-  const auto planes = session_.rule().needs().planes;
-  parameters_ = train::Parameters(values.size(), planes);
-  const std::vector<train::Blocks> zero(planes,
-                                        train::blocks_of(std::vector<float>(values.size())));
-  parameters_.load(train::blocks_of(values), zero, 0);
-  session_.training().initialised(unit, now);
-}
+struct Answer {
+  Task task;
+  SimulatedHub::SentUpdate sent;
+};
 
-// At once and for nothing, where in a job others measure it meanwhile: what is learnt is the same.
-Result<bool> Hub::raises_loss(const train::Session::Claim& claim, const train::Update& update,
-                              const Measure& measure) {
-  auto* scores = session_.scores();
-  if (scores == nullptr ||
-      !scores->choose(claim.worker, training().workers().at(claim.worker).streak, random_))
-    return false;
-  const auto now = take();
-  const auto shards = training().plan().validation.size();
-  const auto shard = static_cast<std::int32_t>(random_.below(shards));
-  train::Score score{.worker = claim.worker, .steps = claim.evidence.steps};
-  SOUK_ASSIGN(score.before, measure(now, shard));
-  SOUK_ASSIGN(score.after, measure(train::with_update(now, update, sends()), shard));
-  const bool refused = !scores->judge(score).empty();
-  scores->note(score, refused);
-  return refused;
-}
-
-Result<Hub::Judgement> Hub::contribute(SentUpdate sent, Time now, const Measure& measure) {
-  const auto* unit = training().find(sent.worker, sent.unit);
-  if (unit == nullptr) return Judgement{Verdict::late, {}};
-  SOUK_ASSIGN(auto update, train::Update::read(std::move(sent.body), codec(), parameters_.size()));
-  const auto stats = train::stats_of(update);
-  const train::Session::Claim claim{
-      .worker = sent.worker,
-      .unit = *unit,
-      .base = sent.base,
-      .samples = sent.samples,
-      .evidence = {stats, unit->steps, sent.loss, train::direction_of(update), sent.worker}};
-  if (const auto refusal = session_.judge(claim, parameters_.version(), now))
-    return Judgement{refusal->by.empty() ? Verdict::late : Verdict::rejected,
-                     std::string(refusal->by)};
-  if (session_.rule().needs().base) update.base = std::move(sent.base_blocks);
-  update.norm = stats.norm;
-  update.weight = static_cast<double>(sent.samples);
-  update.epoch = claim.unit.epoch;
-  update.at_work = claim.unit.at_work;
-  SOUK_ASSIGN(const auto raises, raises_loss(claim, update, measure));
-  if (raises) {
-    session_.refuse(claim.unit.id, "it raises the loss", now);
-    return Judgement{Verdict::rejected, std::string(train::kScore)};
-  }
-  waiting_.push_back({sent.base, std::move(update)});
-  session_.accept(claim, now);
-  if (session_.to_fold(waiting_.size()) > 0) fold(now);
-  return Judgement{};
-}
-
-void Hub::fold(Time now) {
-  std::vector<train::Update> updates;
-  for (auto& w : waiting_) {
-    w.update.staleness = parameters_.version() - w.base;
-    updates.push_back(std::move(w.update));
-  }
-  waiting_.clear();
-  session_.rule().fold(parameters_, updates);
-  session_.training().folded();
-  if (session_.training().begin_check(parameters_.version(), now))
-    kept_[parameters_.version()] = take();
-}
-
-void Hub::evaluated(std::int64_t worker, std::int64_t unit, const Learner::Evaluated& found,
-                    Time now) {
-  if (training().find(worker, unit) == nullptr) return;
-  session_.training().evaluated(unit, {found.samples, found.loss, {{"accuracy", found.accuracy}}},
-                                now);
-  const auto wanted = training().kept();
-  std::erase_if(kept_, [&](const auto& k) { return !wanted.contains(k.first); });
-}
-
-void Hub::stop(std::string reason) {
-  kept_[parameters_.version()] = take();
-  session_.training().finish(std::move(reason), parameters_.version());
-}
-
-std::string Hub::hash() const {
-  std::string bytes;
-  for (const auto& block : kept(training().state().final_version).blocks)
-    bytes.append(reinterpret_cast<const char*>(block->data()), block->size() * sizeof(float));
-  return base::to_string(base::blake2b(bytes));
-}
-
+// What an agent's coach does (agent/coach.h): its trainer computes one unit; meanwhile the answer
+// to the one before goes up, and then the next comes down, as late as it may.
 struct Machine {
   double speed = 1;
   bool adversary = false;
@@ -185,30 +50,33 @@ struct Machine {
   std::int64_t life = 0;  // Events of a life before this one are nobody's.
   std::int64_t has = -1;  // The version it holds.
   std::vector<float> residual;
-  train::Unit unit;
-  train::ParameterSnapshot base;  // What the unit begins from.
-  Time asked;
-  Time computes_from;
-  Duration computed;  // Since it asked.
-  Hub::SentUpdate sent;
+  std::optional<Task> computing, fetched;
+  std::optional<Answer> done;
+  // On its line there is one thing at a time.
+  std::optional<Task> fetching;
+  std::optional<Answer> sending;
+  train::FetchAhead ahead;
+  Time ask_at;
+  Duration computed, idle;         // Since it asked,
+  std::optional<Time> idle_since;  // but for what follows this.
 };
 
-// asks for a unit; has computed it; its answer has arrived; dies; is back. In `kill` no machine is
-// named yet.
-enum class Happening { ask, computed, arrived, vanish, back, kill };
+// It may be time to ask for a unit; its parameters are here; it is computed; its answer has
+// arrived; the machine dies; is back. In `kill` no machine is named yet.
+enum class Happening { look, fetched, computed, arrived, vanish, back, kill };
 
 struct Event {
   Time at;
   std::int64_t machine = 0;
   std::int64_t serial = 0;
-  Happening what = Happening::ask;
+  Happening what = Happening::look;
   std::int64_t life = 0;
   auto operator<=>(const Event&) const = default;
 };
 
 class Simulation {
  public:
-  Simulation(const SimConfig& config, Learner& learner, Hub& hub)
+  Simulation(const SimConfig& config, Learner& learner, SimulatedHub& hub)
       : config_(config),
         fleet_(config.fleet),
         learner_(learner),
@@ -231,14 +99,20 @@ class Simulation {
     events_.insert({now_ + d, machine, ++serial_, what, life});
   }
   Result<> happen(const Event& event);
-  Result<> ask(std::int64_t id);
+  void go_on(std::int64_t id);
+  void ask(std::int64_t id);
+  void begin(std::int64_t id, Task task);
+  void fetched(std::int64_t id);
   Result<> computed(std::int64_t id);
+  Result<SimulatedHub::SentUpdate> answer(std::int64_t id, const Task& task);
+  void send(std::int64_t id);
   Result<> arrived(std::int64_t id);
+  Result<> contribute(Machine& m, Answer answer);
   void vanish(std::int64_t id);
   void kill();
-  void attack(Machine& m, std::vector<float>& values);
+  void attack(const Task& task, std::vector<float>& values);
   void note_target();
-  [[nodiscard]] Duration work_time(const Machine& m) const;
+  [[nodiscard]] Duration work_time(const Machine& m, const train::Unit& unit) const;
   [[nodiscard]] static Duration transfer(std::int64_t bytes, double mbit) {
     return mbit <= 0 ? Duration() : Duration(std::llround(static_cast<double>(bytes) * 8 / mbit));
   }
@@ -246,7 +120,7 @@ class Simulation {
   const SimConfig& config_;
   const Fleet& fleet_;
   Learner& learner_;
-  Hub& hub_;
+  SimulatedHub& hub_;
   base::Random random_;
   std::vector<Machine> machines_;
   std::set<Event> events_;
@@ -255,49 +129,82 @@ class Simulation {
   SimResult out_;
 };
 
-Duration Simulation::work_time(const Machine& m) const {
+Duration Simulation::work_time(const Machine& m, const train::Unit& unit) const {
   const auto step = fleet_.step.seconds() / m.speed;
-  double steps = static_cast<double>(m.unit.steps);
-  if (m.unit.kind == UnitKind::evaluate)
+  double steps = static_cast<double>(unit.steps);
+  if (unit.measure)
+    steps *= kCheckShare;
+  else if (unit.kind == UnitKind::evaluate)
     steps = kCheckShare *
-            static_cast<double>(config_.plan.validation[static_cast<std::size_t>(m.unit.shard)]) /
+            static_cast<double>(config_.plan.validation[static_cast<std::size_t>(unit.shard)]) /
             config_.plan.batch;
-  return m.unit.kind == UnitKind::init ? Duration() : Duration(std::llround(steps * step * 1e6));
+  return unit.kind == UnitKind::init ? Duration() : Duration(std::llround(steps * step * 1e6));
 }
 
-Result<> Simulation::ask(std::int64_t id) {
+// Whatever can be done now. An answer goes before a question, so that what is fetched contains it.
+void Simulation::go_on(std::int64_t id) {
   auto& m = machines_[static_cast<std::size_t>(id)];
-  hub_.time_spent(id, m.computed, now_ - m.asked - m.computed);
-  m.asked = now_;
-  m.computed = {};
-  m.unit = hub_.next(id, now_);
-  if (m.unit.kind == UnitKind::finish) return {};
-  if (m.unit.kind == UnitKind::wait) {
-    after(m.unit.wait + fleet_.round_trip, id, Happening::ask);
-    return {};
+  if (m.fetched && !m.computing) begin(id, *std::exchange(m.fetched, std::nullopt));
+  if (m.fetching || m.sending) return;
+  if (m.done) return send(id);
+  if (m.fetched || m.ask_at == base::kNever) return;
+  if (now_ >= m.ask_at) return ask(id);
+  after(m.ask_at - now_, id, Happening::look);
+}
+
+void Simulation::ask(std::int64_t id) {
+  auto& m = machines_[static_cast<std::size_t>(id)];
+  if (!m.computing) {
+    if (m.idle_since) m.idle = m.idle + (now_ - *m.idle_since);
+    m.idle_since = now_;
   }
-  auto begins_after = fleet_.round_trip;
-  if (m.unit.kind != UnitKind::init) {
-    const bool check = m.unit.kind == UnitKind::evaluate;
-    m.base = check ? hub_.kept(m.unit.version) : hub_.take();
-    const auto bytes = std::ssize(train::pack_changed(m.base, check ? -1 : m.has));
-    m.has = check ? -1 : m.base.version;
+  hub_.time_spent(id, std::exchange(m.computed, {}), std::exchange(m.idle, {}));
+  Task task{.unit = hub_.next(id, now_, m.computing ? m.computing->unit.id : 0), .began = now_};
+  if (task.unit.kind == UnitKind::finish) return;
+  if (task.unit.kind == UnitKind::wait) {
+    m.idle_since.reset();  // That is no fault of its line.
+    m.ask_at = now_ + task.unit.wait + fleet_.round_trip;
+    return go_on(id);
+  }
+  auto takes = fleet_.round_trip;
+  if (task.unit.kind != UnitKind::init) {
+    const bool check = task.unit.kind == UnitKind::evaluate;
+    task.base = check ? hub_.kept(task.unit.version) : hub_.take();
+    const auto bytes = std::ssize(train::pack_changed(task.base, check ? -1 : m.has));
+    m.has = check ? -1 : task.base.version;
     out_.bytes_down += bytes;
-    begins_after = begins_after + transfer(bytes, fleet_.down_mbit);
+    takes = takes + transfer(bytes, fleet_.down_mbit);
   }
-  m.computes_from = now_ + begins_after;
-  const auto ready = begins_after + work_time(m);
-  after(ready, id, Happening::computed);
   // Drawn for every unit, so that runs with other chances meet the same dice.
   const auto chance = random_.unit(), where = random_.unit();
+  const auto ready = takes + work_time(m, task.unit);
+  m.fetching = std::move(task);
+  after(takes, id, Happening::fetched);
   if (chance < fleet_.preempt)
     after(Duration(std::llround(where * static_cast<double>(ready.us))), id, Happening::vanish);
-  return {};
 }
 
-void Simulation::attack(Machine& m, std::vector<float>& values) {
+void Simulation::fetched(std::int64_t id) {
+  auto& m = machines_[static_cast<std::size_t>(id)];
+  m.fetched = std::exchange(m.fetching, std::nullopt);
+  if (m.fetched->unit.kind == UnitKind::train) m.ahead.fetched(now_ - m.fetched->began);
+  go_on(id);
+}
+
+void Simulation::begin(std::int64_t id, Task task) {
+  auto& m = machines_[static_cast<std::size_t>(id)];
+  if (m.idle_since) m.idle = m.idle + (now_ - *std::exchange(m.idle_since, std::nullopt));
+  m.ask_at = config_.in_turn                     ? base::kNever
+             : task.unit.kind == UnitKind::train ? m.ahead.ask_at(now_, task.unit.steps)
+                                                 : Time();
+  task.began = now_;
+  after(work_time(m, task.unit), id, Happening::computed);
+  m.computing = std::move(task);
+}
+
+void Simulation::attack(const Task& task, std::vector<float>& values) {
   std::vector<float> base(values.size());
-  if (hub_.sends() == Sends::weights) train::copy_out(m.base.blocks, base);
+  if (hub_.sends() == Sends::weights) train::copy_out(task.base.blocks, base);
   double norm = 0;
   for (std::size_t i = 0; i < values.size(); ++i)
     norm += std::pow(static_cast<double>(values[i] - base[i]), 2);
@@ -321,79 +228,119 @@ void Simulation::attack(Machine& m, std::vector<float>& values) {
   }
 }
 
+Result<SimulatedHub::SentUpdate> Simulation::answer(std::int64_t id, const Task& task) {
+  auto& m = machines_[static_cast<std::size_t>(id)];
+  SimulatedHub::SentUpdate out{.worker = id, .unit = task.unit.id, .base = task.base.version};
+  if (task.unit.kind != UnitKind::train && !task.unit.measure) return out;
+  std::vector<float> base(task.base.size());
+  train::copy_out(task.base.blocks, base);
+  if (task.unit.measure) {
+    SOUK_ASSIGN(auto measured, learner_.train(base, task.unit, Sends::delta, 1, ""));
+    if (m.adversary) attack(task, measured.values);
+    const auto fp32 = train::make_codec("fp32");
+    out.body = train::pack(measured.values, **fp32, {});
+    return out;
+  }
+  SOUK_ASSIGN(auto trained, learner_.train(base, task.unit, hub_.sends(), hub_.state_scale(),
+                                           config_.keep ? fmt::format("{}/{}", id, m.life) : ""));
+  if (m.adversary) attack(task, trained.values);
+  if (hub_.codec().keeps_residual()) m.residual.resize(trained.values.size());
+  out.body = train::pack(trained.values, hub_.codec(), m.residual);
+  out.samples = trained.samples;
+  out.loss = trained.loss;
+  out.base_blocks = task.base.blocks;
+  return out;
+}
+
 Result<> Simulation::computed(std::int64_t id) {
   auto& m = machines_[static_cast<std::size_t>(id)];
-  m.sent = {.worker = id, .unit = m.unit.id, .base = m.base.version};
-  if (m.unit.kind == UnitKind::train) {
-    m.computed = now_ - m.computes_from;
-    out_.computed += m.computed.seconds();
-    std::vector<float> base(m.base.size());
-    train::copy_out(m.base.blocks, base);
-    SOUK_ASSIGN(auto trained, learner_.train(base, m.unit, hub_.sends(), hub_.state_scale(),
-                                             config_.keep ? fmt::format("{}/{}", id, m.life) : ""));
-    if (m.adversary) attack(m, trained.values);
-    if (hub_.codec().keeps_residual()) m.residual.resize(trained.values.size());
-    m.sent.body = train::pack(trained.values, hub_.codec(), m.residual);
-    m.sent.samples = trained.samples;
-    m.sent.loss = trained.loss;
-    m.sent.base_blocks = m.base.blocks;
+  auto task = *std::exchange(m.computing, std::nullopt);
+  SOUK_ASSIGN(auto sent, answer(id, task));
+  if (task.unit.kind == UnitKind::train) {
+    const auto took = now_ - task.began;
+    m.computed = m.computed + took;
+    out_.computed += took.seconds();
+    m.ahead.computed(task.unit.steps, took);
   }
-  const auto bytes = std::ssize(m.sent.body);
+  m.idle_since = now_;
+  m.ask_at = {};
+  m.done = {std::move(task), std::move(sent)};
+  go_on(id);
+  return {};
+}
+
+void Simulation::send(std::int64_t id) {
+  auto& m = machines_[static_cast<std::size_t>(id)];
+  m.sending = std::exchange(m.done, std::nullopt);
+  m.sending->task.began = now_;
+  const auto bytes = std::ssize(m.sending->sent.body);
   out_.bytes_up += bytes;
   after(fleet_.round_trip + transfer(bytes, fleet_.up_mbit), id, Happening::arrived);
-  return {};
 }
 
 Result<> Simulation::arrived(std::int64_t id) {
   auto& m = machines_[static_cast<std::size_t>(id)];
-  if (m.unit.kind == UnitKind::init) {
-    SOUK_ASSIGN(const auto values, learner_.init(m.unit.seed));
-    if (hub_.training().find(id, m.unit.id) != nullptr) hub_.begin(m.unit.id, values, now_);
-  } else if (m.unit.kind == UnitKind::evaluate) {
-    std::vector<float> values(m.base.size());
-    train::copy_out(m.base.blocks, values);
-    SOUK_ASSIGN(const auto found, learner_.evaluate(values, m.unit.shard));
-    hub_.evaluated(id, m.unit.id, found, now_);
+  auto answer = *std::exchange(m.sending, std::nullopt);
+  const auto& [unit, base, began] = answer.task;
+  if (unit.kind == UnitKind::init) {
+    SOUK_ASSIGN(const auto values, learner_.init(unit.seed));
+    if (hub_.training().find(id, unit.id) != nullptr)
+      hub_.begin(unit.id, values, learner_.layout(), now_);
+  } else if (unit.measure) {
+    SOUK_TRY(hub_.state_measured(std::move(answer.sent), now_));
+  } else if (unit.kind == UnitKind::evaluate) {
+    std::vector<float> values(base.size());
+    train::copy_out(base.blocks, values);
+    SOUK_ASSIGN(const auto found, learner_.evaluate(values, unit.shard));
+    hub_.evaluated(id, unit.id, found, now_);
     note_target();
   } else {
-    const auto measure = [&](const train::ParameterSnapshot& p,
-                             std::int32_t shard) -> Result<double> {
-      std::vector<float> values(p.size());
-      train::copy_out(p.blocks, values);
-      SOUK_ASSIGN(const auto found, learner_.evaluate(values, shard));
-      return found.loss;
-    };
-    SOUK_ASSIGN(const auto judged, hub_.contribute(std::move(m.sent), now_, measure));
-    const auto verdict = judged.verdict;
-    using enum Hub::Verdict;
-    if (verdict == late) ++out_.late;
-    if (verdict == rejected) ++(m.adversary ? out_.rejected_adversary : out_.rejected_honest);
-    if (verdict == rejected && !m.adversary) ++out_.honest_rejected_by[judged.by];
-    if (verdict == accepted) {
-      ++out_.accepted;
-      if (m.adversary)
-        ++out_.accepted_adversary;
-      else
-        out_.useful += work_time(m).seconds();
-    }
+    m.ahead.handed_in(now_ - began);
+    SOUK_TRY(contribute(m, std::move(answer)));
   }
-  m.unit = {};
-  return ask(id);
+  go_on(id);
+  return {};
+}
+
+Result<> Simulation::contribute(Machine& m, Answer answer) {
+  const auto measure = [&](const train::ParameterSnapshot& p,
+                           std::int32_t shard) -> Result<double> {
+    std::vector<float> values(p.size());
+    train::copy_out(p.blocks, values);
+    SOUK_ASSIGN(const auto found, learner_.evaluate(values, shard));
+    return found.loss;
+  };
+  SOUK_ASSIGN(const auto judged, hub_.contribute(std::move(answer.sent), now_, measure));
+  const auto verdict = judged.verdict;
+  using enum SimulatedHub::Verdict;
+  if (verdict == late) ++out_.late;
+  if (verdict == rejected) ++(m.adversary ? out_.rejected_adversary : out_.rejected_honest);
+  if (verdict == rejected && !m.adversary) ++out_.honest_rejected_by[judged.by];
+  if (verdict == accepted) {
+    ++out_.accepted;
+    if (m.adversary)
+      ++out_.accepted_adversary;
+    else
+      out_.useful += work_time(m, answer.task.unit).seconds();
+  }
+  return {};
 }
 
 void Simulation::vanish(std::int64_t id) {
   auto& m = machines_[static_cast<std::size_t>(id)];
-  if (m.unit.kind == UnitKind::train) {
-    ++out_.lost;
-    // Unless it was sending already, or still fetching.
-    const auto spent = std::clamp(now_ - m.computes_from, Duration(), work_time(m));
-    if (m.sent.unit != m.unit.id) out_.computed += spent.seconds();
+  const auto lost = [&](const train::Unit& unit) {
+    out_.lost += unit.kind == UnitKind::train ? 1 : 0;
+  };
+  if (m.computing) {
+    lost(m.computing->unit);
+    if (m.computing->unit.kind == UnitKind::train)
+      out_.computed += (now_ - m.computing->began).seconds();
   }
-  ++m.life;
-  m.up = false;
-  m.has = -1;
-  m.residual.clear();
-  m.unit = {};
+  if (m.fetched) lost(m.fetched->unit);
+  if (m.fetching) lost(m.fetching->unit);
+  if (m.done) lost(m.done->task.unit);
+  if (m.sending) lost(m.sending->task.unit);
+  m = {.speed = m.speed, .adversary = m.adversary, .up = false, .life = m.life + 1};
   after(fleet_.away, id, Happening::back);
 }
 
@@ -420,8 +367,10 @@ Result<> Simulation::happen(const Event& event) {
   auto& m = machines_[static_cast<std::size_t>(event.machine)];
   if (event.life != m.life) return {};
   switch (event.what) {
-    case Happening::ask:
-      return ask(event.machine);
+    case Happening::look:
+      return go_on(event.machine), Result<>();
+    case Happening::fetched:
+      return fetched(event.machine), Result<>();
     case Happening::computed:
       return computed(event.machine);
     case Happening::arrived:
@@ -430,7 +379,7 @@ Result<> Simulation::happen(const Event& event) {
       return vanish(event.machine), Result<>();
     case Happening::back:
       m.up = true;
-      return ask(event.machine);
+      return go_on(event.machine), Result<>();
     case Happening::kill:
       break;
   }
@@ -439,7 +388,7 @@ Result<> Simulation::happen(const Event& event) {
 
 Result<SimResult> Simulation::run(const std::function<void(double)>& progress) {
   for (std::size_t i = 0; i < machines_.size(); ++i)
-    after(Duration(), static_cast<std::int64_t>(i), Happening::ask);
+    after(Duration(), static_cast<std::int64_t>(i), Happening::look);
   if (fleet_.kill_every > Duration()) after(fleet_.kill_every, -1, Happening::kill);
   const auto& state = hub_.training().state();
   std::int64_t planned = 0;
@@ -501,7 +450,7 @@ Result<SimResult> simulate(const SimConfig& config, Learner& learner,
                                                   .rule = config.rule,
                                                   .codec = config.codec,
                                                   .validators = config.validators}));
-  Hub hub(std::move(session));
+  SimulatedHub hub(std::move(session), config.average);
   return Simulation(config, learner, hub).run(progress);
 }
 

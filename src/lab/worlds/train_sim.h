@@ -37,6 +37,8 @@ class Learner {
     double accuracy = 0;
   };
   virtual ~Learner() = default;
+  // Of what init() gives. Empty: nothing of it is state (train/statistics.h).
+  [[nodiscard]] virtual train::Layout layout() const { return {}; }
   virtual base::Result<std::vector<float>> init(std::int64_t seed) = 0;
   // `memory`: whose optimiser's state to go on with, and to keep; empty: nobody's.
   virtual base::Result<Trained> train(std::span<const float> base, const train::Unit& unit,
@@ -68,7 +70,9 @@ struct SimConfig {
   train::AggregatorSpec rule;  // Its `workers` are the machines.
   std::string codec = "fp32";
   std::vector<std::string> validators;  // Empty: all, as in a job.
+  bool average = false;                 // Checks are of the mean of the last parameters.
   bool keep = true;                     // Machines keep their optimiser's state until they vanish.
+  bool in_turn = false;  // They fetch, compute and send in turn, not at the same time.
   Fleet fleet;
   std::optional<double> target;  // Noted when reached; to end there, set the plan's.
 };

@@ -160,9 +160,10 @@ Result<> Decider::operator()(const FreezeAccount& c) {
   out.push_back(AccountFrozen{c.account, c.reason});
   audit(c.reason.empty() ? "thaw" : "freeze", account->name, c.reason);
   if (c.reason.empty()) return {};
+  const auto runs = [](const Job& j) { return !is_final(j.state) && j.state != JobState::paused; };
   s.jobs.for_each([&](const Job& j) {
-    if (j.owner == c.account && !is_final(j.state) && j.state != JobState::paused)
-      pause_job(j, "account frozen");
+    const bool with_its_sweep = j.sweep && runs(s.jobs.at(j.sweep));  // Which pauses its trials.
+    if (j.owner == c.account && runs(j) && !with_its_sweep) pause_job(j, "account frozen");
   });
   return {};
 }

@@ -99,20 +99,39 @@ Result<const SlotClass*> Decider::find_class(ClassId id) const {
               "class");
 }
 
-Result<Decision> decide(const State& state, const Request& request) {
+namespace {
+
+// Fills `events` and returns when they happen.
+Result<Time> decide_into(const State& state, const Request& request, Events& events) {
+  events.clear();
   const auto at = std::max(request.now, state.now);
   if (request.actor.scope == Scope::spend && !std::visit(AskedBySpenders{}, request.command))
     return fail(Code::forbidden, "a token with a spending limit can only run jobs",
                 "use your own token: souk login NAME");
-  Decider decider(state, at, request.actor);
+  Decider decider(state, at, request.actor, std::move(events));
   SOUK_TRY(std::visit(decider, request.command));
-  return Decision{at, std::move(decider.out)};
+  events = std::move(decider.out);
+  return at;
+}
+
+}  // namespace
+
+Result<Decision> decide(const State& state, const Request& request) {
+  Decision out;
+  SOUK_ASSIGN(out.at, decide_into(state, request, out.events));
+  return out;
+}
+
+Result<> execute(State& state, const Request& request, Events& events) {
+  SOUK_ASSIGN(const auto at, decide_into(state, request, events));
+  for (const auto& event : events) apply(state, at, event);
+  return {};
 }
 
 Result<Events> execute(State& state, const Request& request) {
-  SOUK_ASSIGN(auto decision, decide(state, request));
-  for (const auto& event : decision.events) apply(state, decision.at, event);
-  return std::move(decision.events);
+  Events events;
+  SOUK_TRY(execute(state, request, events));
+  return events;
 }
 
 }  // namespace souk::market

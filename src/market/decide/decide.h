@@ -19,5 +19,7 @@ struct Decision {
 
 // decide, then apply: what a server without a journal would do. Returns the events.
 Result<Events> execute(State& state, const Request& request);
+// The same for whoever does it very often: `events` is overwritten, and its memory used again.
+Result<> execute(State& state, const Request& request, Events& events);
 
 }  // namespace souk::market

@@ -18,6 +18,8 @@ namespace souk::market {
 // What an offer of this class without a reserve asks for now, under the class's mechanism.
 [[nodiscard]] Credits market_ask(const State& s, const SlotClass& slot_class, Time now);
 
+inline constexpr std::string_view kAllFinished = "all workers finished";
+
 // Who loses by a lease that came to nothing; by default both sides do.
 struct Blame {
   bool keeps_try = false;  // The job does not.
@@ -28,7 +30,9 @@ struct Blame {
 // returns an error has no effect. Spread over the files of this folder by subject.
 class Decider {
  public:
-  Decider(const State& state, Time at, const Actor& actor) : s(state), now(at), actor_(actor) {}
+  // What it decides is put behind what is in `events`.
+  Decider(const State& state, Time at, const Actor& actor, Events events)
+      : out(std::move(events)), s(state), now(at), actor_(actor) {}
 
   // accounts.cc
   Result<> operator()(const ChangeSettings& c);
@@ -61,6 +65,13 @@ class Decider {
   Result<> operator()(const CancelJob& c);
   Result<> operator()(const MoveJob& c);
   Result<> operator()(const AimProbe& c);
+  // sweeps.cc
+  Result<> operator()(const NoteTrial& c);
+  Result<> operator()(const EndSweep& c);
+  // services.cc
+  Result<> operator()(const ServeRequests& c);
+  Result<> operator()(const SaveVolume& c);
+  Result<> operator()(const RemoveVolume& c);
   // leases.cc
   Result<> operator()(const StartLease& c);
   Result<> operator()(const Heartbeat& c);
@@ -122,6 +133,12 @@ class Decider {
   Result<> check_terms(const JobTerms& terms) const;
   Result<> check_constraints(const Constraints& c) const;
   Result<> check_results(const SubmitJob& c) const;
+  Result<> check_sweep(const SubmitJob& c) const;
+  Result<> check_service(const SubmitJob& c) const;
+  Result<> check_volumes(const SubmitJob& c) const;
+  // Is the sweep of a trial there, with room and credits for it?
+  Result<> need_room_for_trial(const SubmitJob& c) const;
+  Result<> need_credits_of(const Job& sweep, Credits more) const;
 
   // The open lease that a report with this epoch is about.
   Result<const Lease*> reported(LeaseId id, std::int32_t epoch) const;
@@ -145,16 +162,38 @@ class Decider {
   void end_job(const Job& j, JobState state, std::string reason);
   void pause_job(const Job& j, std::string reason);
   void warn_if_low(const Job& j, Credits about_to_pay);
+  // The newest of its workers that are more than `most` get notice.
+  void drain_surplus(const Job& j, std::int32_t most);
   bool still_wanted(const Job& job, const Lease& lease) const;
   Credits price_in_force(const Lease& l) const;
   void renew_or_drain(const Lease& l);
   void attend(const Lease& l);
 
+  // gangs.cc. Of a lease that is no gang's worker_leaves() and worker_left() do nothing.
+  void make_ready(const Lease& l);
+  void attend_waiting(const Lease& l);
+  void worker_leaves(const Lease& l, std::string_view reason);  // After it was told to drain.
+  void worker_left(const Lease& l, std::string_view reason);    // After it was closed.
+  void worker_failed(const Lease& l, const std::string& detail);
+  void worker_done(const Lease& l);
+  void regroup(const Job& gang, const Lease& l, std::string reason, std::string failure);
+  void send_away(const Job& gang, const Lease& l, const std::string& reason);
+  void judge_failure(const Job& gang, const Lease& last);
+  void fail_gang(const Job& gang, std::string why);
+  void end_gang(const Job& gang);
+  // Are all its leases closed by this decision?
+  bool is_last(const Job& gang) const;
+  bool goes_on_without(const Job& gang, const Lease& l) const;
+
   const State& s;
   const Time now;
   const Actor actor_;
   std::map<JobId, Credits> promised_;  // Of jobs' budgets, by renewals in this decision.
-  std::set<JobId> touched_, ended_;    // Jobs, by ends of leases in this decision.
+  std::set<JobId> touched_, ended_;    // Jobs, in this decision.
+  // Likewise: gangs whose workers were all told to go, workers that go, and leases closed by job.
+  std::set<JobId> sent_away_;
+  std::set<LeaseId> leaving_;
+  std::map<JobId, std::int32_t> closed_;
 };
 
 template <class I, class T>

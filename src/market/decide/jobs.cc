@@ -34,6 +34,28 @@ Result<> with_a_way_on(Result<> enough) {
   return enough;
 }
 
+void take_over(const SubmitJob& c, Job& job) {
+  job.name = c.name;
+  job.kind = c.kind;
+  job.slot_class = c.slot_class;
+  job.terms = c.terms;
+  job.work = c.work;
+  job.retry = c.retry;
+  job.forecast = c.forecast;
+  job.planned = c.planned;
+  job.planned_why = c.planned_why;
+  job.also = c.also;
+  job.pay = c.pay;
+  job.replicate = c.replicate;
+  job.expect = c.expect;
+  job.most_trials = c.most_trials;
+  job.sweep = c.sweep;
+  job.note = c.note;
+  job.gang = {.together = c.gang, .led = c.led};
+  job.per_request = c.per_request;
+  job.volumes = c.volumes;
+}
+
 }  // namespace
 
 Result<> Decider::check_constraints(const Constraints& c) const {
@@ -88,6 +110,7 @@ Result<> Decider::need_room_for_job(JobId id, Credits budget) const {
                 fmt::format("you have {} live jobs, and more are not allowed", kLiveJobsPerAccount),
                 "wait for one to end, or cancel one");
   SOUK_TRY(need_allowance(budget));
+  if (budget == Credits()) return {};  // It comes from its sweep.
   return with_a_way_on(s.ledger.check({.kind = ledger::Kind::reserve,
                                        .from = actor_.account,
                                        .hold = hold_of(id),
@@ -126,31 +149,33 @@ Result<> Decider::operator()(const SubmitJob& c) {
     return bad(fmt::format("a part cannot have {} retries", c.retry.max),
                fmt::format("use 0 to {}", kRetriesMax), "retry.max");
   SOUK_TRY(check_results(c));
+  SOUK_TRY(check_sweep(c));
+  SOUK_TRY(check_service(c));
+  SOUK_TRY(check_volumes(c));
   const auto id = s.jobs.next();
-  SOUK_TRY(need_room_for_job(id, c.terms.budget));
-  out.push_back(JobSubmitted{{.id = id,
-                              .owner = actor_.account,
-                              .name = c.name,
-                              .kind = c.kind,
-                              .slot_class = c.slot_class,
-                              .terms = c.terms,
-                              .created = now,
-                              .work = c.work,
-                              .retry = c.retry,
-                              .forecast = c.forecast,
-                              .planned = c.planned,
-                              .planned_why = c.planned_why,
-                              .also = c.also,
-                              .pay = c.pay,
-                              .replicate = c.replicate,
-                              .expect = c.expect,
-                              .token = is_spender() ? actor_.token : TokenId(),
-                              .token_budget = is_spender() ? c.terms.budget : Credits()}});
+  SOUK_TRY(need_room_for_job(id, c.sweep ? Credits() : c.terms.budget));
+  // In its place, because a job is large.
+  auto& job = std::get<JobSubmitted>(out.emplace_back(std::in_place_type<JobSubmitted>)).job;
+  job.id = id;
+  job.owner = actor_.account;
+  job.created = now;
+  take_over(c, job);
+  if (c.sweep) job.token = s.jobs.at(c.sweep).token;
+  if (is_spender()) {
+    if (!c.sweep) job.token = actor_.token;
+    job.token_budget = c.terms.budget;
+  }
   return {};
 }
 
 // How its results are judged.
 Result<> Decider::check_results(const SubmitJob& c) const {
+  if (c.gang && (c.work.empty() || c.pay != Pay::time || c.replicate != 1 || !c.expect.empty() ||
+                 c.most_trials != 0))
+    return bad("this job cannot be a gang",
+               "a gang has work, is paid by time, and does it once: drop `replicate`", "kind");
+  if (c.led && !c.gang)
+    return bad("only a gang ends with its worker 0", "submit it as a gang", "kind");
   if (c.replicate < 1 || c.replicate > 2 ||
       (c.replicate == 2 && (c.work.empty() || c.pay != Pay::time)))
     return bad(fmt::format("results cannot be compared between {} owners", c.replicate),
@@ -202,6 +227,7 @@ Result<> Decider::operator()(const ResizeJob& c) {
     return fail(Code::too_large, fmt::format("the reason has {} bytes", c.why.size()),
                 fmt::format("{} at most", kTextMax), "why");
   if (c.workers != aimed_workers(*job)) out.push_back(JobResized{c.job, c.workers, c.why});
+  if (c.promptly) drain_surplus(*job, c.workers);
   return {};
 }
 
@@ -246,6 +272,11 @@ Result<> Decider::operator()(const ChangeJob& c) {
   SOUK_TRY(need_job(*job));
   SOUK_TRY(need_live(*job));
   SOUK_TRY(need_active(job->owner));
+  if (job->sweep && !is_system())
+    return fail(
+        Code::conflict,
+        fmt::format("job {} is a trial of sweep {}", to_string(c.job), to_string(job->sweep)),
+        fmt::format("change the sweep: souk job edit {}", to_string(job->sweep)));
   SOUK_TRY(check_terms(c.terms));
   if (c.terms == job->terms) return {};
   if (!job->work.empty() && c.terms.workers.max != job->terms.workers.max)
@@ -255,29 +286,43 @@ Result<> Decider::operator()(const ChangeJob& c) {
   const auto more = c.terms.budget - job->terms.budget;
   SOUK_TRY(need_allowance(more));
   if (more > Credits())
-    SOUK_TRY(s.ledger.check({.kind = ledger::Kind::reserve,
-                             .from = job->owner,
-                             .hold = hold_of(job->id),
-                             .amount = more}));
+    SOUK_TRY(job->sweep ? need_credits_of(s.jobs.at(job->sweep), more)
+                        : s.ledger.check({.kind = ledger::Kind::reserve,
+                                          .from = job->owner,
+                                          .hold = hold_of(job->id),
+                                          .amount = more}));
   if (const auto free = s.free_budget(*job); more + free < Credits())
     return bad(fmt::format("{} of the budget is spent or promised to running workers",
                            to_string(job->terms.budget - free)),
                fmt::format("use a budget of at least {}", to_string(job->terms.budget - free)),
                "budget");
   out.push_back(JobChanged{c.job, c.terms, is_spender() ? actor_.token : TokenId()});
-  // More workers than it now wants: the newest leave, with notice.
-  auto surplus = job->held + job->done - c.terms.workers.max;
-  for (auto it = job->leases.rbegin(); it != job->leases.rend() && surplus > 0; ++it) {
-    const auto& l = s.leases.at(*it);
-    drain(l, "the job wants fewer workers");
-    surplus -= l.slots;
+  for (const auto id : job->trials) {
+    auto terms = s.jobs.at(id).terms;  // Workers, budget and deadline are its own.
+    terms.limit = c.terms.limit;
+    terms.priority = c.terms.priority;
+    terms.constraints = c.terms.constraints;
+    if (terms != s.jobs.at(id).terms) out.push_back(JobChanged{id, std::move(terms), {}});
   }
+  drain_surplus(*job, c.terms.workers.max);
   audit_other(job->owner, "change job", to_string(c.job));
   return {};
 }
 
+void Decider::drain_surplus(const Job& j, std::int32_t most) {
+  auto surplus = j.held + j.done - most;
+  for (auto it = j.leases.rbegin(); it != j.leases.rend() && surplus > 0; ++it) {
+    const auto& l = s.leases.at(*it);
+    drain(l, "the job wants fewer workers");
+    surplus -= l.slots;
+  }
+}
+
 void Decider::pause_job(const Job& j, std::string reason) {
   for (const auto id : j.leases) close(s.leases.at(id), LeaseOutcome::job, reason);
+  for (const auto id : j.trials)
+    if (const auto& trial = s.jobs.at(id); trial.state != JobState::paused)
+      pause_job(trial, fmt::format("sweep {} is paused", to_string(j.id)));
   out.push_back(JobPaused{j.id, std::move(reason)});
 }
 
@@ -286,7 +331,9 @@ Result<> Decider::operator()(const PauseJob& c) {
   SOUK_TRY(need_job(*job));
   SOUK_TRY(need_live(*job));
   if (job->state == JobState::paused) return {};
-  pause_job(*job, job->owner == actor_.account ? "by its owner" : "by an operator");
+  pause_job(*job, is_system() && !c.reason.empty() ? c.reason
+                  : job->owner == actor_.account   ? "by its owner"
+                                                   : "by an operator");
   audit_other(job->owner, "pause job", to_string(c.job));
   return {};
 }
@@ -297,12 +344,21 @@ Result<> Decider::operator()(const ResumeJob& c) {
   SOUK_TRY(need_live(*job));
   SOUK_TRY(need_active(job->owner));
   if (job->state != JobState::paused) return {};
+  if (job->sweep && s.jobs.at(job->sweep).state == JobState::paused)
+    return fail(Code::conflict, fmt::format("sweep {} is paused", to_string(job->sweep)),
+                fmt::format("souk job resume {}", to_string(job->sweep)));
   out.push_back(JobResumed{c.job});
+  for (const auto id : job->trials)
+    if (s.jobs.at(id).state == JobState::paused) out.push_back(JobResumed{id});
   audit_other(job->owner, "resume job", to_string(c.job));
   return {};
 }
 
 void Decider::end_job(const Job& j, JobState state, std::string reason) {
+  if (!ended_.insert(j.id).second) return;  // With its sweep, a moment ago.
+  for (const auto id : j.trials)
+    end_job(s.jobs.at(id), JobState::cancelled,
+            fmt::format("sweep {} has ended: {}", to_string(j.id), to_string(state)));
   for (const auto id : j.leases) close(s.leases.at(id), LeaseOutcome::job, reason);
   pay_undecided(j);
   out.push_back(JobEnded{j.id, state, std::move(reason)});

@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <utility>
+#include <vector>
 
 #include "market/decide/decider.h"
 
@@ -10,8 +11,6 @@ namespace {
 
 using base::Code;
 using base::fail;
-
-constexpr std::string_view kAllFinished = "all workers finished";
 
 }  // namespace
 
@@ -59,7 +58,8 @@ void Decider::bill(const Lease& l, Duration time, Time until) {
   const auto pays = base::cost(l.term.pays, l.slots, time) - l.term_paid;
   const auto gross = base::cost(l.term.gets, l.slots, time);
   const auto net = gross - base::share(gross, l.term.fee_ppm) - l.term_earned;
-  out.push_back(LeaseSettled{l.id, until, pays, pays - std::clamp(net, Credits(), pays)});
+  out.emplace_back(std::in_place_type<LeaseSettled>, l.id, until, pays,
+                   pays - std::clamp(net, Credits(), pays));
 }
 
 void Decider::pay(const PartAnswer& answer) {
@@ -165,6 +165,7 @@ void Decider::close(const Lease& l, LeaseOutcome outcome, std::string detail, st
   const bool nothing_ran = outcome == LeaseOutcome::lost || outcome == LeaseOutcome::unstarted;
   if (!nothing_ran || by_work) settle(l, now);
   if (by_work && !l.next && l.worked > term_length(l)) settle_overtime(l);
+  ++closed_[l.job];
   out.push_back(LeaseClosed{.lease = l.id,
                             .outcome = outcome,
                             .detail = std::move(detail),
@@ -179,13 +180,16 @@ void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail, 
   close(l, outcome, detail, std::move(result), blame);
   touched_.insert(job.id);
   const bool failed = outcome == LeaseOutcome::failed;
+  if (is_gang(job) && failed) return worker_failed(l, detail);
+  if (is_gang(job) && job.gang.phase == GangPhase::ending) return worker_left(l, detail);
   if (job.work.empty()) {
     if (!failed) return;  // The next round finds another machine.
   } else {
     if (paid_by_work(job) && !failed) return;
     const auto* part = job.part(l.part);
     const auto tries = part == nullptr ? 0 : part->tries;
-    if ((failed ? job.retry.failed : job.retry.lost) && tries < job.retry.max) return;
+    if ((failed ? job.retry.failed : job.retry.lost) && tries < job.retry.max)
+      return worker_left(l, detail);
     detail = fmt::format("worker {}: {}{}", l.part, detail,
                          tries > 0 ? fmt::format(" ({} tries)", tries + 1) : "");
   }
@@ -198,13 +202,15 @@ void Decider::give_up(const Lease& l, LeaseOutcome outcome, std::string detail, 
 
 void Decider::drain(const Lease& l, std::string reason) {
   if (l.state == LeaseState::closed || l.state == LeaseState::draining) return;
+  if (leaving_.contains(l.id)) return;  // With its gang, a moment ago.
   if (l.state == LeaseState::granted) {
-    close(l, LeaseOutcome::released, std::move(reason));
-    return;
+    close(l, LeaseOutcome::released, reason);
+    return worker_left(l, reason);
   }
   // Rolls into the next term first, if that has begun.
   if (!is_replicated(s.jobs.at(l.job))) settle(l, now);
-  out.push_back(LeaseDraining{l.id, now + s.settings.drain, std::move(reason)});
+  out.push_back(LeaseDraining{l.id, now + s.settings.drain, reason});
+  worker_leaves(l, reason);
 }
 
 void Decider::warn_if_low(const Job& j, Credits about_to_pay) {
@@ -225,7 +231,10 @@ Result<> Decider::operator()(const StartLease& c) {
   if (now >= lease->term.until)
     return fail(Code::conflict, fmt::format("the term of lease {} is over", to_string(c.lease)),
                 "stop this work: it would not be paid");
-  out.push_back(LeaseStarted{c.lease});
+  if (is_gang(s.jobs.at(lease->job)))
+    make_ready(*lease);
+  else
+    out.push_back(LeaseStarted{c.lease});
   audit_other(lease->lender, "start lease", to_string(c.lease));
   return {};
 }
@@ -234,20 +243,25 @@ Result<> Decider::operator()(const Heartbeat& c) {
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
   SOUK_TRY(need_agent(*machine));
   if (!machine->online) out.push_back(MachineOnline{c.machine});
-  std::set<LeaseId> seen;  // A lease named twice is paid once.
-  std::map<JobId, Credits> paid;
+  // Few, so in order rather than in trees. A lease named twice is paid once.
+  std::vector<LeaseId> seen;
+  std::vector<std::pair<JobId, Credits>> paid;
   for (const auto& held : c.leases) {
     const auto* l = s.leases.find(held.lease);
     // The answer tells the agent which of its leases still stand; a stale one is not an error.
     if (l == nullptr || l->machine != c.machine || l->epoch != held.epoch) continue;
     if (l->state != LeaseState::running && l->state != LeaseState::draining) continue;
-    if (!seen.insert(l->id).second || is_replicated(s.jobs.at(l->job))) continue;
+    const auto place = std::ranges::lower_bound(seen, l->id);
+    if (place != seen.end() && *place == l->id) continue;
+    seen.insert(place, l->id);
+    if (is_replicated(s.jobs.at(l->job))) continue;
     const bool term_over = now >= l->term.until && l->settled_until < l->term.until;
     if (now - l->settled_until < s.settings.settle_every && !term_over) continue;
     const auto before = out.size();
     settle(*l, now);
-    for (auto i = before; i < out.size(); ++i)
-      paid[l->job] += std::get<LeaseSettled>(out[i]).amount;
+    auto at = std::ranges::lower_bound(paid, l->job, {}, &std::pair<JobId, Credits>::first);
+    if (at == paid.end() || at->first != l->job) at = paid.insert(at, {l->job, Credits()});
+    for (auto i = before; i < out.size(); ++i) at->second += std::get<LeaseSettled>(out[i]).amount;
   }
   for (const auto& [job, amount] : paid) warn_if_low(s.jobs.at(job), amount);
   if (!out.empty()) audit_other(machine->owner, "heartbeat", to_string(c.machine));
@@ -284,6 +298,12 @@ Result<> Decider::operator()(const FinishLease& c) {
     compare(*lease, c);
   } else if (is_probe(job) && c.outcome == LeaseOutcome::completed && c.result != job.expect) {
     refuse_result(*lease, c);
+  } else if (is_gang(job)) {
+    close(*lease, c.outcome, c.detail, c.result);
+    if (c.outcome == LeaseOutcome::completed)
+      worker_done(*lease);
+    else
+      worker_left(*lease, c.detail);
   } else {
     close(*lease, c.outcome, c.detail, c.result);
     // Of a job with work every part counts; else those who came.
@@ -344,9 +364,10 @@ Result<> Decider::operator()(const ExpireLease& c) {
   SOUK_TRY(need_operator("expire leases"));
   if (lease->state == LeaseState::closed) return {};
   if (c.untaken) {  // Nothing was begun: the next round finds another machine.
-    if (lease->state == LeaseState::granted)
-      close(*lease, LeaseOutcome::unstarted, "its machine did not take it up", {},
-            {.keeps_try = true});
+    if (lease->state != LeaseState::granted) return {};
+    constexpr std::string_view why = "its machine did not take it up";
+    close(*lease, LeaseOutcome::unstarted, std::string(why), {}, {.keeps_try = true});
+    worker_left(*lease, why);
     return {};
   }
   give_up(*lease, LeaseOutcome::lost, "the machine fell silent");
@@ -381,8 +402,9 @@ Credits Decider::price_in_force(const Lease& l) const {
 void Decider::renew_or_drain(const Lease& l) {
   const auto& job = s.jobs.at(l.job);
   const auto& offer = s.offers.at(l.offer);
-  const auto leave = [&](std::string reason) {
-    out.push_back(LeaseDraining{l.id, l.term.until, std::move(reason)});
+  const auto leave = [&](const std::string& reason) {
+    out.push_back(LeaseDraining{l.id, l.term.until, reason});
+    worker_leaves(l, reason);
   };
   if (offer.draining || offer.paused_until > now || !s.accounts.at(offer.owner).frozen.empty())
     return leave("the offer ends");
@@ -409,6 +431,7 @@ void Decider::renew_or_drain(const Lease& l) {
 void Decider::attend(const Lease& l) {
   switch (l.state) {
     case LeaseState::granted:
+      if (l.ready > Time()) return attend_waiting(l);
       return give_up(l, LeaseOutcome::unstarted, "it did not start in time");
     case LeaseState::running:
       if (l.next) {  // Nobody settled past the end of the term: no reports.
@@ -416,6 +439,7 @@ void Decider::attend(const Lease& l) {
       } else if (now >=
                  l.term.until) {  // The clock came too late to renew: not the lender's fault.
         out.push_back(LeaseDraining{l.id, l.term.until, "its term ended"});
+        worker_leaves(l, "its term ended");
       } else {
         renew_or_drain(l);
       }
@@ -423,18 +447,19 @@ void Decider::attend(const Lease& l) {
     case LeaseState::draining:
       if (paid_by_work(s.jobs.at(l.job)) || is_replicated(s.jobs.at(l.job)))
         return close(l, LeaseOutcome::term, l.detail);
+      ++closed_[l.job];
       out.push_back(LeaseClosed{l.id, LeaseOutcome::term, l.detail});
-      return;
+      return worker_left(l, l.detail);
     case LeaseState::closed:
       out.push_back(LeaseForgotten{l.id});
   }
 }
 
-Result<> Decider::operator()(const Tick&) {
+Result<> Decider::operator()(const Tick& c) {
   SOUK_TRY(need_operator("run the market's clock"));
   std::size_t budget = kDuePerTick;
-  for (const auto& [when, id] : s.index.job_due.order()) {
-    if (when > now || budget-- == 0) break;
+  s.index.job_due.visit([&](Time when, JobId id) {
+    if (when > now || budget-- == 0) return false;
     const auto& job = s.jobs.at(id);
     if (is_final(job.state)) {
       out.push_back(JobForgotten{id});
@@ -443,18 +468,24 @@ Result<> Decider::operator()(const Tick&) {
     } else {
       end_job(job, JobState::succeeded, std::string(kAllFinished));
     }
-  }
+    return true;
+  });
   const bool jobs_changed = !out.empty();
   if (jobs_changed) return {};  // Their leases are closed now; the rest waits for the next tick.
-  for (const auto& [when, id] : s.index.lease_due.order()) {
-    if (when > now || budget-- == 0) break;
+  s.index.lease_due.visit([&](Time when, LeaseId id) {
+    if (when > now || budget-- == 0) return false;
     const auto& lease = s.leases.at(id);
+    if (lease.state == LeaseState::granted && now < lease.term.until &&
+        (lease.ready > Time() || std::ranges::binary_search(c.fetching, id)))
+      return true;  // It waits for others of its gang, or for files that come.
     // Giving up may end the job, and with it leases that this tick has touched: then the next tick.
     const bool may_end = lease.state == LeaseState::granted || lease.next;
-    if (ended_.contains(lease.job) || (may_end && touched_.contains(lease.job))) continue;
+    if (ended_.contains(lease.job) || (may_end && touched_.contains(lease.job))) return true;
+    if (leaving_.contains(id)) return true;  // With its gang, a moment ago.
     attend(lease);
     touched_.insert(lease.job);
-  }
+    return true;
+  });
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "market/liveness.h"
 #include "market/testing/world.h"
 
 namespace souk::market::testing {
@@ -227,6 +228,34 @@ TEST(Lease, ALeaseThatNeverStartsIsTakenBackUnbilled) {
   EXPECT_EQ(only<LeaseClosed>(w.tick(seconds(1))).outcome, LeaseOutcome::unstarted);
   EXPECT_EQ(w.at(job).state, JobState::queued);
   EXPECT_EQ(w.at(job).spent, Credits());
+}
+
+TEST(Lease, OneWhoseFilesAreStillComingIsNotTakenBackBeforeItsTermEnds) {
+  Pair w;
+  w.offer(w.m);
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  w.clear();
+  const auto lease = w.at(job).leases.front();
+  w.now = w.now + minutes(20);
+  EXPECT_TRUE(w.run(kSystem, Tick{{lease}}).empty());
+  EXPECT_EQ(w.at(lease).state, LeaseState::granted);
+  w.now = w.at(lease).term.until;
+  EXPECT_EQ(only<LeaseClosed>(w.run(kSystem, Tick{{lease}})).outcome, LeaseOutcome::unstarted);
+}
+
+TEST(Lease, ProgressIsWhatWasFetchedWithinTheSetUpLimit) {
+  Pair w;
+  w.offer(w.m);
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  w.clear();
+  const auto lease = w.at(job).leases.front();
+  Liveness liveness;
+  liveness.observe(LeaseGranted{w.at(lease)}, w.now);
+  EXPECT_TRUE(liveness.fetching(w.s, w.now).empty()) << "nothing was fetched yet";
+  liveness.fetched(lease, w.now);
+  liveness.heard(lease, w.now + minutes(1));
+  EXPECT_EQ(liveness.fetching(w.s, w.now + minutes(9)), std::vector{lease});
+  EXPECT_TRUE(liveness.fetching(w.s, w.now + minutes(10)).empty());
 }
 
 TEST(Lease, AStartReportedAfterTheTermIsRefused) {

@@ -75,7 +75,10 @@ TEST(Move, WorkersAreLetGoAtOncePaidForWhatWasAcceptedAndTheJobBidsInItsNewClass
 
 TEST(Move, WhatIsWantedIsCountedInTheClassTheJobIsIn) {
   TwoClasses w;
+  const auto slots_at = [&](ClassId c) { return w.s.index.wanted_at(c); };
   EXPECT_EQ(w.wanted(w.c1), 0);
+  EXPECT_TRUE(slots_at(w.c1).empty());
+  EXPECT_TRUE(slots_at(w.c4).empty());
   w.move(w.c4);
   EXPECT_EQ(w.wanted(w.c1), 0);
   EXPECT_EQ(w.wanted(w.c4), 2);
@@ -87,11 +90,13 @@ TEST(Move, WhatIsWantedIsCountedInTheClassTheJobIsIn) {
   w.run(user(w.bob), ChangeJob{w.job, terms});
   EXPECT_EQ(w.wanted(w.c1), 1);
   const auto classes = w.s.index.classes;
+  const std::map<ClassId, WantedAt> before{{w.c1, slots_at(w.c1)}, {w.c4, slots_at(w.c4)}};
+  EXPECT_EQ(before.at(w.c1).size(), 1u);
   w.s.index.rebuild(w.s);
   for (const auto c : {w.c1, w.c4}) {
     const auto &kept = classes[c.value - 1], &made = w.s.index.classes[c.value - 1];
     EXPECT_EQ(kept.wanted, made.wanted);
-    EXPECT_EQ(kept.wanted_at, made.wanted_at);
+    EXPECT_EQ(before.at(c), slots_at(c));
     EXPECT_EQ(kept.wanting, made.wanting);
     EXPECT_EQ(kept.leased, made.leased);
   }

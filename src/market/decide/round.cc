@@ -86,12 +86,11 @@ void measure(const mechanism::Book& book, const mechanism::Outcome& outcome, Rou
     round.gain = round.best = round.equilibrium = std::nullopt;
     return;
   }
-  const auto crossing = mechanism::cross(book);
-  mechanism::Outcome best{.trades = mechanism::pair_up(crossing.bids, crossing.asks, {}, {})};
-  if (crossing.units > 0)
-    round.equilibrium = Credits((crossing.low().micro + crossing.high().micro) / 2);
+  const auto best =
+      outcome.benchmark ? *outcome.benchmark : mechanism::benchmark(mechanism::cross(book));
+  if (best.equilibrium) round.equilibrium = best.equilibrium;
   *round.gain += sums.gain;
-  *round.best += std::max(sums.gain, mechanism::totals(book, best).gain);
+  *round.best += std::max(sums.gain, best.gain);
 }
 
 // What one round needs for each of its groups.
@@ -156,7 +155,7 @@ class OpenParts {
     if (job.work.empty()) return;
     for (const auto id : job.leases) taken_.push_back(s.leases.at(id).part);
     for (const auto& part : job.parts)
-      if (part.done) taken_.push_back(part.index);
+      if (part.done && !is_gang(job)) taken_.push_back(part.index);
     std::ranges::sort(taken_);
   }
   std::int32_t next() {
@@ -179,10 +178,9 @@ void give_parts(const State& s, const Job& job, std::span<Grant> grants) {
   OpenParts open(s, job);
   std::vector<std::int32_t> left;  // Open, and lower than what `open` gives next.
   for (auto& g : grants) {
-    const auto lender = s.offers.at(g.row->offer).owner;
     const auto fits = [&](std::int32_t index) {
       const auto* part = job.part(index);
-      return part == nullptr || !part->answered_by(lender);
+      return part == nullptr || !part->answered_by(g.row->lender);
     };
     while (std::ssize(g.parts) < g.slots) {
       if (const auto it = std::ranges::find_if(left, fits); it != left.end()) {
@@ -198,8 +196,28 @@ void give_parts(const State& s, const Job& job, std::span<Grant> grants) {
   }
 }
 
+// By job, then by offer. Grants are large, and most of them in order already: their places are
+// sorted.
+std::vector<Grant> in_order(std::vector<Grant> grants) {
+  struct Place {
+    JobId job;
+    OfferId offer;
+    std::uint32_t at;
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> places;
+  places.reserve(grants.size());
+  for (const auto& g : grants)
+    places.push_back({g.job->id, g.row->offer, static_cast<std::uint32_t>(places.size())});
+  std::ranges::sort(places);
+  std::vector<Grant> out;
+  out.reserve(grants.size());
+  for (const auto& p : places) out.push_back(std::move(grants[p.at]));
+  return out;
+}
+
 void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grants, Events& out) {
-  std::ranges::sort(grants, {}, [](const Grant& g) { return std::pair(g.job->id, g.row->offer); });
+  grants = in_order(std::move(grants));
   for (std::size_t begin = 0, end = 0; begin < grants.size(); begin = end) {
     while (end < grants.size() && grants[end].job == grants[begin].job) ++end;
     const std::span mine(grants.begin() + begin, grants.begin() + end);
@@ -225,23 +243,24 @@ void emit(const State& s, Time now, RoundCleared round, std::vector<Grant> grant
     const auto budget = budget_end(s, mine, job, now);
     auto epoch = job.epoch;
     for (const auto& g : mine) {
-      const auto& offer = s.offers.at(g.row->offer);
-      const auto until = std::min({now + s.settings.term, g.row->open->until, job.terms.deadline,
-                                   now + offer.terms.longest_lease, budget});
+      const auto& row = *g.row;
+      const auto until = std::min({now + s.settings.term, row.open->until, job.terms.deadline,
+                                   now + row.longest_lease, budget});
       const bool numbered = !job.work.empty();  // Then each part has a lease of its own.
       for (std::int32_t i = 0; i < (numbered ? g.slots : 1); ++i)
-        out.push_back(LeaseGranted{{.id = LeaseId(id++),
-                                    .job = job.id,
-                                    .offer = offer.id,
-                                    .machine = offer.machine,
-                                    .borrower = job.owner,
-                                    .lender = offer.owner,
-                                    .slot_class = round.slot_class,
-                                    .slots = numbered ? 1 : g.slots,
-                                    .epoch = ++epoch,
-                                    .term = {g.pays, g.gets, now, until, s.settings.fee_ppm},
-                                    .granted = now,
-                                    .part = numbered ? g.parts[static_cast<std::size_t>(i)] : 0}});
+        out.emplace_back(std::in_place_type<LeaseGranted>,
+                         Lease{.id = LeaseId(id++),
+                               .job = job.id,
+                               .offer = row.offer,
+                               .machine = row.machine,
+                               .borrower = job.owner,
+                               .lender = row.lender,
+                               .slot_class = round.slot_class,
+                               .slots = numbered ? 1 : g.slots,
+                               .epoch = ++epoch,
+                               .term = {g.pays, g.gets, now, until, s.settings.fee_ppm},
+                               .granted = now,
+                               .part = numbered ? g.parts[static_cast<std::size_t>(i)] : 0});
     }
   }
 }

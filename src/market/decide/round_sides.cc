@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/packages.h"
@@ -22,7 +23,7 @@ std::vector<Supply> open_supply(const State& s, ClassId c, Time now,
     // The memo answers for most rows without touching the offer itself.
     if (!row.knows(now)) opening_of(row, s.offers.at(row.offer), now);
     if (row.open && row.open->contains(now) && row.open->until - now >= s.settings.shortest_term)
-      out.push_back({&row, row.free});
+      out.push_back({&row, row.offer, row.reserve, row.rank, row.free});
   }
   return out;
 }
@@ -142,22 +143,88 @@ void draw_groups(const State& s, RoundSides& sides, base::Random& random) {
   groups = std::move(drawn);
 }
 
-// Fills in Supply::meets on the way: each machine is looked at once, for all groups.
+// Machines of a supply by likeness, numbered, with one of each kind.
+class Kinds {
+ public:
+  std::uint32_t number(const State& s, const SupplyRow& row) {
+    const auto [it, fresh] = numbers_.try_emplace(row.likeness, like_.size());
+    if (fresh) like_.push_back(&s.machines.at(row.machine));
+    return it->second;
+  }
+  [[nodiscard]] const Machine& like(std::uint32_t number) const { return *like_[number]; }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // Never iterated.
+  std::vector<const Machine*> like_;
+};
+
+// Which machines meet the demands of one group. What all of a kind have is looked at once.
+class Meeting {
+ public:
+  Meeting(const Demands& demands, const Kinds& kinds) : demands_(demands), kinds_(kinds) {
+    const auto& c = demands.constraints;
+    of_kind_.constraints.packages = c.packages;
+    of_kind_.constraints.regions = c.regions;
+    of_kind_.constraints.providers_allowed = c.providers_allowed;
+    of_kind_.constraints.providers_refused = c.providers_refused;
+    by_kind_ = !of_kind_.none();
+  }
+  [[nodiscard]] bool by_kind() const { return by_kind_; }
+
+  bool operator()(const SupplyRow& row, std::uint32_t kind) {
+    const auto& c = demands_.constraints;
+    const auto has = [](const auto& list, const auto& item) {
+      return std::ranges::find(list, item) != list.end();
+    };
+    if (c.max_rtt_ms > 0 && row.rtt_ms > c.max_rtt_ms) return false;
+    if (row.reliability_ppm < c.min_reliability_ppm) return false;
+    if (!c.lenders_allowed.empty() && !has(c.lenders_allowed, row.lender)) return false;
+    if (has(c.lenders_refused, row.lender) || has(demands_.avoided, row.machine)) return false;
+    if (demands_.only && demands_.only != row.machine) return false;
+    return !by_kind_ || kind_meets(kind);
+  }
+
+ private:
+  enum class Known : std::uint8_t { no, yes, unknown };
+  bool kind_meets(std::uint32_t kind) {
+    if (known_.size() <= kind) known_.resize(kind + 1, Known::unknown);
+    if (known_[kind] == Known::unknown)
+      known_[kind] = meets(of_kind_, kinds_.like(kind)) ? Known::yes : Known::no;
+    return known_[kind] == Known::yes;
+  }
+
+  const Demands& demands_;
+  const Kinds& kinds_;
+  Demands of_kind_;  // What is demanded of packages, regions and providers.
+  bool by_kind_ = false;
+  std::vector<Known> known_;
+};
+
+// Fills in Supply::meets on the way: each offer is looked at once, for all groups.
 std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
                                        std::vector<Supply>& supply) {
   std::vector<OrderedGroup> out;
-  std::vector<const Demands*> demanding;
+  Kinds kinds;
+  std::vector<Meeting> demanding;
   for (const auto& [demands, wishes] : groups) {
     const bool none = demands.none();
     out.push_back({&wishes, none ? 0 : std::uint64_t{1} << demanding.size()});
-    if (!none) demanding.push_back(&demands);
+    if (!none) demanding.emplace_back(demands, kinds);
   }
+  const bool by_kind = std::ranges::any_of(demanding, &Meeting::by_kind);
+  std::int64_t all = 0;
+  std::vector<std::int64_t> met(demanding.size());
   for (auto& ask : supply) {
-    for (std::size_t i = 0; i < demanding.size(); ++i)
-      if (meets(*demanding[i], s.machines.at(ask.row->machine))) ask.meets |= std::uint64_t{1} << i;
-    for (auto& group : out)
-      if (group.takes(ask)) group.slots += ask.free;
+    all += ask.free;
+    const auto kind = by_kind ? kinds.number(s, *ask.row) : 0;
+    for (std::size_t i = 0; i < demanding.size(); ++i) {
+      if (!demanding[i](*ask.row, kind)) continue;
+      ask.meets |= std::uint64_t{1} << i;
+      met[i] += ask.free;
+    }
   }
+  for (std::size_t i = 0, next = 0; i < out.size(); ++i)
+    out[i].slots = out[i].bit == 0 ? all : met[next++];
   std::ranges::sort(out, {},
                     [](const auto& g) { return std::pair(g.slots, g.wishes->front().job->id); });
   return out;
@@ -248,7 +315,7 @@ RoundSides sides_of(const State& s, const SlotClass& slot_class, Time now,
   }
   for (const auto& ask : out.supply) {
     out.offered += ask.free;
-    if (ask.row->reserve <= anchor) out.pressure.free += ask.free;
+    if (ask.reserve <= anchor) out.pressure.free += ask.free;
   }
   out.pressure.queued = queue.counted(out.pressure.leased + out.pressure.free);
   return out;
@@ -267,8 +334,8 @@ GroupBook book_of(const OrderedGroup& group, const std::vector<Supply>& supply, 
   for (std::uint32_t i = 0; i < supply.size(); ++i) {
     const auto& ask = supply[i];
     if (ask.free <= 0 || !group.takes(ask)) continue;
-    out.book.asks.push_back({ask.row->offer.value, ask.row->reserve, ask.free,
-                             holds_data(c.near, group, ask) ? 0 : ask.row->rank + 1});
+    out.book.asks.push_back({ask.offer.value, ask.reserve, ask.free,
+                             holds_data(c.near, group, ask) ? 0 : ask.rank + 1});
     out.place.push_back(i);
   }
   for (const auto& w : *group.wishes)

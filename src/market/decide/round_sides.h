@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "market/commands.h"
 #include "market/eligible.h"
+#include "market/limits.h"
 #include "market/prices.h"
 #include "market/state.h"
 #include "mechanism/mechanism.h"
@@ -24,8 +25,12 @@
 
 namespace souk::market {
 
+// What each book looks at, beside the row.
 struct Supply {
   const SupplyRow* row;
+  OfferId offer;
+  Credits reserve;
+  std::int32_t rank;
   std::int32_t free;
   std::uint64_t meets = 0;  // A bit for each group whose demands its machine meets.
 };

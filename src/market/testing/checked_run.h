@@ -104,6 +104,16 @@ class CheckedRun {
     worth_[meter.lender] += e.amount - e.fee;
     worth_[{}] += e.fee;
   }
+  void follow(const LeaseServed& e) {
+    auto& meter = meters_[e.lease];
+    auto& promise = promises_[meter.job];
+    if (meter.closed || promise.ended) note("a late request was paid");
+    promise.paid += e.amount;
+    if (promise.paid > promise.budget) note("more was paid than reserved");
+    worth_[promise.owner] -= e.amount;
+    worth_[meter.lender] += e.amount - e.fee;
+    worth_[{}] += e.fee;
+  }
   void follow(const LeaseClosed& e) {
     if (std::exchange(meters_[e.lease].closed, true)) note("a lease was closed twice");
   }

@@ -45,7 +45,8 @@ class HistoryMaker {
     if (draw < 57) return {clock_, kSystem, Clear{any_class(s), random_.next()}};
     if (draw < 62) return clockwork(s);
     if (calm_ && random_.below(4) > 0) return random_.chance(8) ? clockwork(s) : beat(s);
-    if (draw < 75) return borrower(s);
+    if (draw < 74) return borrower(s);
+    if (draw < 75) return sweeper(s);
     if (draw < 87) return lender(s);
     if (draw < 94) return accounts(s);
     return operators(s);
@@ -150,13 +151,15 @@ class HistoryMaker {
   Request start(const State& s) {
     auto id = any_lease(s);
     s.leases.for_each([&](const Lease& l) {
-      if (l.state == LeaseState::granted && random_.chance(3)) id = l.id;
+      const bool waits = l.state == LeaseState::granted && l.ready == Time();
+      if (waits && random_.chance(is_gang(s.jobs.at(l.job)) ? 2 : 3)) id = l.id;
     });
     const auto* l = s.leases.find(id);
     return {clock_, agent_of(s, l ? l->machine : MachineId()), StartLease{id, epoch_of(s, id)}};
   }
 
   Request finish(const State& s) {
+    if (random_.chance(8)) return volume(s);
     const auto id = any_lease(s);
     const auto* l = s.leases.find(id);
     if (l != nullptr && random_.chance(3))
@@ -165,6 +168,9 @@ class HistoryMaker {
     if (l != nullptr && random_.chance(30))
       return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
               ReportResult{l->job, "model", random_.chance(2), "the target was reached"}};
+    if (l != nullptr && random_.chance(12))
+      return {clock_, random_.chance(9) ? actor_for(s, any_account(s)) : kSystem,
+              ServeRequests{id, epoch_of(s, id), random_.between(-1, 500)}};
     if (random_.chance(40))
       return {clock_, random_.chance(5) ? actor_for(s, any_account(s)) : kSystem,
               LearnProfile{"kind" + std::to_string(random_.below(5)), "slow"}};
@@ -186,6 +192,22 @@ class HistoryMaker {
     return {clock_, agent_of(s, l ? l->machine : MachineId()),
             FinishLease{id, epoch_of(s, id), outcome, "exit",
                         random_.chance(5) ? "other" : "result", false, random_.chance(2)}};
+  }
+
+  Request volume(const State& s) {
+    LeaseId id = any_lease(s);
+    s.leases.for_each([&](const Lease& l) {
+      const auto* job = s.jobs.find(l.job);
+      if (job != nullptr && !job->volumes.empty() && l.started > Time()) id = l.id;
+    });
+    if (!s.volumes.empty() && random_.chance(4)) {
+      const auto& known = s.volumes.begin()->second;
+      return {clock_, actor_for(s, known.owner), RemoveVolume{known.owner, known.name}};
+    }
+    const auto* l = s.leases.find(id);
+    return {clock_, agent_of(s, l ? l->machine : MachineId()),
+            SaveVolume{id, epoch_of(s, id), random_.chance(9) ? "b" : "a",
+                       "blob" + std::to_string(random_.below(9))}};
   }
 
   JobId any_probe(const State& s) {
@@ -273,7 +295,22 @@ class HistoryMaker {
       if (random_.chance(by_work ? 2 : 50)) c.also.assign(random_.chance(20) ? 9 : 1, any_class(s));
       c.retry = {!random_.chance(4), random_.chance(2),
                  static_cast<std::int32_t>(random_.between(-1, 3))};
-      if (c.work.empty() || by_work || !random_.chance(4))
+      if (!c.work.empty() && !by_work && c.also.empty() && random_.chance(3))
+        c.most_trials = static_cast<std::int32_t>(random_.between(random_.chance(20) ? -1 : 1, 3));
+      if (c.most_trials == 0 && random_.chance(c.work.empty() || by_work ? 50 : 2)) {
+        c.gang = true;
+        c.led = random_.chance(2);
+        if (random_.chance(2)) c.terms.workers.min = c.terms.workers.max;
+      }
+      if (!c.gang && random_.chance(c.work.empty() || by_work ? 50 : 2)) {
+        c.per_request = Credits(random_.between(random_.chance(20) ? -1 : 0, 900));
+        if (random_.chance(2)) {
+          c.volumes = {random_.chance(9) ? "" : "a"};
+          c.terms.workers = {1, random_.chance(9) ? 2 : 1};
+        }
+      }
+      if (c.work.empty() || by_work || c.most_trials != 0 || c.gang || c.per_request != Credits() ||
+          !c.volumes.empty() || !random_.chance(4))
         return {clock_, actor_for(s, any_account(s)), std::move(c)};
       c.expect = "result";
       c.terms.workers.min = 1;
@@ -293,6 +330,41 @@ class HistoryMaker {
     if (draw < 15) return {clock_, actor_for(s, owner), PauseJob{id}};
     if (draw < 17) return {clock_, actor_for(s, owner), ResumeJob{id}};
     return {clock_, actor_for(s, owner), CancelJob{live > kLiveJobs / 2 ? oldest_live(s) : id, ""}};
+  }
+
+  // What the server does for sweeps: trials, more credits for them, notes, the end.
+  Request sweeper(const State& s) {
+    const auto& sweeps = s.index.live_sweeps;
+    if (sweeps.empty() || live_jobs(s) >= kLiveJobs) return borrower(s);
+    const auto id =
+        *std::next(sweeps.begin(), static_cast<std::ptrdiff_t>(random_.below(sweeps.size())));
+    const auto& sweep = s.jobs.at(id);
+    Actor market = kSystem;
+    market.account = sweep.owner;
+    const auto trial = sweep.trials.empty() ? id : sweep.trials.front();
+    switch (random_.below(8)) {
+      case 0:
+        return {clock_, kSystem, NoteTrial{random_.chance(9) ? id : trial, "so far so good"}};
+      case 1:
+        return {clock_, kSystem,
+                EndSweep{random_.chance(9) ? trial : id, random_.chance(2), "all trials ended"}};
+      case 2: {
+        auto terms = s.jobs.at(trial).terms;
+        terms.budget = Credits(terms.budget.micro * random_.between(1, 5) / 2);
+        return {clock_, kSystem, ChangeJob{trial, std::move(terms)}};
+      }
+      default:
+        break;
+    }
+    SubmitJob c{"trial", "batch", sweep.slot_class, sweep.terms, "sort"};
+    c.terms.deadline = base::kNever;
+    c.terms.budget = Credits(s.free_budget(sweep).micro / random_.between(1, 3) +
+                             random_.between(0, random_.chance(9) ? 1 : 0));
+    if (random_.chance(3)) c.pay = Pay::work;
+    c.sweep = id;
+    c.note = "a trial";
+    if (random_.chance(20)) market.system = false;
+    return {clock_, market, std::move(c)};
   }
 
   // A job with somewhere to go, if there is one.

@@ -15,7 +15,9 @@ Outcome KDouble::clear(const Book& book, base::Random&) const {
   const auto low = crossing.low(), high = crossing.high();
   CHECK(low <= high);
   const auto price = low + base::share(high - low, kappa_ppm_);
-  return {pair_up(crossing.bids, crossing.asks, price, price), price};
+  return {.trades = pair_up(crossing.bids, crossing.asks, price, price),
+          .price = price,
+          .benchmark = benchmark(crossing)};
 }
 
 base::Result<std::unique_ptr<Mechanism>> make_k_double(const base::Arguments& given) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -52,6 +53,11 @@ void sort_by(Keys& keys, Keys& spare, Member Key::* member) {
 
 // Equal keys stay in order of position.
 void sort(Keys& keys) {
+  constexpr std::size_t few = 64;  // For which a radix sort counts more places than keys.
+  if (keys.size() <= few) {
+    std::ranges::sort(keys, {}, [](const Key& k) { return std::tuple(k.price, k.rank, k.index); });
+    return;
+  }
   Keys spare(keys.size());
   sort_by(keys, spare, &Key::rank);
   sort_by(keys, spare, &Key::price);
@@ -59,16 +65,30 @@ void sort(Keys& keys) {
 
 bool can_trade(const Bid& bid) { return bid.units > 0 && bid.gang <= bid.units; }
 
-// The asks that accept `price`, sorted by `price_key` of their reserve, then by (rank, position).
+// The first `most` in order, in order, and no others.
+void sort_first(Keys& keys, std::uint64_t most) {
+  if (most < keys.size() / 2) {
+    const auto place = [](const Key& k) { return std::tuple(k.price, k.rank, k.index); };
+    const auto end = keys.begin() + static_cast<std::ptrdiff_t>(most);
+    std::ranges::nth_element(keys, end, {}, place);
+    keys.erase(end, keys.end());
+  }
+  sort(keys);
+}
+
+constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
+
+// The asks that accept `price`, sorted by `price_key` of their reserve, then by (rank, position);
+// no more than the first `most`.
 template <class PriceKey>
-Lots sorted_asks(const Book& book, Credits price, PriceKey&& price_key) {
+Lots sorted_asks(const Book& book, Credits price, PriceKey&& price_key, std::uint64_t most = kAll) {
   CHECK(book.asks.size() <= std::numeric_limits<std::uint32_t>::max());
   Keys keys;
   keys.reserve(book.asks.size());
   for (std::size_t i = 0; i < book.asks.size(); ++i)
     if (const auto& ask = book.asks[i]; ask.units > 0 && ask.reserve <= price)
       keys.push_back(key(price_key(ask.reserve), ask.rank, i));
-  sort(keys);
+  sort_first(keys, most);
   Lots lots;
   lots.reserve(keys.size());
   for (const auto& k : keys)
@@ -173,7 +193,9 @@ Crossing cross(const Book& book) {
   Crossing c;
   const auto wanted = bids_by_limit(book);
   const auto best = wanted.empty() ? kLowest : wanted.front().price;
-  c.asks = sorted_asks(book, best, ascending);
+  // Each has a unit at least: what all bids want, and the first that nobody gets, are among these.
+  const auto most = static_cast<std::uint64_t>(total_units(wanted)) + 1;
+  c.asks = sorted_asks(book, best, ascending, most);
 
   // As the limit falls, the dearest asks drop out: `supply` units of asks[0, end) accept it.
   auto supply = total_units(c.asks);
@@ -196,6 +218,23 @@ Crossing cross(const Book& book) {
   }
   set_ask_margin(c, cheapest_above(book, best));
   return c;
+}
+
+Benchmark benchmark(const Crossing& crossing) {
+  Benchmark out;
+  if (crossing.units == 0) return out;
+  __int128 gain = 0;
+  for (const auto& bid : crossing.bids) gain += static_cast<__int128>(bid.price.micro) * bid.units;
+  auto left = crossing.units;
+  for (const auto& ask : crossing.asks) {
+    const auto traded = std::min<std::int64_t>(left, ask.units);
+    if (traded == 0) break;
+    gain -= static_cast<__int128>(ask.price.micro) * traded;
+    left -= traded;
+  }
+  out.gain = in_all(gain);
+  out.equilibrium = midpoint(crossing.low(), crossing.high());
+  return out;
 }
 
 Margin margin(const Book& book) {

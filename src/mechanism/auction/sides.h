@@ -44,7 +44,8 @@ using Lots = std::vector<Lot>;
 // not is wanted at b_{k+1} = `next_bid` and offered at s_{k+1} = `next_ask`.
 struct Crossing {
   Lots bids;  // What each winning bid gets, highest limit first.
-  // Cheapest first; the first `units` units of them trade. Asks above the highest bid are missing.
+  // Cheapest first; the first `units` units of them trade. Asks above the highest bid, and those
+  // that nobody would come to if all bids were served, are missing.
   Lots asks;
   std::int64_t units = 0;
   Credits last_bid;  // Both meaningless while units == 0.
@@ -63,6 +64,9 @@ struct Crossing {
 // less than all its units is `next_bid`, and nobody after it can trade. With no gangs the result
 // has the largest possible gain from trade.
 [[nodiscard]] Crossing cross(const Book& book);
+
+// What trading at the crossing comes to.
+[[nodiscard]] Benchmark benchmark(const Crossing& crossing);
 
 // Where demand and supply meet, in whole orders. Rules that owe nobody a reason to lie about a
 // price look at this rather than at Crossing, which cuts the marginal orders in two.

@@ -138,7 +138,7 @@ Outcome cleared(const Book& book) {
       add_payments(winner, crossing.bids,
                    prices_of(owner, owners, last_units(traded, winner.units), losing), payments);
   std::ranges::sort(payments, {}, [](const Lot& l) { return std::pair(l.price, l.index); });
-  Outcome out{.trades = matched(payments, traded)};
+  Outcome out{.trades = matched(payments, traded), .benchmark = benchmark(crossing)};
   if (payments.front().price == payments.back().price) out.price = payments.front().price;
   return out;
 }
@@ -158,7 +158,9 @@ Outcome Vickrey::clear(const Book& book, base::Random&) const {
   Book told{.bids = book.bids, .asks = book.asks, .reference = book.reference};
   for (auto& ask : told.asks)
     if (at_market(ask)) ask.reserve = floor;
-  return cleared(told);
+  auto out = cleared(told);
+  out.benchmark.reset();  // It is of another book.
+  return out;
 }
 
 base::Result<std::unique_ptr<Mechanism>> make_vickrey(const base::Arguments& given) {

@@ -390,6 +390,7 @@ wire::JobPlan plan_of(const State& s, const wire::NewJob& job, const market::Sub
 
 void foretell(const State& s, const wire::NewJob& job, market::SubmitJob& as, Time now,
               base::AccountId owner) {
+  if (as.most_trials > 0) return;  // Each trial takes its own time.
   const auto plan = plan_of(s, job, as, now);
   if (plan.candidates.empty()) return;
   const auto chosen = std::ranges::find(plan.candidates, true, &wire::PlanCandidate::chosen);

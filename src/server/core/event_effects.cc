@@ -4,6 +4,7 @@
 
 #include "job/work.h"
 #include "server/advice/profiles.h"
+#include "server/tunnels/effects.h"
 
 namespace souk::server {
 namespace {
@@ -20,7 +21,9 @@ void EventEffects::on_applied(const market::State& s, const Committed& c) {
   count_jobs(s, c.event);
   keep_files(s, c.event);
   end_trainings(s, c.event);
+  note_forecast(s, c.event);
   services_.probes.on_applied(s, c.event);
+  follow_tunnels(services_, pinner_, s, c.event);
   if (const auto* e = std::get_if<market::JobForgotten>(&c.event)) {
     // When the pool is full its logs stay until the folder is cleaned by hand: harmless.
     files_.post([this, job = e->job] { services_.logs.forget(job); });
@@ -41,6 +44,7 @@ void EventEffects::count_jobs(const market::State& s, const market::Event& event
 void EventEffects::recall(const market::State& s) {
   services_.budgets.recount(s);
   services_.probes.recall(s);
+  recall_tunnels(services_, s);
   s.jobs.for_each([this](const market::Job& job) {
     if (market::is_final(job.state)) return;
     if (const auto batch = services_.works.of(job))
@@ -49,6 +53,11 @@ void EventEffects::recall(const market::State& s) {
       if (!part.checkpoint.empty())
         services_.pins.hold(job.id, job.owner, part.index, part.checkpoint);
   });
+  if (services_.usage_log != nullptr)
+    s.leases.for_each([&](const market::Lease& l) {
+      if (l.state == market::LeaseState::closed) return;
+      services_.telemetry.recall(l.id, services_.usage_log->read(l.id, l.granted, s.now));
+    });
   services_.logs.recall([&s](base::JobId id) -> std::optional<LogOwner> {
     const auto* job = s.jobs.find(id);
     if (job == nullptr) return std::nullopt;
@@ -66,9 +75,16 @@ void EventEffects::tell(const market::State& s, const Committed& c) {
   if (const auto* e = std::get_if<market::LeaseRenewed>(&c.event)) wake(e->lease);
   if (const auto* e = std::get_if<market::LeaseDraining>(&c.event)) wake(e->lease);
   if (const auto* e = std::get_if<market::LeaseClosed>(&c.event)) wake(e->lease);
+  // Of a gang others start it.
+  if (const auto* e = std::get_if<market::LeaseStarted>(&c.event))
+    if (market::is_gang(s.jobs.at(s.leases.at(e->lease).job))) wake(e->lease);
 }
 
 void EventEffects::keep_files(const market::State& s, const market::Event& event) {
+  // A trial has the files of its sweep, which are held already: nothing is read from the disk.
+  if (const auto* e = std::get_if<market::JobSubmitted>(&event); e != nullptr && e->job.sweep)
+    if (const auto batch = services_.works.of(e->job))
+      services_.pins.recall(e->job.id, e->job.owner, job::blobs_of(e->job.kind, *batch));
   if (const auto* e = std::get_if<market::LeaseCheckpointed>(&event)) {
     const auto& l = s.leases.at(e->lease);
     pinner_.post([this, job = l.job, owner = l.borrower, part = l.part, name = e->checkpoint] {
@@ -85,6 +101,7 @@ void EventEffects::keep_files(const market::State& s, const market::Event& event
       });
   if (const auto* e = std::get_if<market::JobEnded>(&event)) {
     services_.logs.ended(e->job);
+    services_.shares.ended(e->job);
     pinner_.post([this, job = e->job] { services_.pins.release(job); });
   }
 }
@@ -104,6 +121,26 @@ void EventEffects::end_trainings(const market::State& s, const market::Event& ev
   if (const auto* e = std::get_if<market::LeaseClosed>(&event))
     if (const auto* l = s.leases.find(e->lease); market::paid_by_work(s.jobs.at(l->job)))
       if (const auto run = services_.hub.find(l->job)) run->gone(l->id);
+}
+
+void EventEffects::note_forecast(const market::State& s, const market::Event& event) {
+  if (services_.usage_log == nullptr) return;
+  if (const auto* e = std::get_if<market::LeaseClosed>(&event))
+    services_.usage_log->ended(e->lease);
+  const auto* e = std::get_if<market::JobEnded>(&event);
+  if (e == nullptr) return;
+  const auto& job = s.jobs.at(e->job);
+  if (job.forecast.empty() || job.started == base::Time()) return;
+  const auto forecast = wire::from_json<wire::JobForecast>(job.forecast);
+  if (!forecast) return;
+  const wire::ForecastOutcome outcome{.job = job.id,
+                                      .kind = job.kind,
+                                      .class_ = s.slot_class(job.slot_class).name,
+                                      .state = job.state,
+                                      .ended = s.now,
+                                      .forecast = forecast->quote(),
+                                      .actual = {s.now - job.started, job.spent, true}};
+  services_.usage_log->note(kForecastRecords, {job.id.value, s.now, wire::to_json(outcome)});
 }
 
 std::int64_t EventEffects::memory_of(const wire::Training& training) const {

@@ -29,6 +29,8 @@ class EventEffects {
   void keep_files(const market::State& s, const market::Event& event);
   // What the lease's machine uploaded of it is the borrower's from now on.
   void hand_over(const market::Lease& l, const std::string& folder);
+  // What was foretold of a job that has ended, beside what came of it.
+  void note_forecast(const market::State& s, const market::Event& event);
   void end_trainings(const market::State& s, const market::Event& event);
   // What a training that the market ended has come to is its result all the same.
   void end_training(base::JobId job, const std::string& reason);

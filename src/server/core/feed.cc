@@ -127,6 +127,16 @@ struct Describer {
     return of_lease(e.lease.id);
   }
   Described operator()(const market::LeaseStarted& e) { return of_lease(e.lease); }
+  Described operator()(const market::LeaseReady& e) { return of_lease(e.lease); }
+  Described operator()(const market::GangChanged& e) {
+    n.text = fmt::format("{}: {}", to_string(e.phase), e.reason);
+    return of_job(e.job);
+  }
+  Described operator()(const market::VolumeSaved& e) {
+    n.job = e.volume.job;
+    n.text = e.volume.name;
+    return only({e.volume.owner});
+  }
   Described operator()(const market::LeaseSettled& e) {
     n.amount = e.amount;
     return of_lease(e.lease);

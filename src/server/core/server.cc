@@ -27,13 +27,19 @@
 #include "server/core/pool.h"
 #include "server/core/program_rounds.h"
 #include "server/core/server_tls.h"
+#include "server/files/open_blobs.h"
 #include "server/http/console.h"
 #include "server/http/front_door.h"
 #include "server/http/responses.h"
 #include "server/http/secrets.h"
 #include "server/record/journal_space.h"
+#include "server/record/open_telemetry.h"
 #include "server/record/recovery.h"
 #include "server/record/snapshots.h"
+#include "server/sweep/sweeps.h"
+#include "server/tunnels/line_desk.h"
+#include "server/tunnels/scaler.h"
+#include "server/tunnels/service_desk.h"
 
 namespace souk::server {
 namespace {
@@ -42,8 +48,8 @@ namespace fs = std::filesystem;
 using base::Code;
 using base::fail;
 
-constexpr int kFileThreads = 2;
-constexpr int kFileThreadsWithHubs = 8;  // Most of which wait for a hub.
+// Most of which wait: for a disk, where those who wait together share a flush, or for a hub.
+constexpr int kFileThreads = 8;
 
 // Nothing without hubs. One that is down may come up later: it is only reported.
 Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock& clock) {
@@ -66,12 +72,6 @@ Result<std::unique_ptr<hub::Remote>> hubs_of(const Options& o, const base::Clock
   SOUK_ASSIGN(auto hubs, hub::Remote::make(addresses, std::string(base::trim(secret)), clock));
   for (const auto& error : hubs->check()) spdlog::warn("{}", error.message);
   return hubs;
-}
-
-// 50 GiB, or half of what the disk has for files: what is free and what they take already.
-std::uint64_t usual_blob_bytes(const Result<base::DiskSpace>& disk, std::uint64_t taken) {
-  constexpr std::uint64_t kUsual = 50ull << 30;
-  return disk ? std::min(kUsual, (disk->free_bytes + taken) / 2) : kUsual;
 }
 
 // How many descriptors this process may have: as many as the system ever gives it.
@@ -156,6 +156,8 @@ struct Server::Impl {
   std::unique_ptr<Pool> hashers, files;
   std::unique_ptr<Speeds> speeds;
   std::unique_ptr<Replan> replan;
+  std::unique_ptr<Sweeps> sweeps;
+  std::unique_ptr<Scaler> scaler;
   std::unique_ptr<Core> core;
   std::unique_ptr<Snapshots> snapshots;
   std::unique_ptr<EventEffects> effects;
@@ -174,15 +176,31 @@ struct Server::Impl {
     };
     replan->on_tick(turn.state(), turn.now(), execute);
     services->probes.on_tick(turn.state(), turn.now(), execute);
+    sweeps->on_tick(turn.state(), turn.now(),
+                    [&](const market::Actor& who, market::Command c) -> Result<> {
+                      SOUK_TRY(turn.execute(who, std::move(c)));
+                      return {};
+                    });
     feed->expire(clock.now(), [&](base::TokenId id) {
       const auto* token = turn.state().tokens.find(id);
       return token != nullptr && token->expires > turn.now();
     });
     services->payroll.on_tick(turn);
+    scaler->on_tick(turn.state(), turn.now(), execute);
     if (turn.now() >= recount_at) {
       services->budgets.recount(turn.state());
       recount_at = turn.now() + base::minutes(1);
     }
+  }
+
+  // What a trial reported is read where one may block, and comes back as a task of the core.
+  bool ask_trial(TrialQuestion question) {
+    return files->post([this, question = std::move(question)]() mutable {
+      auto answer = read_trial(*services, std::move(question));
+      core->post([this, answer = std::move(answer)](Core::Turn&) mutable {
+        sweeps->heard(std::move(answer));
+      });
+    });
   }
 
   // What a round may know of the world beside the state.
@@ -196,7 +214,7 @@ struct Server::Impl {
     if (state.accounts.size() == 0) bootstrap = new_token();
     feed = std::make_unique<Feed>(state.events, state.now);
     hashers = std::make_unique<Pool>();
-    files = std::make_unique<Pool>(options.hubs.empty() ? kFileThreads : kFileThreadsWithHubs);
+    files = std::make_unique<Pool>(kFileThreads);
     const auto progress = [this](base::JobId job) {
       const auto run = services->hub.find(job);
       return run == nullptr ? 0 : run->progress();
@@ -216,9 +234,18 @@ struct Server::Impl {
                            .keep = options.keep_journal,
                            .archive = options.archive},
         *core, clock, recovered.snapshot_events, journal->first());
+    services->lines = std::make_shared<LineDesk>();
+    services->desk = std::make_shared<ServiceDesk>(services->lines);
+    scaler = std::make_unique<Scaler>(*services->desk, services->works);
     effects = std::make_unique<EventEffects>(*core, *feed, *services, *files);
     effects->recall(core->state());
     services->payroll.recall(core->state());
+    sweeps = std::make_unique<Sweeps>(
+        services->works, [this](TrialQuestion q) { return ask_trial(std::move(q)); },
+        [this](base::AccountId owner) {
+          return services->budgets.live_jobs.would_take(party(owner), 1);
+        });
+    sweeps->recall(core->state());
     programs = std::make_unique<ProgramRounds>(
         options.mechanisms, *core,
         [this](const market::State& s, base::Time now, market::Clear& round) {
@@ -233,8 +260,10 @@ struct Server::Impl {
     core->before_apply([this](Core::Turn& turn, const market::Events& events) {
       return services->payroll.before_apply(turn, events);
     });
-    core->on_applied(
-        [this](const market::State& s, const Committed& c) { effects->on_applied(s, c); });
+    core->on_applied([this](const market::State& s, const Committed& c) {
+      effects->on_applied(s, c);
+      sweeps->on_applied(s, c.event);
+    });
     core->observe([this](std::span<const Committed> batch) { feed->publish(batch.back().number); });
     core->every_tick([this](Core::Turn& turn) { on_tick(turn); });
     core->before_round([this](const market::State& s, base::Time now, market::Clear& round) {
@@ -309,6 +338,11 @@ struct Server::Impl {
     stopped = true;
     if (services) services->lab.stop();
     if (feed) feed->close();
+    if (services) {  // Their connections count as the HTTP server's.
+      services->tunnels.close();
+      if (services->desk) services->desk->close();
+      if (services->lines) services->lines->close();
+    }
     if (http) http->stop(base::seconds(5));
     if (snapshots) snapshots->stop();
     if (core) core->stop();  // Its tasks use the others.
@@ -340,13 +374,19 @@ struct Server::Impl {
     }
     const auto disk = base::disk_space(folder);
     const auto reserve = options.reserve_bytes.value_or(disk ? base::usual_reserve(*disk) : 0);
-    SOUK_ASSIGN(auto blobs, blob::Store::open(folder + "/blobs", {.sync = !in_memory(options),
-                                                                  .reserve_bytes = reserve}));
-    blobs->set_max_bytes(options.blob_bytes.value_or(usual_blob_bytes(disk, blobs->bytes())));
+    SOUK_ASSIGN(auto blobs, open_blobs(folder,
+                                       {.bucket = options.blobs,
+                                        .max_bytes = options.blob_bytes,
+                                        .cache_bytes = options.blob_cache_bytes,
+                                        .key = options.aws_key,
+                                        .reserve_bytes = reserve,
+                                        .sync = !in_memory(options)},
+                                       clock));
     // A quarter of it: what is being written while somebody looks fits into that many times over.
     journal_space = std::make_unique<JournalSpace>(folder, in_memory(options) ? 0 : reserve / 4);
     SOUK_TRY(hub::make_store(options.parameters, "j0"));  // A URL that cannot be right is an error.
     SOUK_ASSIGN(auto hubs, hubs_of(options, clock));
+    SOUK_ASSIGN(auto records, open_telemetry(folder));
     services = std::make_unique<Services>(
         std::move(blobs), folder, clock, options.challenge_every, base::short_hash(new_token()),
         [url = options.parameters](base::JobId job) {
@@ -355,7 +395,8 @@ struct Server::Impl {
         std::move(hubs),
         LabOptions{.limit = options.lab_limit,
                    .journal = in_memory(options) ? "" : journal_url(options),
-                   .folder = in_memory(options) ? "" : folder + "/lab"});
+                   .folder = in_memory(options) ? "" : folder + "/lab"},
+        std::move(records), UsageLog::Options{.keep = options.keep_telemetry});
     SOUK_TRY(services->budgets.set(options.budgets));
     limit_shares();
     services->logs.set_reserve(reserve);
@@ -391,7 +432,7 @@ std::string Server::console_url() const {
 
 Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   init_secrets();
-  SOUK_TRY(journal::survives(journal_url(options)));  // A URL that cannot be right is an error.
+  SOUK_TRY(journal::reach_of(journal_url(options)));  // A URL that cannot be right is an error.
   if (!in_memory(options)) {
     std::error_code error;
     fs::create_directories(options.data, error);

@@ -11,6 +11,7 @@
 #include "base/credits.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "net/aws/key.h"
 
 namespace souk::job {
 struct BuiltInData;  // job/train/training_data.h
@@ -35,13 +36,19 @@ struct Options {
   // Older events leave the journal, behind a base state (core/retention.h); 0: all are kept.
   base::Duration keep_journal = {};
   std::string archive = {};  // A folder for them, made if absent; empty: they are gone.
+  base::Duration keep_telemetry = base::days(90);  // What leases used, what forecasts came to.
   std::string log_level = "info";
   bool metrics_public = false;      // Else /metrics answers loopback and operators only.
   int requests_per_second = 1'000;  // Of one account, and of one address; 0: no limit.
   // Idle machines prove what they claim, at random times, this often on the average; 0: never.
   base::Duration challenge_every = base::hours(6);
-  // Of files on disk. When it is full, what nobody used for longest goes. Absent: 50 GiB, or half
-  // of what the disk has for them.
+  // Where files are: s3://... (blob/s3/address.h), with the key that it is read with; empty: in the
+  // folder.
+  std::string blobs = {};
+  std::function<base::Result<net::AwsKey>()> aws_key = {};
+  std::optional<std::uint64_t> blob_cache_bytes = {};  // Of copies in the folder.
+  // Of files. When it is full, what nobody used for longest goes. Absent: 50 GiB, or half
+  // of what the disk has for them; in a bucket any.
   std::optional<std::uint64_t> blob_bytes = {};
   // What files and logs leave free on the disk, so that the journal has room. Absent: 1 GiB, or a
   // twentieth of the disk.

@@ -15,7 +15,23 @@ std::optional<std::string> Telemetry::doing(base::LeaseId lease) const {
 }
 
 void Telemetry::add(base::LeaseId lease, const wire::UsageSample& sample) {
+  add_to(place(lease), sample);
+  if (log_ != nullptr) log_->add(lease, sample);
+}
+
+void Telemetry::recall(base::LeaseId lease, const std::vector<wire::UsageSample>& samples) {
+  if (samples.empty()) return;
   auto& s = place(lease);
+  for (const auto& sample : samples) add_to(s, sample);
+}
+
+std::vector<wire::UsageSample> Telemetry::thinned(const std::vector<wire::UsageSample>& samples) {
+  Series s;
+  for (const auto& sample : samples) add_to(s, sample);
+  return std::move(s.samples);
+}
+
+void Telemetry::add_to(Series& s, const wire::UsageSample& sample) {
   const auto n = s.samples.size();
   if (n >= 2 && sample.at - s.samples[n - 2].at < s.every) s.samples.pop_back();
   s.samples.push_back(sample);

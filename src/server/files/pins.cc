@@ -130,6 +130,19 @@ void Pins::hold(base::JobId job, base::AccountId account, std::int32_t part,
   forget_unused();
 }
 
+void Pins::drop(base::JobId job, std::int32_t part) {
+  std::shared_ptr<const AccountRoot> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = pinned_.find(job);
+    if (it == pinned_.end()) return;
+    if (auto node = it->second.checkpoints.extract(part)) gone = std::move(node.mapped());
+    if (it->second.checkpoints.empty() && it->second.files.empty()) pinned_.erase(it);
+  }
+  gone.reset();
+  forget_unused();
+}
+
 void Pins::release(base::JobId job) {
   PinnedBlobs gone;
   {

@@ -60,6 +60,7 @@ class Pins {
   // The latest checkpoint of a part: the one before may go.
   void hold(base::JobId job, base::AccountId account, std::int32_t part,
             const std::string& checkpoint);
+  void drop(base::JobId job, std::int32_t part);  // The checkpoint of one part.
   void release(base::JobId job);
 
   // Is it one of the chunks that the job needs?

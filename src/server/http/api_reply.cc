@@ -44,6 +44,13 @@ net::Stream ApiReply::stream(net::Response head) {
   return take().stream(complete(std::move(head)));
 }
 
+void ApiReply::hand_over(net::LineTaker taker) {
+  take().hand_over({.status = 101,
+                    .content_type = "",
+                    .headers = {{"Connection", "Upgrade"}, {"Upgrade", "souk"}}},
+                   std::move(taker));
+}
+
 net::Response ApiReply::complete(net::Response answer) const {
   auto response = api_answer(std::move(answer));
   if (drop_cookie_) response.headers.emplace_back("Set-Cookie", no_session_cookie(secure_));

@@ -28,6 +28,8 @@ class ApiReply {
   // One of these, once.
   void send(net::Response response);
   net::Stream stream(net::Response head);
+  // The connection leaves HTTP (net::Reply::hand_over).
+  void hand_over(net::LineTaker taker);
 
   // The caller has proved who they are (net::Reply::vouch). Before the answer.
   void vouch() const {

@@ -76,7 +76,10 @@ net::Response FrontDoor::unrouted(const net::Request& http, const std::string& a
 
 void FrontDoor::handle(net::Request http, net::Reply net_reply) {
   ApiReply reply(std::move(net_reply), came_securely(http, server_.options.tls));
-  http.peer.address = sender_of(http, server_.options.trusted_proxies);
+  if (auto sender = sender_of(http, server_.options.trusted_proxies); sender != http.peer.address) {
+    http.peer.address = std::move(sender);
+    http.peer.port = 0;
+  }
   if (auto refused = per_address_.refuse(net::address_key(http.peer.address)))
     return reply.send(*std::move(refused));
   auto match = routes_.find(http);

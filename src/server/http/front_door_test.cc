@@ -94,11 +94,11 @@ Screened screen(Stack& stack, std::string method, const std::string& path, const
   if (!token.empty()) head.headers = {{"Authorization", "Bearer " + token}};
   std::promise<Screened> promise;
   auto future = promise.get_future();
-  stack.door.screen(head, bytes,
-                    net::BodyDecision([&](std::size_t limit, const std::shared_ptr<void>&,
-                                          std::optional<net::Response> answer) {
-                      promise.set_value({limit, answer ? answer->status : 0});
-                    }));
+  stack.door.screen(
+      head, bytes,
+      net::BodyDecision(
+          [&](std::size_t limit, const std::shared_ptr<void>&, std::optional<net::Response> answer,
+              const net::BodyPlace&) { promise.set_value({limit, answer ? answer->status : 0}); }));
   return future.get();
 }
 
@@ -143,11 +143,11 @@ TEST(Bodies, OneAccountHasOnlySoManyOnTheirWay) {
   net::Request head{.method = "PUT", .target = blob, .path = blob};
   head.headers = {{"Authorization", "Bearer " + ann}};
   std::promise<std::shared_ptr<void>> first;
-  stack.door.screen(head, 4 << 20,
-                    net::BodyDecision([&](std::size_t, std::shared_ptr<void> held,
-                                          const std::optional<net::Response>&) {
-                      first.set_value(std::move(held));
-                    }));
+  stack.door.screen(
+      head, 4 << 20,
+      net::BodyDecision([&](std::size_t, std::shared_ptr<void> held,
+                            const std::optional<net::Response>&,
+                            const net::BodyPlace&) { first.set_value(std::move(held)); }));
   auto held = first.get_future().get();
   EXPECT_EQ(screen(stack, "PUT", blob, ann, 4 << 20).status, 429);
   held.reset();

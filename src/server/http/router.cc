@@ -41,9 +41,19 @@ namespace {
 // The decoded {parameters} of a path that fits the pattern.
 std::optional<std::vector<std::string>> fit(const std::vector<std::string>& pattern,
                                             const std::vector<std::string_view>& segments) {
-  if (pattern.size() != segments.size()) return std::nullopt;
+  // "{path...}" at the end stands for all that follows, as it was sent.
+  const bool open = pattern.back().ends_with("...}");
+  if (open ? segments.size() < pattern.size() - 1 : pattern.size() != segments.size())
+    return std::nullopt;
   std::vector<std::string> params;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (open && i + 1 == pattern.size()) {
+      std::string rest;
+      for (auto at = i; at < segments.size(); ++at)
+        rest.append(at == i ? "" : "/").append(segments[at]);
+      params.push_back(std::move(rest));
+      break;
+    }
     if (!pattern[i].starts_with('{')) {
       if (pattern[i] != segments[i]) return std::nullopt;
       continue;
@@ -112,8 +122,13 @@ Routes all_routes() {
   add_budget_routes(routes);
   add_supply_routes(routes);
   add_job_routes(routes);
+  add_usage_routes(routes);
   add_agent_routes(routes);
   add_file_routes(routes);
+  add_sharing_routes(routes);
+  add_network_routes(routes);
+  add_service_routes(routes);
+  add_volume_routes(routes);
   add_result_routes(routes);
   add_prepare_routes(routes);
   add_training_routes(routes);

@@ -357,10 +357,15 @@ void add_event_routes(Routes& routes);    // What happens, as it happens.
 void add_session_routes(Routes& routes);  // Signing up, logging in and out, passwords.
 void add_account_routes(Routes& routes);  // Accounts and tokens.
 void add_budget_routes(Routes& routes);
-void add_supply_routes(Routes& routes);  // Classes, machines, offers.
-void add_job_routes(Routes& routes);     // Jobs, leases.
-void add_agent_routes(Routes& routes);   // What a machine's agent waits for and proves.
-void add_file_routes(Routes& routes);    // Blobs, logs.
+void add_supply_routes(Routes& routes);   // Classes, machines, offers.
+void add_job_routes(Routes& routes);      // Jobs, leases.
+void add_usage_routes(Routes& routes);    // What leases used, what forecasts came to.
+void add_agent_routes(Routes& routes);    // What a machine's agent waits for and proves.
+void add_file_routes(Routes& routes);     // Blobs, logs.
+void add_sharing_routes(Routes& routes);  // Blobs from machine to machine.
+void add_network_routes(Routes& routes);  // Of gangs.
+void add_service_routes(Routes& routes);  // Programs behind ports.
+void add_volume_routes(Routes& routes);
 void add_result_routes(Routes& routes);
 void add_prepare_routes(Routes& routes);  // Job files, what to write into them.
 void add_training_routes(Routes& routes);

@@ -9,8 +9,15 @@
 
 namespace souk::server {
 
-inline constexpr std::array<std::string_view, 30> kSpendingRoutes{
+inline constexpr std::array<std::string_view, 39> kSpendingRoutes{
+    "callServiceDelete",
+    "callServiceGet",
+    "callServicePatch",
+    "callServicePost",
+    "callServicePut",
     "cancelJob",
+    "chatCompletions",
+    "completions",
     "editJob",
     "getBlob",
     "getBook",
@@ -28,6 +35,7 @@ inline constexpr std::array<std::string_view, 30> kSpendingRoutes{
     "listJobLeases",
     "listJobs",
     "listMechanisms",
+    "listModels",
     "listOffers",
     "listParts",
     "listSamples",

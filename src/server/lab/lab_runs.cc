@@ -61,8 +61,8 @@ struct LabRuns::Entry {
   LabTask task;
   std::stop_source stop;
   std::atomic<double> progress = 0;
-  std::shared_ptr<const LabResult> result;  // Of one that is done; read from its file when asked.
-  std::size_t stored = 0;                   // Bytes of that file.
+  std::shared_ptr<const LabResult> result;  // Of one that is done; read back when asked.
+  std::size_t stored = 0;                   // Bytes of it there.
 
   [[nodiscard]] LabRun shown() const {
     auto out = run;
@@ -80,8 +80,9 @@ struct LabRuns::Entry {
   }
 };
 
-LabRuns::LabRuns(const base::Clock& clock, LabOptions options)
-    : clock_(clock), options_(std::move(options)), store_(options_.folder) {
+LabRuns::LabRuns(const base::Clock& clock, LabOptions options, journal::Records* records)
+    : clock_(clock), options_(std::move(options)), store_(records) {
+  store_.take_over(options_.folder);
   recall();
   if (options_.limit > base::Duration()) thread_ = std::thread([this] { run(); });
 }

@@ -23,13 +23,13 @@ namespace souk::server {
 struct LabOptions {
   base::Duration limit = base::minutes(2);  // Of one run, by the clock on the wall; 0: no lab.
   std::string journal = {};                 // The market's own; empty: it is kept in memory.
-  std::string folder = {};                  // Where runs are kept; empty: nowhere.
+  std::string folder = {};  // Where an earlier version kept runs: they are taken over.
 };
 
 // The experiments of a server's people: those that wait, the one that computes, and what came of
-// the others. What there is, is in files too: after a restart the finished ones are there with what
-// came of them, and those that waited or computed are interrupted, with the scenario that starts
-// them again.
+// the others. What there is, is in the records too: after a restart the finished ones are there
+// with what came of them, and those that waited or computed are interrupted, with the scenario that
+// starts them again.
 //
 // One computes at a time, on a thread of the lowest priority, which gives way to all others on this
 // computer. A second thread, of ordinary priority, starts it, watches its time and puts its result
@@ -45,7 +45,8 @@ class LabRuns {
   static constexpr std::size_t kKeptBytesEach = 64 << 20;
   static constexpr std::size_t kKeptBytes = 256 << 20;
 
-  LabRuns(const base::Clock& clock, LabOptions options);
+  // `records`: where runs are kept; null: nowhere. Outlives it.
+  LabRuns(const base::Clock& clock, LabOptions options, journal::Records* records = nullptr);
   ~LabRuns();  // stop()
 
   // What a request to change something was sent with (its Idempotency-Key, and what it said).

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "base/file.h"
-#include "blob/files.h"
+#include "server/record/usage_log.h"
 #include "wire/json.h"
 
 namespace souk::server {
@@ -19,8 +18,7 @@ using base::Code;
 using base::fail;
 using wire::LabRunId;
 
-constexpr std::string_view kRun = ".json";
-constexpr std::string_view kResult = ".result.json";
+constexpr std::size_t kMostRuns = 1'000'000;  // Only against nonsense.
 constexpr std::string_view kHint = "forget the run, and run it again";
 
 // LabResult, with the names that its file has.
@@ -35,65 +33,71 @@ struct StoredResult {
 
 }  // namespace
 
-std::string LabStore::path(LabRunId id, std::string_view end) const {
-  return fmt::format("{}/{}{}", folder_, to_string(id), end);
-}
-
-std::vector<LabRunId> LabStore::ids() const {
-  std::set<LabRunId> out;
+void LabStore::take_over(const std::string& folder) const {
   std::error_code none;
-  if (folder_.empty()) return {};
-  for (const auto& file : fs::directory_iterator(folder_, none)) {
+  if (records_ == nullptr || folder.empty() || !fs::is_directory(folder, none)) return;
+  for (const auto& file : fs::directory_iterator(folder, none)) {
     const auto name = file.path().filename().string();
-    if (const auto id = base::IdTraits<LabRunId>::parse(name.substr(0, name.find('.'))))
-      out.insert(*id);
+    const auto id = base::IdTraits<LabRunId>::parse(name.substr(0, name.find('.')));
+    auto text = id ? base::read_file(file.path().string(), "") : fail(Code::invalid, "");
+    if (!text) continue;
+    const auto& kind = name.ends_with(".result.json") ? kLabResultRecords : kLabRunRecords;
+    if (const auto kept = put(kind, *id, *std::move(text)); !kept)
+      spdlog::warn("lab: {} stays where it is: {}", file.path().string(), kept.error().message);
+    else
+      fs::remove(file.path(), none);
   }
-  return {out.begin(), out.end()};
+  fs::remove(folder, none);  // Unless there is something else in it.
 }
 
 std::uint64_t LabStore::last_id() const {
-  const auto all = ids();
-  return all.empty() ? 0 : all.back().value;
+  if (records_ == nullptr) return 0;
+  const auto newest = records_->latest(kLabRunRecords, 1);
+  return newest && !newest->empty() ? newest->front().id : 0;
 }
 
 std::vector<LabStore::Record> LabStore::load() const {
   std::vector<Record> out;
-  for (const auto id : ids()) {
-    const auto file = path(id, kRun);
-    const auto text = base::read_file(file, "");
-    auto record = text ? wire::from_json<Record>(*text) : std::unexpected(text.error());
-    if (record && record->run.id == id)
+  if (records_ == nullptr) return out;
+  const auto rows = records_->latest(kLabRunRecords, kMostRuns);
+  if (!rows) {
+    spdlog::error("lab: earlier runs cannot be read: {}", rows.error().message);
+    return out;
+  }
+  for (const auto& row : *rows) {
+    auto record = wire::from_json<Record>(row.bytes);
+    if (record && record->run.id == LabRunId(row.id))
       out.push_back(*std::move(record));
     else
-      spdlog::warn("lab: {} is not a run that this program can read: {}", file,
+      spdlog::warn("lab: {} is not a run that this program can read: {}",
+                   to_string(LabRunId(row.id)),
                    record ? "it holds another run" : record.error().message);
   }
+  std::ranges::reverse(out);
   return out;
 }
 
-Result<> LabStore::write(const std::string& file, std::string_view bytes) const {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error)
-    return fail(Code::unavailable, fmt::format("cannot make {}: {}", folder_, error.message()),
-                "look at the disk and at who may write there");
-  return blob::replace_file(file, bytes);
+Result<> LabStore::put(const journal::RecordKind& kind, LabRunId id, std::string bytes) const {
+  if (records_ == nullptr) return {};
+  return records_->put(kind, std::vector<journal::Record>{{id.value, {}, std::move(bytes)}});
 }
 
 Result<> LabStore::save(const Record& record) const {
-  if (folder_.empty()) return {};
-  return write(path(record.run.id, kRun), wire::to_json(record));
+  return put(kLabRunRecords, record.run.id, wire::to_json(record));
 }
 
 Result<> LabStore::save_result(LabRunId id, const LabResult& r) const {
-  if (folder_.empty()) return {};
   const StoredResult stored{r.summary, r.comparisons, r.report, r.trades, r.replay};
-  return write(path(id, kResult), wire::to_json(stored));
+  return put(kLabResultRecords, id, wire::to_json(stored));
 }
 
 Result<LabResult> LabStore::result(LabRunId id) const {
-  SOUK_ASSIGN(const auto text, base::read_file(path(id, kResult), std::string(kHint)));
-  auto stored = wire::from_json<StoredResult>(text);
+  if (records_ == nullptr) return fail(Code::not_found, "nothing is kept here");
+  SOUK_ASSIGN(const auto rows, records_->of(kLabResultRecords, id.value, {}, {}));
+  if (rows.empty())
+    return fail(Code::not_found, fmt::format("the result of run {} is gone", to_string(id)),
+                std::string(kHint));
+  auto stored = wire::from_json<StoredResult>(rows.front().bytes);
   if (!stored)
     return fail(Code::internal,
                 fmt::format("the result of run {} cannot be read: {}", to_string(id),
@@ -104,18 +108,16 @@ Result<LabResult> LabStore::result(LabRunId id) const {
 }
 
 std::size_t LabStore::result_bytes(LabRunId id) const {
-  std::error_code none;
-  const auto size = fs::file_size(path(id, kResult), none);
-  return none ? 0 : size;
+  if (records_ == nullptr) return 0;
+  const auto rows = records_->of(kLabResultRecords, id.value, {}, {});
+  return rows && !rows->empty() ? rows->front().bytes.size() : 0;
 }
 
 void LabStore::remove(LabRunId id) const {
-  if (folder_.empty()) return;
-  for (const auto end : {kRun, kResult}) {
-    std::error_code error;
-    fs::remove(path(id, end), error);
-    if (error) spdlog::warn("lab: cannot remove {}: {}", path(id, end), error.message());
-  }
+  if (records_ == nullptr) return;
+  for (const auto& kind : {kLabRunRecords, kLabResultRecords})
+    if (const auto gone = records_->remove(kind, id.value); !gone)
+      spdlog::warn("lab: cannot remove {}: {}", to_string(id), gone.error().message);
 }
 
 }  // namespace souk::server

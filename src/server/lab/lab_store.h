@@ -7,13 +7,13 @@
 
 #include "base/id.h"
 #include "base/result.h"
+#include "journal/records/records.h"
 #include "server/lab/lab_run.h"
 
 namespace souk::server {
 
-// Experiments on disk, so that a restart of the server loses none: a file "r7.json" that says what
-// a run is, and "r7.result.json" with what came of it, written before the first says that it is
-// done.
+// Experiments in the records beside the journal, so that a restart of the server loses none: what a
+// run is, and what came of it, written before the first says that it is done. As JSON.
 //
 // Whoever owns it bounds how many there are. Not thread-safe.
 class LabStore {
@@ -29,12 +29,16 @@ class LabStore {
     SOUK_FIELDS(Record, owner, key, fingerprint, cancelled_key, run)
   };
 
-  // Below `folder`, which is made when there is something to keep; empty: nothing is kept.
-  explicit LabStore(std::string folder) : folder_(std::move(folder)) {}
+  // Null: nothing is kept. Outlives it.
+  explicit LabStore(journal::Records* records) : records_(records) {}
 
-  // All there are, by their ids. A file that cannot be read is left as it is, and the log names it.
+  // Puts the files of an earlier version into the records, and removes them: "r7.json" said what a
+  // run is, "r7.result.json" what came of it.
+  void take_over(const std::string& folder) const;
+
+  // All there are, by their ids. One that cannot be read is left as it is, and the log names it.
   [[nodiscard]] std::vector<Record> load() const;
-  // At least as large as the id of every run that has a file, readable or not.
+  // At least as large as the id of every run that is kept, readable or not.
   [[nodiscard]] std::uint64_t last_id() const;
 
   [[nodiscard]] Result<> save(const Record& record) const;
@@ -44,11 +48,10 @@ class LabStore {
   void remove(wire::LabRunId id) const;
 
  private:
-  [[nodiscard]] std::string path(wire::LabRunId id, std::string_view end) const;
-  [[nodiscard]] std::vector<wire::LabRunId> ids() const;
-  [[nodiscard]] Result<> write(const std::string& path, std::string_view bytes) const;
+  [[nodiscard]] Result<> put(const journal::RecordKind& kind, wire::LabRunId id,
+                             std::string bytes) const;
 
-  const std::string folder_;
+  journal::Records* const records_;
 };
 
 }  // namespace souk::server

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "server/lab/lab_runs.h"
+#include "server/record/usage_log.h"
 #include "server/testing/lab_tasks.h"
 #include "server/testing/market.h"
 
@@ -34,7 +35,7 @@ class Restarted : public ::testing::Test {
  protected:
   std::unique_ptr<LabRuns> start() {
     return std::make_unique<LabRuns>(
-        clock_, LabOptions{.limit = base::hours(1), .folder = folder_ / "lab"});
+        clock_, LabOptions{.limit = base::hours(1), .folder = folder_ / "lab"}, records_.get());
   }
   static LabRuns::Ticket ticket(std::string key) { return {std::move(key), 7}; }
   static bool becomes(LabRuns& runs, LabRunId id, LabState wanted) {
@@ -43,6 +44,8 @@ class Restarted : public ::testing::Test {
 
   testing::Folder folder_;
   base::SystemClock clock_;
+  std::unique_ptr<journal::Records> records_ =
+      *journal::open_records("sqlite:" + std::string(folder_ / "telemetry.db"));
 };
 
 TEST_F(Restarted, AFinishedRunIsThereWithItsResult) {
@@ -104,25 +107,43 @@ TEST_F(Restarted, ARunThatWasNotFinishedIsInterruptedAndKeepsWhatStartsItAgain) 
   EXPECT_FALSE(start()->find(kAda, ids[0])) << "what was forgotten does not come back";
 }
 
-TEST_F(Restarted, WhatIsForgottenForRoomLeavesNoFile) {
+TEST_F(Restarted, WhatIsForgottenForRoomLeavesNothing) {
   auto runs = start();
   for (std::size_t i = 0; i < LabRuns::kKept + 3; ++i) {
     const auto id = runs->add(kAda, quick(), ticket(std::to_string(i)))->id;
     ASSERT_TRUE(becomes(*runs, id, LabState::done));
   }
-  std::size_t files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(folder_ / "lab"))
-    files += file.is_regular_file();
-  EXPECT_EQ(files, 2 * LabRuns::kKept);
+  for (const auto& kind : {kLabRunRecords, kLabResultRecords})
+    EXPECT_EQ(records_->latest(kind, 1'000)->size(), LabRuns::kKept);
 }
 
-TEST_F(Restarted, AFileThatCannotBeReadStandsInNobodysWay) {
-  std::filesystem::create_directories(folder_ / "lab");
-  std::ofstream(folder_ / "lab/r7.json") << "{";
+TEST_F(Restarted, OneThatCannotBeReadStandsInNobodysWay) {
+  ASSERT_TRUE(records_->put(kLabRunRecords, std::vector<journal::Record>{{7, {}, "{"}}));
   auto runs = start();
   EXPECT_TRUE(runs->list(kAda).empty());
   EXPECT_EQ(runs->add(kAda, quick(), ticket("k"))->id, LabRunId(8));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "lab/r7.json"));
+  EXPECT_EQ(records_->of(kLabRunRecords, 7, {}, {})->size(), 1u);
+}
+
+TEST_F(Restarted, FilesOfAnEarlierVersionAreTakenOver) {
+  LabRunId id;
+  {
+    auto runs = start();
+    auto t = quick();
+    t.scenario = "name: smith\n";
+    id = runs->add(kAda, std::move(t), ticket("k"))->id;
+    ASSERT_TRUE(becomes(*runs, id, LabState::done));
+  }
+  // As it was before there were records.
+  std::filesystem::create_directories(folder_ / "lab");
+  std::ofstream(folder_ / "lab/r1.json") << records_->of(kLabRunRecords, 1, {}, {})->front().bytes;
+  std::ofstream(folder_ / "lab/r1.result.json")
+      << records_->of(kLabResultRecords, 1, {}, {})->front().bytes;
+  records_ = *journal::open_records("sqlite:" + std::string(folder_ / "fresh.db"));
+  auto runs = start();
+  ASSERT_EQ(runs->list(kAda).size(), 1u);
+  EXPECT_NE(runs->find(kAda, id)->result, nullptr);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "lab"));
 }
 
 }  // namespace

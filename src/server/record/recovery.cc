@@ -8,6 +8,7 @@
 #include "codec/events.h"
 #include "codec/snapshot.h"
 #include "journal/open.h"
+#include "journal/read_ahead.h"
 #include "journal/snapshot.h"
 
 namespace souk::server {
@@ -22,8 +23,8 @@ std::string journal_url(const Options& o) {
 }
 
 bool in_memory(const Options& o) {
-  const auto survives = journal::survives(journal_url(o));
-  return survives && !*survives;
+  const auto reach = journal::reach_of(journal_url(o));
+  return reach && *reach == journal::Reach::process;
 }
 
 std::string snapshot_path(const std::string& data) { return data + "/snapshot"; }
@@ -61,10 +62,11 @@ Result<> apply_batch(market::State& state, const journal::Batch& batch) {
 
 Result<> catch_up(market::State& state, journal::Journal& journal,
                   const std::function<Result<>()>& go_on) {
-  return journal.replay(state.events + 1, [&](const journal::Batch& batch) -> Result<> {
+  const auto visit = [&](const journal::Batch& batch) -> Result<> {
     SOUK_TRY(apply_batch(state, batch));
     return go_on ? go_on() : Result<>();
-  });
+  };
+  return journal::replay_ahead(journal, state.events + 1, visit);
 }
 
 Result<Recovered> recover(const Options& o) {

@@ -15,6 +15,16 @@ namespace souk::server {
 
 using base::Result;
 
+namespace {
+
+// For the core thread, which asks no database.
+std::uint64_t bytes_here(const std::string& journal) {
+  const auto reach = journal::reach_of(journal);
+  return reach == journal::Reach::computer ? journal::bytes_on_disk(journal) : 0;
+}
+
+}  // namespace
+
 Snapshots::Snapshots(Options options, Core& core, const base::Clock& clock, std::uint64_t saved,
                      std::uint64_t first)
     : options_(std::move(options)),
@@ -42,12 +52,14 @@ void Snapshots::run() {
   const auto warn = [this](const Result<>& done, std::string_view what) {
     if (!done && go_on()) spdlog::warn("{}: {}", what, done.error().message);
   };
+  measure();
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, every, [&] { return stopping_; })) {
     lock.unlock();
     warn(save_next(), "snapshot");
     warn(retention_.drop_old(clock_.now(), [this] { return go_on(); }),
          "nothing is dropped from the journal");
+    measure();
     lock.lock();
   }
 }
@@ -82,8 +94,15 @@ void Snapshots::save_last(const market::State& s) {
     spdlog::warn("snapshot: {}", done.error().message);
 }
 
+// A database is asked here, where one may wait for it.
+void Snapshots::measure() {
+  const auto reach = journal::reach_of(options_.journal);
+  if (reach == journal::Reach::servers) remote_bytes_ = journal::bytes_on_disk(options_.journal);
+}
+
 JournalFigures Snapshots::figures() const {
-  return {.bytes = journal::bytes_on_disk(options_.journal),
+  const auto remote = remote_bytes_.load();
+  return {.bytes = remote > 0 ? remote : bytes_here(options_.journal),
           .first_event = retention_.first(),
           .last_snapshot = base::Time(saved_at_us_)};
 }

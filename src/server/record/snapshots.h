@@ -52,6 +52,7 @@ class Snapshots {
  private:
   void run();
   base::Result<> go_on();
+  void measure();
   base::Result<> save_next();
   base::Result<> save(std::uint64_t events, std::string_view bytes);
 
@@ -61,6 +62,7 @@ class Snapshots {
   std::uint64_t saved_;
   Retention retention_;
   std::atomic<std::int64_t> saved_at_us_ = 0;
+  std::atomic<std::uint64_t> remote_bytes_ = 0;  // Of a journal that others keep, when last asked.
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -39,8 +39,7 @@ wire::Book book_view(const market::State& s, const market::SlotClass& c, base::T
                  .last = s.prices[c.id.value - 1].last(),
                  .asks = asks_of(s, c, now)};
   std::map<base::Credits, std::int64_t, std::greater<>> wanted;
-  for (const auto& [key, slots] : s.index.classes[c.id.value - 1].wanted_at)
-    wanted[key.first] += slots;
+  for (const auto& [key, slots] : s.index.wanted_at(c.id)) wanted[key.first] += slots;
   for (const auto& [price, slots] : wanted)
     if (slots > 0) add_level(out.bids, {.price = price, .slots = slots});
   return out;

@@ -68,14 +68,25 @@ struct BlobRead {
   bool everything = false;           // An operator reads all.
   std::optional<base::JobId> lease;  // The job of the lease for which it is read.
   std::vector<std::string> results;  // Of the job for which it is read.
+  bool direct = false;               // Somebody else may send it.
 };
+
+// How long an address is good for that leads to a chunk in the store: for the time between this
+// answer and the next request of its reader.
+constexpr auto kDirectLasts = base::minutes(2);
+// A smaller one is sent sooner than found elsewhere.
+constexpr std::uint64_t kDirectBytes = 64 << 10;
 
 Result<BlobRead> read_in_path(Context& c) {
   SOUK_ASSIGN(const auto name, blob::parse_digest(c.param()));
-  BlobRead out{.name = name, .account = c.actor.account, .everything = c.is_operator()};
+  BlobRead out{.name = name,
+               .account = c.actor.account,
+               .everything = c.is_operator(),
+               .direct = c.query("direct") == "1"};
   if (const auto text = c.query("lease"); !text.empty()) {
     SOUK_ASSIGN(const auto* l, open_lease_for_agent(c, text));
     out.lease = l->job;
+    c.turn().liveness().fetched(l->id, c.now());
   }
   if (const auto text = c.query("job"); !text.empty()) {
     const auto id = base::IdTraits<base::JobId>::parse(text);
@@ -98,7 +109,14 @@ bool may_read(Services& services, const BlobRead& read) {
 
 Result<net::Response> get_blob(PoolContext& p, const BlobRead& read) {
   if (!may_read(p.services(), read)) return Context::no_such("chunk", to_string(read.name));
-  SOUK_ASSIGN(auto bytes, p.services().blobs->get(read.name));
+  const auto& blobs = *p.services().blobs;
+  if (read.direct && blobs.size_of(read.name).value_or(0) >= kDirectBytes)
+    if (auto url = blobs.direct_url(read.name, kDirectLasts); !url.empty())
+      return net::Response{
+          .status = 307,
+          .content_type = "",
+          .headers = {{"Location", std::move(url)}, {"Cache-Control", "no-store"}}};
+  SOUK_ASSIGN(auto bytes, blobs.get(read.name));
   return bytes_response(std::move(bytes));
 }
 
@@ -178,7 +196,11 @@ void add_file_routes(Routes& routes) {
                                Access::agent, &read_in_path, &get_blob);
   blob.doc.media = "application/octet-stream";
   blob.doc.query = {{"lease", "string", "It is needed for this lease of the machine: l1.", false},
-                    {"job", "string", "It is a result of this job: j1.", false}};
+                    {"job", "string", "It is a result of this job: j1.", false},
+                    {"direct", "string",
+                     "1: the answer may be 307 and the address, for two minutes, of the store that "
+                     "has the chunk. Send no token there.",
+                     false}};
   auto& cleaning = routes.on_files<wire::BlobCleaning>(
       "POST", "/v1/blobs/clean", "cleanBlobs",
       "Operators: remove the files that nobody used for longest and no live job needs, until so "

@@ -14,6 +14,8 @@
 #include "server/routes/lookups.h"
 #include "server/routes/proofs.h"
 #include "server/routes/views.h"
+#include "server/sweep/sweeps.h"
+#include "wire/api/volume.h"
 #include "wire/spellings.h"
 
 // Jobs, leases, and what a machine's agent needs.
@@ -129,8 +131,17 @@ Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
 Result<wire::JobPlan> plan(Context& c, const wire::NewJob& body) {
   SOUK_ASSIGN(const auto command, as_command(c, body));
   auto out = plan_of(c.state(), body, command, c.now());
+  if (body.batch && body.batch->sweep) out.sweep = sweep_plan(body, out);
   out.prices = prices_now(c.state(), body, command, c.actor.account, c.now());
   return out;
+}
+
+Result<wire::SweepStatus> show_sweep(Context& c) {
+  SOUK_ASSIGN(const auto* job, job_for(c));
+  const auto work = c.services().works.of(*job);
+  if (!market::is_sweep(*job) || !work || !work->sweep)
+    return fail(Code::conflict, fmt::format("job {} is no sweep", c.param()));
+  return sweep_view(c.state(), *job, *work->sweep);
 }
 
 Result<wire::Job> submit(Context& c, const wire::NewJob& body) {
@@ -214,8 +225,10 @@ Result<wire::Page<wire::Job>> list_jobs(Context& c) {
     SOUK_ASSIGN(wanted, wire::parse_name<market::JobState>(text, "state"));
   }
   const auto& s = c.state();
+  const bool trials = c.flag("trials");
   const auto keep = [&](const auto& j) {
-    return (!wanted || j.state == *wanted) && (c.is_operator() || is_owner_of(c.actor, j));
+    return (trials || !j.sweep) && (!wanted || j.state == *wanted) &&
+           (c.is_operator() || is_owner_of(c.actor, j));
   };
   const auto show = [&, now = c.now()](const auto& j) { return view(s, j, now); };
   if (c.flag("all") && c.is_operator()) return page<wire::Job>(c, s.jobs, keep, show);
@@ -235,7 +248,9 @@ wire::WorkerStatus part_view(Context& c, const market::Job& job, std::int32_t in
   for (const auto id : job.leases) {
     const auto& l = s.leases.at(id);
     if (l.part != index) continue;
-    out.state = l.state == market::LeaseState::granted   ? wire::WorkerState::preparing
+    out.state = l.ready > base::Time() && l.state == market::LeaseState::granted
+                    ? wire::WorkerState::ready
+                : l.state == market::LeaseState::granted ? wire::WorkerState::preparing
                 : l.state == market::LeaseState::running ? wire::WorkerState::running
                                                          : wire::WorkerState::draining;
     out.lease = id;
@@ -250,7 +265,7 @@ Result<wire::Page<wire::WorkerStatus>> list_parts(Context& c) {
   SOUK_ASSIGN(const auto limit, c.number("limit", 50, 1, 500));
   SOUK_ASSIGN(const auto after, c.number("after", -1, -1, market::kPartsMax));
   wire::Page<wire::WorkerStatus> out;
-  if (job->work.empty()) return out;
+  if (job->work.empty() || market::is_sweep(*job)) return out;
   for (auto i = static_cast<std::int32_t>(after) + 1; i < job->terms.workers.max; ++i) {
     if (std::ssize(out.items) == limit) {
       out.next = std::to_string(i - 1);
@@ -261,27 +276,13 @@ Result<wire::Page<wire::WorkerStatus>> list_parts(Context& c) {
   return out;
 }
 
-Result<wire::JobUsage> job_usage(Context& c) {
-  SOUK_ASSIGN(const auto* job, job_for(c));
-  wire::JobUsage out;
-  c.charge(c.state().leases.size(), kLooksPerRequest);
-  c.state().leases.for_each([&](const market::Lease& l) {
-    if (l.job != job->id) return;
-    auto samples = c.services().telemetry.series(l.id);
-    if (samples.empty()) return;
-    wire::LeaseUsage row{.lease = l.id, .samples = std::move(samples)};
-    if (!job->work.empty()) row.part = l.part;
-    out.items.push_back(std::move(row));
-  });
-  return out;
-}
-
 void add_job_list_routes(Routes& routes) {
   auto& list =
       paged(routes.get("/v1/jobs", "listJobs", "My jobs, newest first", Access::user, &list_jobs));
   list.doc.query.push_back(
       {"state", "string", "Only jobs in this state.", false, wire::names_list<market::JobState>()});
   list.doc.query.push_back({"all", "boolean", "Operators: everybody's.", false});
+  list.doc.query.push_back({"trials", "boolean", "Trials of sweeps, too.", false});
   auto& planned = routes.change<wire::NewJob>(
       "POST", "/v1/plan", "planJob",
       "What a job would take and cost on the machines on offer; changes nothing and needs none of "
@@ -303,8 +304,7 @@ void add_job_list_routes(Routes& routes) {
              });
   paged(routes.get("/v1/jobs/{id}/parts", "listParts", "The workers of a batch job", Access::user,
                    &list_parts));
-  routes.get("/v1/jobs/{id}/usage", "getUsage", "What its workers use, over time", Access::user,
-             &job_usage);
+  routes.get("/v1/jobs/{id}/sweep", "getSweep", "The trials of a sweep", Access::user, &show_sweep);
   routes.change<wire::JobEdit>("PATCH", "/v1/jobs/{id}", "editJob",
                                "Change limits, workers or constraints of a live job", Access::user,
                                200, &edit_job);
@@ -432,6 +432,14 @@ Result<wire::Acknowledged> checkpoint(Context& c, const wire::LeaseCheckpoint& b
   return wire::Acknowledged{};
 }
 
+Result<wire::Acknowledged> save_volume(Context& c, const wire::VolumeSave& body) {
+  SOUK_ASSIGN(const auto id, c.id<base::LeaseId>());
+  SOUK_TRY(need_blob(c, body.blob, "blob"));
+  SOUK_TRY(c.execute(market::SaveVolume{id, body.epoch, body.name, body.blob}));
+  return wire::Acknowledged{};
+}
+
+std::string folder_of(const wire::VolumeSave& report) { return report.blob; }
 std::string folder_of(const wire::LeaseFinish& report) { return report.result.value_or(""); }
 std::string folder_of(const wire::LeaseCheckpoint& report) { return report.checkpoint; }
 
@@ -522,6 +530,9 @@ void add_job_routes(Routes& routes) {
       "POST", "/v1/leases/{id}/checkpoint", "checkpointLease",
       "Whoever continues this work begins here", Access::agent,
       reporting<wire::LeaseCheckpoint>(&checkpoint));
+  routes.on_io<wire::VolumeSave, wire::Acknowledged>(
+      "POST", "/v1/leases/{id}/volume", "saveVolume", "What is in a volume of the job from now on",
+      Access::agent, reporting<wire::VolumeSave>(&save_volume));
   routes
       .change<wire::Heartbeat>("POST", "/v1/machines/{id}/heartbeat", "heartbeat",
                                "The machine is alive and holds these leases", Access::agent, 200,

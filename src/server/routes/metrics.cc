@@ -86,6 +86,19 @@ void add_budgets(MetricsText& out, const Budgets& budgets) {
        [](const base::Budget& b) { return b.limit().each; });
 }
 
+void add_files(MetricsText& out, const blob::StoreFigures& files) {
+  out.gauge("souk_blob_bytes", "Of files kept for jobs.", files.bytes);
+  out.gauge("souk_blob_chunks", "Chunks that they are cut into.", files.chunks);
+  out.gauge("souk_blobs_to_move", "Chunks that are still in the folder and not in the bucket.",
+            files.to_move);
+  out.gauge("souk_blobs_to_remove", "Chunks that the bucket has still to forget.", files.to_remove);
+  out.gauge("souk_blob_store_trouble", "1: the bucket refuses or does not answer.",
+            files.trouble.empty() ? 0 : 1);
+  out.family("souk_blob_reads_total", "counter", "Chunks read, by where they came from.");
+  out.sample("souk_blob_reads_total{from=\"cache\"}", std::to_string(files.from_cache));
+  out.sample("souk_blob_reads_total{from=\"bucket\"}", std::to_string(files.from_bucket));
+}
+
 void add_market(MetricsText& out, const market::State& s) {
   out.gauge("souk_accounts", "Accounts.", s.accounts.size());
   out.gauge("souk_machines", "Machines.", s.machines.size());
@@ -139,6 +152,7 @@ void serve_metrics(ServerContext& server, ApiCallPtr call) {
     MetricsText text;
     add_server(text, server);
     add_budgets(text, server.services.budgets);
+    add_files(text, server.services.blobs->figures());
     add_market(text, turn.state());
     add_forecasts(text, server.services.forecast_errors);
     add_slots(text, turn.state());

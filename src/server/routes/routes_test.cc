@@ -36,6 +36,9 @@ std::string filled(const wire::Operation& doc) {
       {"accounts", "lena"},
       {"classes", "c1"},
       {"runs", "r1"},
+      {"services", "x"},
+      {"{name}", "y"},
+      {"volumes", "work"},
       {"blobs", "0000000000000000000000000000000000000000000000000000000000000000"}};
   std::string out;
   const auto parts = base::split(doc.path, '/');
@@ -239,6 +242,12 @@ void tour_jobs(Tour& t) {
   t.go("getJob", f.borrower.token, {id});
   t.go("whyJob", f.borrower.token, {id});
   t.go("editJob", f.borrower.token, {id}, R"({"limit":2,"priority":3})");
+  const auto sweep = t.go("submitJob", f.borrower.token, {},
+                          R"({"name":"tries","kind":"sweep","budget":1,"resources":{"cores":1},
+                              "batch":{"run":"true","sweep":{"of":"batch","metric":"score","method":"grid","trials":2,
+                              "parameters":{"SEED":{"values":["1","2"]}}}}})");
+  t.go("getSweep", f.borrower.token, {sweep.at("id")});
+  t.go("cancelJob", f.borrower.token, {sweep.at("id")}, "{}");
   t.go("pauseJob", f.borrower.token, {id});
   t.go("resumeJob", f.borrower.token, {id});
   t.go("cancelJob", f.borrower.token, {id}, R"({"reason":"changed my mind"})");
@@ -252,6 +261,9 @@ void tour_jobs(Tour& t) {
   t.go("startLease", f.agent, {l}, fmt::format(R"({{"epoch":{}}})", epoch));
   t.go("heartbeat", f.agent, {f.box},
        fmt::format(R"({{"leases":[{{"lease":"{}","epoch":{}}}]}})", l, epoch));
+  t.go("shareChunks", f.agent, {f.box},
+       fmt::format(R"({{"port":7075,"key":"{0:0>64}","pin":"{0:0>64}"}})", "a"));
+  t.go("findPeers", f.agent, {l}, fmt::format(R"({{"names":["{:0>64}"]}})", "a"));
   t.go("listLeases", f.lender.token);
   t.go("finishLease", f.agent, {l}, fmt::format(R"({{"epoch":{},"outcome":"completed"}})", epoch));
   t.go("listJobLeases", f.borrower.token, {job});
@@ -374,6 +386,7 @@ void tour_market(Tour& t) {
   t.go("getSettings", f.borrower.token);
   t.go("editSettings", f.boss.token, {}, R"({"fee":0.01})");
   t.go("listAudit", f.boss.token, {}, "", "?limit=3");
+  t.go("listForecasts", f.boss.token, {}, "", "?limit=3");
   t.go("giveFeedback", f.borrower.token, {}, R"({"category":"idea","text":"more GPUs"})");
   t.go("listFeedback", f.boss.token);
   t.go("requestCredits", f.borrower.token, {}, R"({"amount":5,"why":"a first job"})");
@@ -416,6 +429,83 @@ void tour_lab(Tour& t) {
   t.cover("newLabReplay");
 }
 
+// A lease of the fair's machine for a job that was submitted with `body`, running.
+std::pair<std::string, std::string> run_lease(Tour& t, std::string_view body) {
+  auto& f = t.fair;
+  t.go("submitJob", f.borrower.token, {}, body);
+  f.work(f.agent, f.box);
+  const auto work = t.go("getWork", f.agent, {f.box});
+  return {work.at("leases.0.id"), work.at("leases.0.epoch")};
+}
+
+void finish_lease(Tour& t, const std::string& l, const std::string& epoch) {
+  t.go("finishLease", t.fair.agent, {l},
+       fmt::format(R"({{"epoch":{},"outcome":"completed"}})", epoch));
+}
+
+void tour_gangs(Tour& t) {
+  auto& f = t.fair;
+  t.go("editMachine", f.lender.token, {f.box},
+       R"({"spec":{"cores":8,"memory_mib":16384,"packages":["@gangs","@ports"]}})");
+  const auto [l, epoch] = run_lease(t, R"({"class":"c1","kind":"gang","budget":5,"limit":1,
+      "batch":{"run":"true","gang":{}}})");
+  const auto key = std::string(64, 'a');
+  const auto join = fmt::format(R"({{"epoch":{},"key":"{}","port":7}})", epoch, key);
+  EXPECT_EQ(t.go("joinNetwork", f.agent, {l}, join).at("world"), "1");
+  EXPECT_EQ(f.call("PUT", "/v1/leases/" + l + "/network", f.borrower.token, join).status, 404);
+  EXPECT_EQ(f.call("PUT", "/v1/leases/" + l + "/network", f.agent,
+                   fmt::format(R"({{"epoch":{},"key":"short"}})", epoch))
+                .status,
+            400);
+  EXPECT_EQ(f.get("/v1/leases/" + l + "/tunnel?to=1", f.agent).status, 409) << "nobody is there";
+  t.cover("meetWorker");
+  t.go("startLease", f.agent, {l}, fmt::format(R"({{"epoch":{}}})", epoch));
+  finish_lease(t, l, epoch);
+  t.go("announceRelay", f.boss.token, {},
+       fmt::format(R"({{"url":"http://10.0.0.1:7071","key":"{}","region":"eu"}})", key));
+  EXPECT_EQ(t.go("listRelays", f.boss.token).at("items.0.url"), "http://10.0.0.1:7071");
+}
+
+void tour_services(Tour& t) {
+  auto& f = t.fair;
+  const auto [l, epoch] = run_lease(t, R"({"class":"c1","kind":"service","budget":5,"limit":1,
+      "batch":{"run":"true","service":{"name":"hello","port":80,"model":"parrot","timeout":"1s"}}})");
+  t.go("startLease", f.agent, {l}, fmt::format(R"({{"epoch":{}}})", epoch));
+  EXPECT_EQ(t.go("listServices", f.borrower.token).at("items.0.name"), "bob.hello");
+  EXPECT_EQ(t.go("listServices", f.lender.token).count(), 0u) << "its owner calls it, nobody else";
+  EXPECT_EQ(t.go("listModels", f.borrower.token).at("data.0.id"), "parrot");
+  for (const auto* id : {"callServiceDelete", "callServiceGet", "callServicePatch",
+                         "callServicePost", "callServicePut"})
+    t.cover(id);
+  // No machine has a line to it: it waits as long as a request may take.
+  EXPECT_EQ(f.get("/v1/services/hello/x?y=1", f.borrower.token).status, 504);
+  EXPECT_EQ(f.get("/v1/services/bob.hello/x", f.lender.token).status, 404);
+  for (const auto* id : {"chatCompletions", "completions"}) t.cover(id);
+  EXPECT_EQ(f.call("POST", "/v1/chat/completions", f.borrower.token, R"({"model":"x"})").status,
+            404);
+  EXPECT_EQ(f.call("POST", "/v1/completions", f.borrower.token, "{}").status, 400);
+  t.cover("parkLine");  // tests/test_services.py
+  t.cover("connectJob");
+  t.go("finishLease", f.agent, {l}, fmt::format(R"({{"epoch":{},"outcome":"released"}})", epoch));
+  const auto job = t.go("listJobs", f.borrower.token).at("items.0.id");
+  EXPECT_EQ(f.get("/v1/jobs/" + job + "/connect", f.borrower.token).status, 409) << "not running";
+  t.go("cancelJob", f.borrower.token, {job}, "{}");
+}
+
+void tour_volumes(Tour& t) {
+  auto& f = t.fair;
+  const auto [l, epoch] = run_lease(t, R"({"class":"c1","kind":"session","budget":5,"limit":1,
+      "batch":{"run":"sh","session":{},"volumes":["work"]}})");
+  t.go("startLease", f.agent, {l}, fmt::format(R"({{"epoch":{}}})", epoch));
+  const auto kept = testing::send_files(f, f.agent, {{"work/notes", "42"}});
+  t.go("saveVolume", f.agent, {l},
+       fmt::format(R"({{"epoch":{},"name":"work","blob":"{}"}})", epoch, kept));
+  EXPECT_EQ(t.go("listVolumes", f.borrower.token).at("items.0.blob"), kept);
+  EXPECT_EQ(t.go("listVolumes", f.lender.token).count(), 0u);
+  finish_lease(t, l, epoch);
+  t.go("removeVolume", f.borrower.token, {"work"});
+}
+
 TEST(Document, EveryAnswerIsWhatTheDocumentPromises) {
   Tour tour;
   tour_accounts(tour);
@@ -423,6 +513,9 @@ TEST(Document, EveryAnswerIsWhatTheDocumentPromises) {
   tour_jobs(tour);
   tour_files(tour);
   tour_training(tour);
+  tour_gangs(tour);
+  tour_services(tour);
+  tour_volumes(tour);
   tour_market(tour);
   tour_lab(tour);
   tour.expect_complete();

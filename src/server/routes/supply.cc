@@ -69,27 +69,6 @@ Result<wire::Machine> edit_machine(Context& c, const wire::MachineEdit& body) {
   return view(c.state(), c.state().machines.at(id));
 }
 
-// Of the newest leases that said anything, oldest first. Bounded, as a machine may serve thousands.
-Result<wire::JobUsage> machine_usage(Context& c) {
-  constexpr std::size_t most = 50;
-  SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
-  SOUK_TRY(machine_of(c, id));
-  const auto& leases = c.state().leases;
-  wire::JobUsage out;
-  std::size_t looked_at = 0;
-  for (auto at = leases.before(leases.next()); at && out.items.size() < most;
-       at = leases.before(at)) {
-    ++looked_at;
-    const auto& l = leases.at(at);
-    if (l.machine != id) continue;
-    if (auto samples = c.services().telemetry.series(at); !samples.empty())
-      out.items.push_back({at, view(c.state(), l).part, std::move(samples)});
-  }
-  c.charge(looked_at, kLooksPerRequest);
-  std::ranges::reverse(out.items);
-  return out;
-}
-
 Result<wire::Offer> post_offer(Context& c, const wire::NewOffer& body) {
   SOUK_ASSIGN(const auto slot_class, class_named(c.state(), body.class_));
   SOUK_ASSIGN(auto terms, terms_from(body));
@@ -179,9 +158,6 @@ void add_machine_routes(Routes& routes) {
                SOUK_ASSIGN(const auto id, c.id<base::MachineId>());
                return machine_of(c, id);
              });
-  routes.get("/v1/machines/{id}/usage", "getMachineUsage",
-             "What the programs of its latest leases use, over time", Access::agent,
-             &machine_usage);
   routes.change<wire::MachineEdit>("PATCH", "/v1/machines/{id}", "editMachine",
                                    "Rename a machine, or tell what it has now", Access::agent, 200,
                                    &edit_machine);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "blob/folder.h"
+#include "hub/shared_bytes.h"
 #include "server/http/router.h"
 #include "server/routes/lookups.h"
 
@@ -192,10 +193,10 @@ Result<ParametersRequest> parameters_request(Context& c) {
 }
 
 Result<net::Response> pull(PoolContext& p, const ParametersRequest& request) {
-  SOUK_ASSIGN(auto bytes, with_run(p, request.worker, [&](const std::shared_ptr<hub::Run>& run) {
+  SOUK_ASSIGN(auto packed, with_run(p, request.worker, [&](const std::shared_ptr<hub::Run>& run) {
                 return run->pull(request.worker.lease, request.wanted);
               }));
-  return bytes_response(std::move(bytes));
+  return hub::parameters_response(std::move(packed));
 }
 
 struct TrainingRequest {

@@ -253,6 +253,8 @@ wire::Lease view(const State& s, const market::Lease& l) {
     out.next_until = l.next->until;
   }
   if (const auto* job = s.jobs.find(l.job); job != nullptr && !job->work.empty()) out.part = l.part;
+  out.ready = unless_zero(l.ready);
+  if (l.requests > 0) out.requests = l.requests;
   return out;
 }
 
@@ -322,6 +324,11 @@ wire::Job view(const State& s, const market::Job& j, Time now) {
                 .started = unless_zero(j.started),
                 .ended = unless_zero(j.ended)};
   if (!j.result.empty()) out.result = j.result;
+  if (j.sweep) out.sweep = j.sweep;
+  for (const auto id : j.trials) {
+    out.escrow += s.ledger.hold(market::hold_of(id))->left;
+    out.held += s.jobs.at(id).held;
+  }
   if (j.planned > 0) {
     out.planned = market::aimed_workers(j);
     out.planned_why = j.planned_why;
@@ -335,6 +342,9 @@ wire::Job view(const State& s, const market::Job& j, Time now) {
     out.wrong = static_cast<std::int32_t>(std::ranges::count_if(
         j.parts, [&](const auto& part) { return part.done && part.result != j.expect; }));
   }
+  if (market::is_gang(j)) out.gang = {j.gang.phase, j.gang.restarts};
+  if (j.per_request > Credits()) out.per_request = j.per_request;
+  if (!j.volumes.empty()) out.volumes = j.volumes;
   if (!j.moves.empty()) {
     out.moves.emplace();
     for (const auto& m : j.moves)

@@ -26,6 +26,8 @@ struct Needs {
   bool base = false;       // Updates must bring Update::base.
   // All updates of a fold must come from the version before it, so workers wait for each other.
   bool synchronous = false;
+  // What becomes of a block depends on other blocks of the update too.
+  bool whole = false;
   // How far one update moves the parameters in the end, in its own lengths; 0: by its share of the
   // mean, 1 / arity.
   double gain = 0;

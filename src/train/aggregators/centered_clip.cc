@@ -26,13 +26,8 @@ class CenteredClip final : public Aggregator {
     double total = 0;
     for (const auto f : factors) total += static_cast<double>(f);
     const auto keep = static_cast<float>(1 - total);
-    fold_sum(p, updates, factors, [&](const Chunk& chunk, const float* __restrict sum) {
-      float* __restrict w = chunk.w;
-      float* __restrict v = chunk.plane[0];
-      for (std::size_t i = 0; i < chunk.size; ++i) {
-        v[i] = keep * v[i] + sum[i];
-        w[i] += eta_ * v[i];
-      }
+    fold_sum(p, updates, factors, [&](const Chunk& chunk, const float* sum) {
+      follow(chunk.w, chunk.plane[0], sum, keep, eta_, chunk.size);
     });
   }
 

@@ -1,13 +1,8 @@
-#include <cmath>
-
 #include "train/aggregators/fold.h"
 #include "train/aggregators/makers.h"
 
 namespace souk::train {
 namespace {
-
-constexpr float kRemember = 0.95F;  // Of the mean square, per fold, as in the paper.
-constexpr float kTiny = 1e-30F;
 
 // DC-ASGD (Zheng et al., 2017): W <- W - lr (g + lambda g*g*(W - Wb)), with Wb the base of the
 // worker; the second term approximates how the gradient changed from Wb to W. Workers send the
@@ -27,32 +22,14 @@ class DcAsgd final : public Aggregator {
     for (const auto& u : updates) CHECK(u.base.size() == p.count());
     fold_each(p, updates, [&](std::size_t k, const Chunk& chunk, const float* change) {
       const auto* base = updates[k].base[chunk.block]->data() + chunk.from;
-      adaptive_ ? adaptive(chunk, change, base) : plain(chunk, change, base);
+      if (adaptive_)
+        correct_adaptively(chunk.w, chunk.plane[0], change, base, by_, chunk.size);
+      else
+        correct(chunk.w, change, base, by_, chunk.size);
     });
   }
 
  private:
-  static float corrected(float d, float c) {
-    const auto most = std::abs(d);
-    return d - std::min(std::max(c, -most), most);
-  }
-
-  void plain(const Chunk& chunk, const float* __restrict d, const float* __restrict base) const {
-    float* __restrict w = chunk.w;
-    for (std::size_t i = 0; i < chunk.size; ++i)
-      w[i] += corrected(d[i], by_ * d[i] * d[i] * (w[i] - base[i]));
-  }
-
-  void adaptive(const Chunk& chunk, const float* __restrict d, const float* __restrict base) const {
-    float* __restrict w = chunk.w;
-    float* __restrict m = chunk.plane[0];
-    for (std::size_t i = 0; i < chunk.size; ++i) {
-      const auto square = d[i] * d[i];
-      m[i] = kRemember * m[i] + (1 - kRemember) * square;
-      w[i] += corrected(d[i], by_ * square * (w[i] - base[i]) / root(m[i] + kTiny));
-    }
-  }
-
   bool adaptive_;
   float by_;  // lambda / lr, or lambda.
 };

@@ -17,7 +17,7 @@ class NormClip final : public Aggregator {
  public:
   NormClip(double clip, double eta, double memory) : clip_(clip), eta_(eta), memory_(memory) {}
   std::string_view name() const override { return "norm-clip"; }
-  Needs needs() const override { return {.planes = 1}; }
+  Needs needs() const override { return {.planes = 1, .whole = true}; }
 
   void fold(Parameters& p, std::span<const Update> updates) const override {
     auto usual = p.plane(0, 0)[0];

@@ -47,17 +47,14 @@ class TrimmedMean final : public Aggregator {
   };
 
   static void add_trimmed(const Strip& strip, std::size_t from, std::size_t size, float* columns,
-                          float* __restrict w) {
+                          float* w) {
     const auto n = strip.values.size();
-    std::fill_n(columns, n * kStrip, 0.F);
-    for (std::size_t k = 0; k < n; ++k) {
-      const float* __restrict u = strip.values[k] + from;
-      float* __restrict to = columns + k * kStrip;
-      for (std::size_t i = 0; i < size; ++i) to[i] = u[i] == u[i] ? u[i] : 0;
-    }
+    if (size < kStrip) std::fill_n(columns, n * kStrip, 0.F);
+    for (std::size_t k = 0; k < n; ++k)
+      copy_numbers(columns + k * kStrip, strip.values[k] + from, size);
     std::array<float, kStrip> sum;
     sum_trimmed(columns, n, strip.cut, sum.data());
-    for (std::size_t i = 0; i < size; ++i) w[i] += strip.by * sum[i];
+    add_times(w, sum.data(), strip.by, size);
   }
 
   std::size_t buffer_;

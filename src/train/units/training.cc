@@ -119,7 +119,9 @@ void Training::time_spent(Worker worker, Duration computed, Duration waited) {
   if (plan_.local_steps > 0 || plan_.synchronous) return;
   auto& length = workers_[worker].length;
   if (!length) length.emplace(plan_.unit_steps());
-  length->measured(computed, waited);
+  const auto at_work =
+      std::ranges::count_if(workers_, [](const auto& w) { return !w.second.has.empty(); });
+  length->measured(computed, waited, at_work);
 }
 
 // The split: the fastest machine does `local_steps`, a slower one as many as it can in that time,
@@ -170,6 +172,8 @@ void Training::take_back(std::int64_t id, Time /*now*/, bool lost) {
       held->second.twin = 0;
       forget_scorer(held->second);
     }
+  } else if (given.unit.measure) {
+    measurement_failed(given.check);
   } else if (given.unit.kind == UnitKind::evaluate) {
     s_.checks[given.check].left.push_back(given.unit.shard);
   } else if (given.unit.kind == UnitKind::train) {
@@ -195,6 +199,7 @@ void Training::expire(Time now) {
   for (const auto& [id, g] : given_)
     if (g.unit.deadline <= now) late.push_back(id);
   for (const auto id : late) take_back(id, now, true);
+  end_late_measurements(now);
   close_late_checks(now);
 }
 
@@ -343,7 +348,9 @@ std::optional<Duration> Training::fair_time(std::int64_t id, std::int64_t steps)
   const auto& worker = workers_.at(it->second.worker);
   const auto usual = steps_for(worker, unit.epoch, unit.at_work);
   // What was given out small takes as long as what is usual; what was done in part does not.
-  if (unit.kind == UnitKind::evaluate)
+  if (unit.measure)
+    steps = std::max(usual, unit.steps);
+  else if (unit.kind == UnitKind::evaluate)
     steps = std::max(usual, check_steps(unit.shard));
   else if (steps >= unit.steps)
     steps = std::max(usual, unit.steps);
@@ -403,7 +410,7 @@ Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds, Ow
     return give({.kind = UnitKind::init, .seed = plan_.seed}, worker, id, now);
   }
   if (now < worker.not_before) return {.kind = UnitKind::wait, .wait = worker.not_before - now};
-  if (auto unit = evaluation(worker, id, now)) return *unit;
+  if (auto unit = evaluation(worker, id, now, holds)) return *unit;
   if (auto unit = replica(worker, id, now)) return *unit;
   if (s_.epochs.empty()) return wait;
   if (plan_.synchronous && buffered_ + under_way() >= plan_.arity) {
@@ -528,7 +535,10 @@ bool Training::flush() const { return s_.epochs.empty(); }
 
 std::set<std::int64_t> Training::kept() const {
   std::set<std::int64_t> out;
-  for (const auto& check : s_.checks) out.insert(check.version);
+  for (const auto& check : s_.checks) {
+    out.insert(check.version);
+    if (check.looks_at != 0) out.insert(check.looks_at);
+  }
   for (const auto& [_, g] : given_)
     if (g.trial)
       out.insert({g.trial->before, g.trial->after});

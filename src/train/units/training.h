@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "base/vocabulary.h"
 #include "train/metrics.h"
+#include "train/opinions.h"
 #include "train/units/training_plan.h"
 #include "train/units/unit_length.h"
 
@@ -26,6 +27,8 @@ using base::UnitKind;
 // is done under it counts at most once.
 struct Unit {
   UnitKind kind = UnitKind::wait;
+  // evaluate: not what the parameters are worth, but the model's state, on a training shard.
+  bool measure = false;
   std::int64_t id = 0;
   std::int32_t epoch = 1;
   std::int32_t shard = 0;
@@ -49,6 +52,20 @@ struct CheckAnswer {
   Measured measured;
 };
 
+// The state of one version of the parameters, as workers measure it (training_statistics.cc).
+struct StateMeasurement {
+  struct Answer {
+    std::int64_t unit = 0;
+    std::int64_t worker = 0;
+    std::uint64_t owner = 0;
+  };
+  std::int32_t shard = -1;  // On which; below zero: not chosen yet.
+  std::vector<Answer> by = {};
+  Opinions opinions = {};
+  std::int32_t failed = 0;
+  std::optional<base::Time> until = {};
+};
+
 // A check of one version of the parameters on the validation shards.
 struct Check {
   std::int32_t epoch = 1;
@@ -65,8 +82,10 @@ struct Check {
   std::vector<std::int32_t> left;  // Shards to do.
   // Of this life of the hub only: after a crash a check is done again.
   std::vector<CheckAnswer> answers = {};
-  std::set<std::int64_t> unsettled = {};         // Units of theirs whose pay is not decided.
-  std::optional<base::Time> confirm_until = {};  // It is being done again by other owners.
+  std::set<std::int64_t> unsettled = {};           // Units of theirs whose pay is not decided.
+  std::optional<base::Time> confirm_until = {};    // It is being done again by other owners.
+  std::optional<StateMeasurement> measuring = {};  // Before its shards are given out.
+  std::int64_t looks_at = 0;  // The version with the state that was measured; 0: `version`.
   SOUK_FIELDS(Check, epoch, last, version, at, samples_trained, workers, train_loss, samples,
               loss_sum, right_sum, left)
 };
@@ -206,6 +225,22 @@ class Training {
   // A check that would end the training is done again by other owners where there are some; till
   // then its units are not settled.
   void evaluated(std::int64_t id, Measured measured, base::Time now);
+  // The model has state that is measured rather than trained: checks begin with that.
+  void measure_state();
+  // Units that measured the same state before this one, in their order,
+  [[nodiscard]] std::vector<std::int64_t> measured_before(std::int64_t id) const;
+  // and whether this one agrees with each of them.
+  void state_measured(std::int64_t id, const std::vector<bool>& agrees, base::Time now);
+  // A check is of `version` with the state that a unit measured: as a version of its own, by the
+  // name of that unit, which is kept as long as kept() says.
+  struct MeasuredVersion {
+    std::int64_t version = 0;
+    std::int64_t unit = 0;
+  };
+  // Since the last call.
+  [[nodiscard]] std::vector<MeasuredVersion> take_measured() {
+    return std::exchange(measured_, {});
+  }
   // A unit of a check: what it said is believed, or others came to something else.
   struct SettledCheck {
     std::int64_t unit = 0;
@@ -298,7 +333,8 @@ class Training {
   Unit give(Unit unit, WorkerRecord& worker, Worker id, base::Time now);
   [[nodiscard]] base::Duration allowance(const WorkerRecord& worker, const Unit& unit) const;
   void reported(Worker worker, std::int64_t id, base::Time now);
-  std::optional<Unit> evaluation(WorkerRecord& worker, Worker id, base::Time now);
+  std::optional<Unit> evaluation(WorkerRecord& worker, Worker id, base::Time now,
+                                 const std::set<std::int32_t>& holds);
   std::optional<Unit> range_for(WorkerRecord& worker, Worker id, base::Time now,
                                 const std::set<std::int32_t>& holds);
   std::optional<Unit> second_try(WorkerRecord& worker, Worker id, base::Time now);
@@ -325,6 +361,16 @@ class Training {
   [[nodiscard]] std::int64_t check_steps(std::int32_t shard) const;
   [[nodiscard]] static bool is_active(const WorkerRecord& worker, base::Time now);
 
+  // The model's state: training_statistics.cc.
+  void begin_measuring(Check& check) const;
+  [[nodiscard]] std::int64_t measured_steps(std::int32_t shard) const;
+  [[nodiscard]] static bool is_of_measurement(const Attempt& given, std::size_t i);
+  std::optional<Unit> measurement(std::size_t i, WorkerRecord& worker, Worker id, base::Time now,
+                                  const std::set<std::int32_t>& holds);
+  void measurement_failed(std::size_t i);
+  void end_late_measurements(base::Time now);
+  void end_measuring(std::size_t i);
+
   // Checks: training_checks.cc.
   [[nodiscard]] std::string figure_of(const std::vector<CheckAnswer>& answers) const;
   [[nodiscard]] bool less_better(std::string_view figure) const;
@@ -349,6 +395,8 @@ class Training {
   double recent_loss_ = 0;
   std::optional<base::Time> began_;  // In this life.
   std::vector<SettledCheck> settled_;
+  bool measures_ = false;  // measure_state() was called.
+  std::vector<MeasuredVersion> measured_;
   std::vector<Check> due_;              // Of epochs that were completed, without a version yet.
   std::set<std::string> metric_names_;  // Of all rows.
 };

@@ -77,9 +77,14 @@ const CheckAnswer& least(const std::vector<CheckAnswer>& answers, std::string_vi
 }  // namespace
 
 // A worker does no shard again that one of its owner's machines has done.
-std::optional<Unit> Training::evaluation(WorkerRecord& worker, Worker id, Time now) {
+std::optional<Unit> Training::evaluation(WorkerRecord& worker, Worker id, Time now,
+                                         const std::set<std::int32_t>& holds) {
   for (std::size_t i = 0; i < s_.checks.size(); ++i) {
     auto& check = s_.checks[i];
+    if (check.measuring) {
+      if (auto unit = measurement(i, worker, id, now, holds)) return unit;
+      continue;
+    }
     const auto mine = [&](std::int32_t shard) {
       return std::ranges::any_of(check.answers, [&](const CheckAnswer& a) {
         return a.shard == shard && (a.worker == id || worker.owner == 0 || a.owner == worker.owner);
@@ -92,7 +97,7 @@ std::optional<Unit> Training::evaluation(WorkerRecord& worker, Worker id, Time n
     const auto unit = give({.kind = UnitKind::evaluate,
                             .epoch = check.epoch,
                             .shard = shard,
-                            .version = check.version},
+                            .version = check.looks_at != 0 ? check.looks_at : check.version},
                            worker, id, now);
     given_[unit.id].check = i;
     return unit;
@@ -111,6 +116,7 @@ bool Training::begin_check(std::int64_t version, Time now) {
     check.workers = active(now);
     check.left.resize(plan_.validation.size());
     std::iota(check.left.begin(), check.left.end(), 0);
+    begin_measuring(check);
     s_.checks.push_back(check);
     begun = true;
   }
@@ -254,10 +260,11 @@ void Training::close_check(std::size_t i, const std::vector<CheckAnswer>& believ
   const auto measured = measured_by(believed);
   put_row(check, measured);
   s_.confirmed = confirmed;
+  const auto version = check.looks_at != 0 ? check.looks_at : check.version;
   if (plan_.target && plan_.target->reached(measured.figure(plan_.target->figure)))
-    finish("the target was reached", check.version);
+    finish("the target was reached", version);
   else if (check.last && check.epoch == plan_.epochs)
-    finish("all epochs are done", check.version);
+    finish("all epochs are done", version);
 }
 
 void Training::put_row(const Check& check, Measured measured) {

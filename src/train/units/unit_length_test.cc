@@ -11,11 +11,12 @@ Duration seconds(double s) { return Duration(static_cast<std::int64_t>(s * 1e6))
 
 // A worker that needs `step` seconds a step and `exchange` seconds an exchange, `units` units
 // later. What travels while it computes costs it nothing.
-void work(UnitLength& length, double step, double exchange, int units, bool overlapped = true) {
+void work(UnitLength& length, double step, double exchange, int units, bool overlapped = true,
+          int at_work = 1) {
   for (int i = 0; i < units; ++i) {
     const auto computed = step * static_cast<double>(length.steps());
     const auto waited = overlapped ? std::max(0.0, exchange - computed) : exchange;
-    length.measured(seconds(computed), seconds(waited));
+    length.measured(seconds(computed), seconds(waited), at_work);
   }
 }
 
@@ -48,7 +49,11 @@ TEST(UnitLength, WithoutOverlapUnitsGrowUntilTheExchangeIsASmallPart) {
 TEST(UnitLength, StepsOfAMillisecondDoNotFloodTheMarket) {
   UnitLength length(1000);
   work(length, 0.001, 0.0005, 100);
-  EXPECT_GE(length.steps(), 250);
+  EXPECT_GE(length.steps(), 50);
+  EXPECT_LE(length.steps(), 60);
+  work(length, 0.001, 0.0005, 100, true, 100);
+  EXPECT_GE(length.steps(), 500) << "a hundred workers, two hundred units a second";
+  EXPECT_LE(length.steps(), 600);
 }
 
 TEST(UnitLength, ALineThatGotBetterGetsShorterUnits) {

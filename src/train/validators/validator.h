@@ -25,6 +25,17 @@ struct Stats {
 };
 [[nodiscard]] Stats stats_of(const Update& update);
 
+// The same block by block, in their order, as they arrive.
+class StatsSum {
+ public:
+  void add(const Update& update, std::size_t block);
+  [[nodiscard]] Stats stats() const;
+
+ private:
+  double squares_ = 0;
+  std::vector<float> scratch_;
+};
+
 // Some of an update's values, from the same places in each update of a training: enough to tell
 // where it points. Its length is 1, or it is empty where all of them are zero or not finite.
 using Direction = std::vector<float>;

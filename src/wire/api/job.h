@@ -22,6 +22,7 @@ namespace souk::wire {
 
 using base::Credits;
 using base::Duration;
+using base::GangPhase;
 using base::JobState;
 using base::Time;
 
@@ -71,10 +72,12 @@ struct NewJob {
   std::vector<std::string> also_classes;
   // The blob with the outputs that each worker must give: a probe, which only operators submit.
   std::optional<std::string> expect;
+  // Of a service: what a lender gets for each request, beside the price of the time.
+  std::optional<Credits> per_request;
   static constexpr auto optional_fields =
       std::array<std::string_view, 5>{"name", "kind", "workers", "priority", "constraints"};
   SOUK_FIELDS(NewJob, name, kind, class_, resources, workers, limit, budget, deadline, priority,
-              constraints, batch, also_classes, expect)
+              constraints, batch, also_classes, expect, per_request)
 };
 
 // What is absent stays as it is.
@@ -94,7 +97,8 @@ struct Cancel {
   SOUK_FIELDS(Cancel, reason)
 };
 
-SOUK_ENUM(WorkerState, waiting, preparing, running, draining, done)
+// ready: of a gang, it waits for the others.
+SOUK_ENUM(WorkerState, waiting, preparing, running, draining, done, ready)
 
 // One worker's part of a batch job.
 struct WorkerStatus {
@@ -114,6 +118,12 @@ struct JobMove {
   std::string from, to;  // Classes.
   std::string why;
   SOUK_FIELDS(JobMove, at, from, to, why)
+};
+
+struct JobGang {
+  GangPhase phase = GangPhase::forming;
+  std::int32_t restarts = 0;
+  SOUK_FIELDS(JobGang, phase, restarts)
 };
 
 struct Job {
@@ -154,10 +164,14 @@ struct Job {
   std::optional<JobActual> actual;  // Once it has started.
   // Of a batch job that runs: what its own parts say of all of it, once one is done.
   std::optional<JobQuote> estimate;
+  std::optional<base::JobId> sweep;  // Of a trial: what it belongs to.
+  std::optional<JobGang> gang;
+  std::optional<Credits> per_request;  // Of a service.
+  std::optional<std::vector<std::string>> volumes;
   SOUK_FIELDS(Job, id, name, kind, owner, class_, workers, limit, budget, spent, escrow, deadline,
               priority, constraints, state, reason, held, done, low, runway, leases, created,
               started, ended, batch, result, forecast, planned, planned_why, classes, moves, expect,
-              wrong, accrued, quoted, actual, estimate)
+              wrong, accrued, quoted, actual, estimate, sweep, gang, per_request, volumes)
 };
 
 }  // namespace souk::wire

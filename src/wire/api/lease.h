@@ -48,12 +48,14 @@ struct Lease {
   Credits paid;
   Credits earned;
   std::optional<Time> ended;
-  std::optional<std::int32_t> part;     // Of a batch job: which worker it is.
-  std::optional<std::string> doing;     // "fetching 40%", as its machine last said.
-  std::optional<BatchAssignment> task;  // Only for the machine that is to do it.
+  std::optional<std::int32_t> part;      // Of a batch job: which worker it is.
+  std::optional<std::string> doing;      // "fetching 40%", as its machine last said.
+  std::optional<BatchAssignment> task;   // Only for the machine that is to do it.
+  std::optional<Time> ready;             // Of a gang: since when it waits for the others.
+  std::optional<std::int64_t> requests;  // Of a service: answered and paid.
   SOUK_FIELDS(Lease, id, job, offer, machine, borrower, lender, class_, slots, epoch, state,
               outcome, detail, price, from, until, next_price, next_until, granted, started,
-              settled_until, paid, earned, ended, part, doing, task)
+              settled_until, paid, earned, ended, part, doing, task, ready, requests)
 };
 
 struct LeaseStart {

@@ -87,6 +87,16 @@ struct PlanMeasures {
               longer)
 };
 
+// Of a sweep: the plan is that of one trial, and this of all.
+struct PlanSweep {
+  std::int32_t trials = 0, parallel = 0;
+  Credits most;  // Whatever happens: its budget.
+  // If every trial ran to its end, with the workers of the plan's choice; fewer do with asha.
+  std::optional<Credits> cost;
+  std::optional<Duration> time;
+  SOUK_FIELDS(PlanSweep, trials, parallel, most, cost, time)
+};
+
 struct JobPlan {
   std::vector<PlanCandidate> candidates;  // Fewest workers first. Empty: nothing can be said.
   std::string why;                        // About the choice, or why there is none.
@@ -99,8 +109,9 @@ struct JobPlan {
   std::optional<double> target_after;
   QuoteMethod method = QuoteMethod::runs;  // Of the candidates.
   std::vector<PlanPrices> prices;          // Of each class that it may be in.
+  std::optional<PlanSweep> sweep;
   SOUK_FIELDS(JobPlan, candidates, why, profiled, runs, guessed, measures, target_after, method,
-              prices)
+              prices, sweep)
 };
 
 // Kept with a job from the moment it is submitted.
@@ -140,6 +151,18 @@ struct JobForecast {
     const auto work = time.seconds() - starting();
     return part && t.reached() ? work : work * t.progress / part.value_or(1);
   }
+};
+
+// A forecast that was made for a job, and what came of it.
+struct ForecastOutcome {
+  base::JobId job;
+  std::string kind;
+  std::string class_;
+  base::JobState state = base::JobState::queued;  // In which it ended.
+  Time ended;
+  JobQuote forecast;
+  JobActual actual;
+  SOUK_FIELDS(ForecastOutcome, job, kind, class_, state, ended, forecast, actual)
 };
 
 // One machine's pace at a kind of training.

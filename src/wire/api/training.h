@@ -48,6 +48,10 @@ struct TrainTarget {
 // What workers keep of their optimiser (momentum, Adam's moments) from unit to unit.
 SOUK_ENUM(LocalState, keep, fresh)
 
+// What is checked and handed out: the mean of the parameters over the last tenth of the work, or
+// the parameters as they are.
+SOUK_ENUM(Average, tail, none)
+
 // torch: the native one. python: a script of the borrower's.
 SOUK_ENUM(Trainer, torch, python)
 
@@ -65,6 +69,7 @@ struct Train {
   std::int32_t local_batch = 8;  // The least that one of them takes.
   // Absent: kept where no unit is done again by another, who does not have that state.
   std::optional<LocalState> local_state;
+  std::optional<Average> average;  // Absent: none.
   double lr = 0.05;
   std::optional<double> lr_end;  // Reached along a cosine; absent: the rate stays.
   std::int32_t local_steps = 0;  // Of a unit on the fastest machine; 0: chosen.
@@ -80,7 +85,7 @@ struct Train {
       "seed",       "lr",        "validation", "measure",     "local_batch"};
   SOUK_FIELDS(Train, trainer, config, rule, rule_params, codec, validators, replicate, epochs,
               target, batch, lr, lr_end, local_steps, validations, seed, shards, validation,
-              measure, local_batch, local_state)
+              measure, local_batch, local_state, average)
 };
 
 // Where a worker's time went. No moment counts twice: what travels while the trainer computes, or
@@ -142,15 +147,17 @@ struct Unit {
   double lr = 0;
   std::int64_t seed = 0;
   bool keep = false;  // train: go on with the optimiser's state of the unit before.
+  // train: only the model's state is measured, nothing is learnt; the rate is 0 as well.
+  bool measure = false;
   Sends send = Sends::delta;
   double state_scale = 1;  // Changes of the model's state are multiplied by this.
   std::string codec = "fp32";
   Duration within;  // Then it is given to somebody else.
   Duration wait;
   std::optional<UnitHub> hub;  // train: where to pull and push; the market takes both as well.
-  static constexpr auto optional_fields = std::array<std::string_view, 1>{"keep"};
+  static constexpr auto optional_fields = std::array<std::string_view, 2>{"keep", "measure"};
   SOUK_FIELDS(Unit, kind, id, shard, version, pass, first_step, steps, batch, lr, seed, send,
-              state_scale, codec, within, wait, hub, keep)
+              state_scale, codec, within, wait, hub, keep, measure)
 };
 
 struct TensorInfo {

@@ -623,6 +623,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs/{id}/sweep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The trials of a sweep */
+        get: operations["getSweep"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs/{id}/usage": {
         parameters: {
             query?: never;
@@ -908,6 +925,40 @@ export interface paths {
         put?: never;
         /** What the program printed */
         post: operations["appendLog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/machines/{id}/sharing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** The machine gives files of its jobs to other machines with leases of the same jobs */
+        put: operations["shareChunks"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/leases/{id}/peers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Which of these chunks of the lease's files another machine has. The rest: GET /v1/blobs */
+        post: operations["findPeers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1424,6 +1475,8 @@ export interface components {
             subject: string;
             detail: string;
         };
+        /** @enum {string} */
+        Average: "tail" | "none";
         Balance: {
             /**
              * @description Names one account.
@@ -1467,6 +1520,7 @@ export interface components {
             /** Format: int64 */
             scratch_mib?: number;
             environment?: components["schemas"]["BatchEnvironment"];
+            sweep?: components["schemas"]["Sweep"];
         };
         BatchAssignment: {
             job_name: string;
@@ -1492,6 +1546,7 @@ export interface components {
             every: string;
         };
         BatchEnvironment: {
+            /** @default  */
             blob: string;
             python: string;
             /** @default  */
@@ -1500,12 +1555,18 @@ export interface components {
             count: number;
             /** @default x86_64 */
             arch: string;
+            wheels?: components["schemas"]["Wheel"][];
         };
         BatchInput: {
             path: string;
+            /** @default  */
             blob: string;
             /** @default false */
             file: boolean;
+            /** @default  */
+            url: string;
+            /** @default  */
+            sha256: string;
         };
         BatchTime: {
             batch: number;
@@ -1618,6 +1679,21 @@ export interface components {
             name: string;
             summary: string;
             parameters?: components["schemas"]["Parameter"][];
+        };
+        ChunkPeer: {
+            name: string;
+            address: string;
+            port: number;
+            pin: string;
+            ticket: string;
+        };
+        ChunkPeers: {
+            peers?: components["schemas"]["ChunkPeer"][];
+        };
+        ChunkSharing: {
+            port: number;
+            key: string;
+            pin: string;
         };
         ClassEarnings: {
             class: string;
@@ -1846,6 +1922,11 @@ export interface components {
             quoted?: components["schemas"]["JobQuote"];
             actual?: components["schemas"]["JobActual"];
             estimate?: components["schemas"]["JobQuote"];
+            /**
+             * @description Names one job.
+             * @example j17
+             */
+            sweep?: string;
         };
         JobActual: {
             /**
@@ -1951,6 +2032,7 @@ export interface components {
             target_after?: number;
             method: components["schemas"]["QuoteMethod"];
             prices?: components["schemas"]["PlanPrices"][];
+            sweep?: components["schemas"]["PlanSweep"];
         };
         JobQuote: {
             workers: number;
@@ -2812,6 +2894,25 @@ export interface components {
              */
             enough?: number;
         };
+        PlanSweep: {
+            trials: number;
+            parallel: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            most: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            cost?: number;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            time?: string;
+        };
         PreparedJob: {
             job: components["schemas"]["NewJob"];
             notes?: string[];
@@ -3199,6 +3300,89 @@ export interface components {
             version: string;
             reproduce: string;
         };
+        Sweep: {
+            of: string;
+            parameters?: {
+                [key: string]: components["schemas"]["SweepParameter"];
+            };
+            /** @default random */
+            method: components["schemas"]["SweepMethod"];
+            /** @default 16 */
+            trials: number;
+            /** @default 4 */
+            parallel: number;
+            metric: string;
+            /** @default maximize */
+            goal: components["schemas"]["SweepGoal"];
+            /**
+             * Format: int64
+             * @default 1
+             */
+            seed: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            trial_budget?: number;
+            /** @default 1 */
+            min_epochs: number;
+            /** @default 3 */
+            eta: number;
+        };
+        /** @enum {string} */
+        SweepGoal: "maximize" | "minimize";
+        /** @enum {string} */
+        SweepMethod: "grid" | "random" | "asha";
+        SweepParameter: {
+            values?: string[];
+            scale?: components["schemas"]["SweepScale"];
+            low?: number;
+            high?: number;
+            steps?: number;
+        };
+        /** @enum {string} */
+        SweepScale: "uniform" | "log" | "whole";
+        SweepStatus: {
+            sweep: components["schemas"]["Sweep"];
+            trials?: components["schemas"]["SweepTrial"][];
+            best?: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            budget: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            spent: number;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            free: number;
+        };
+        SweepTrial: {
+            number: number;
+            /**
+             * @description Names one job.
+             * @example j17
+             */
+            job: string;
+            state: components["schemas"]["TrialState"];
+            parameters?: {
+                [key: string]: string;
+            };
+            epoch: number;
+            value?: number;
+            rungs?: components["schemas"]["TrialRung"][];
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            spent: number;
+            reason: string;
+        };
         /** @enum {string} */
         SybilProofness: "none" | "for_buyers" | "on_one_side" | "within_round";
         TensorInfo: {
@@ -3316,6 +3500,7 @@ export interface components {
             /** @default 8 */
             local_batch: number;
             local_state?: components["schemas"]["LocalState"];
+            average?: components["schemas"]["Average"];
         };
         TrainFigure: {
             name: string;
@@ -3449,6 +3634,14 @@ export interface components {
              */
             slice: string;
         };
+        TrialRung: {
+            epoch: number;
+            value?: number;
+            /** @default true */
+            on: boolean;
+        };
+        /** @enum {string} */
+        TrialState: "waiting" | "running" | "paused" | "stopped" | "succeeded" | "failed" | "cancelled";
         /** @enum {string} */
         Truthfulness: "none" | "in_units" | "for_buyers" | "in_price" | "in_price_and_units" | "for_single_minded";
         Unit: {
@@ -3483,6 +3676,8 @@ export interface components {
             hub?: components["schemas"]["UnitHub"];
             /** @default false */
             keep: boolean;
+            /** @default false */
+            measure: boolean;
         };
         UnitAsk: {
             epoch: number;
@@ -3574,6 +3769,12 @@ export interface components {
              * @example 0.4
              */
             high: number;
+        };
+        Wheel: {
+            url: string;
+            sha256: string;
+            /** Format: int64 */
+            size?: number;
         };
         Why: {
             /**
@@ -4694,6 +4895,8 @@ export interface operations {
                 state?: "queued" | "running" | "paused" | "succeeded" | "failed" | "cancelled" | "expired";
                 /** @description Operators: everybody's. */
                 all?: boolean;
+                /** @description Trials of sweeps, too. */
+                trials?: boolean;
             };
             header?: never;
             path?: never;
@@ -4842,6 +5045,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageWorkerStatus"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trials of a sweep */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepStatus"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -5244,6 +5470,8 @@ export interface operations {
                 lease?: string;
                 /** @description It is a result of this job: j1. */
                 job?: string;
+                /** @description 1: the answer may be 307 and the address, for two minutes, of the store that has the chunk. Send no token there. */
+                direct?: string;
             };
             header?: never;
             path: {
@@ -5368,6 +5596,63 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogSize"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    shareChunks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChunkSharing"];
+            };
+        };
+        responses: {
+            /** @description The machine gives files of its jobs to other machines with leases of the same jobs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    findPeers: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlobNames"];
+            };
+        };
+        responses: {
+            /** @description Which of these chunks of the lease's files another machine has. The rest: GET /v1/blobs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunkPeers"];
                 };
             };
             default: components["responses"]["Problem"];

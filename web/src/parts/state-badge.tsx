@@ -9,13 +9,14 @@ export type State =
   | Schemas['WorkerState']
   | Schemas['OfferState']
   | Schemas['LabState']
+  | Schemas['TrialState']
   | 'no offer';
 
 const kColors: Record<State, string> = {
   running: 'teal', open: 'teal', succeeded: 'green', done: 'green',
   queued: 'blue', granted: 'blue', preparing: 'blue', full: 'blue', waiting: 'blue',
   paused: 'yellow', draining: 'yellow', closed: 'gray', offline: 'gray', 'no offer': 'gray',
-  cancelled: 'gray', interrupted: 'yellow', expired: 'orange', failed: 'red', doubted: 'red', frozen: 'red',
+  cancelled: 'gray', stopped: 'gray', interrupted: 'yellow', expired: 'orange', failed: 'red', doubted: 'red', frozen: 'red',
 };
 
 export function StateBadge({ state }: { state: State }) {

@@ -26,6 +26,9 @@ from .trainer import (
     Unit,
 )
 
+# They divide by the root of the mean square of gradients.
+_ADAPTIVE = {"Adam", "AdamW", "Nadam", "Adamax", "RMSprop"}
+
 
 class KerasTrainer:
     """Trains through `get_weights`, `set_weights`, `train_on_batch` and `test_on_batch`.
@@ -80,8 +83,10 @@ class KerasTrainer:
         self._load(base)
         _seed(unit.noise_seed)
         self._reset_generators(unit.noise_seed)
+        if unit.measure:
+            return self._measure(x, y, unit, stopped)
         # Taken out: a unit that fails leaves nothing behind.
-        self._set_optimizer(self._kept.pop(unit.keep, self._first_optimizer), unit.lr)
+        self._set_optimizer(self._kept.pop(unit.keep, self._first_optimizer), unit)
         steps, total = 0, 0.0
         for indices in unit.batches(len(x)):
             if stopped():
@@ -96,6 +101,32 @@ class KerasTrainer:
         samples = steps * unit.batch
         new = self._named(self._model.get_weights())
         return Trained(new, steps, samples, total / max(samples, 1))
+
+    def _measure(self, x: Any, y: Any, unit: Unit, stopped: Stopped) -> Trained:
+        """Goes through the samples as training does; running statistics become the mean over batches.
+
+        A layer moves them by a known part of the way to those of its batch, so from zero one call
+        says what the batch has.
+        """
+        del y
+        layers = _normalisations(self._model)
+        sums = [[np.zeros_like(w) for w in _moving(layer)] for layer in layers]
+        steps = 0
+        for indices in unit.batches(len(x)):
+            if stopped():
+                break
+            for layer in layers:
+                for variable in (layer.moving_mean, layer.moving_variance):
+                    variable.assign(np.zeros_like(_array(variable)))
+            self._model(x[indices], training=True)
+            for layer, sum_ in zip(layers, sums, strict=True):
+                for total, value in zip(sum_, _moving(layer), strict=True):
+                    total += value / (1 - float(layer.momentum))
+            steps += 1
+        for layer, (mean, variance) in zip(layers, sums, strict=True):
+            layer.moving_mean.assign(mean / max(steps, 1))
+            layer.moving_variance.assign(variance / max(steps, 1))
+        return Trained(self._named(self._model.get_weights()), steps, steps * unit.batch, 0.0)
 
     def evaluate(self, base: Parameters, exam: Exam, stopped: Stopped) -> Evaluated:
         x, y = self._shard(exam.shard)
@@ -128,12 +159,13 @@ class KerasTrainer:
             if getattr(variable, "path", "").endswith("/seed_generator_state"):
                 variable.assign(np.array([(seed + i) % (1 << 32), 0], np.uint32))
 
-    def _set_optimizer(self, values: list[Any], lr: float) -> None:
+    def _set_optimizer(self, values: list[Any], unit: Unit) -> None:
         optimizer: Any = getattr(self._model, "optimizer", None)
         for variable, value in zip(_variables(optimizer), values, strict=True):
             variable.assign(value)
         if optimizer is not None:
-            optimizer.learning_rate = lr
+            adaptive = type(optimizer).__name__ in _ADAPTIVE
+            optimizer.learning_rate = unit.lr * (unit.adaptive_gain if adaptive else 1)
 
     def _named(self, weights: list[Any]) -> Parameters:
         return {
@@ -147,6 +179,23 @@ class KerasTrainer:
         if len(x) != len(y) or len(x) == 0:
             raise invalid(f"the shard {path.name} has {len(x)} samples and {len(y)} labels")
         return x, y
+
+
+def _normalisations(model: Any) -> list[Any]:
+    """Its layers with running statistics, those inside of other layers too."""
+    found = getattr(model, "_flatten_layers", None)
+    layers = list(found()) if found is not None else list(getattr(model, "layers", []))
+    return [
+        layer
+        for layer in layers
+        if hasattr(layer, "moving_mean")
+        and hasattr(layer, "moving_variance")
+        and getattr(layer, "trainable", True)
+    ]
+
+
+def _moving(layer: Any) -> list[Any]:
+    return [_array(layer.moving_mean), _array(layer.moving_variance)]
 
 
 def _states(model: Any, weights: Sequence[Any]) -> list[bool]:

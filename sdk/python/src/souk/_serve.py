@@ -125,7 +125,9 @@ class Session:
             batch=_integer(request, "batch", least=1),
             lr=_number(request if "lr" in request else self._config, "lr"),
             seed=_integer(request, "seed"),
+            of_batch=_integer(request, "of_batch", default=0),
             keep=_text(request, "keep"),
+            measure=request.get("measure") is True,
         )
         base = self._base(request)
         began = time.perf_counter()

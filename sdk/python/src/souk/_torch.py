@@ -30,6 +30,15 @@ from .trainer import (
     Unit,
 )
 
+# They divide by the root of the mean square of gradients.
+_ADAPTIVE = (
+    torch.optim.Adam,
+    torch.optim.AdamW,
+    torch.optim.NAdam,
+    torch.optim.RAdam,
+    torch.optim.Adamax,
+    torch.optim.RMSprop,
+)
 # A shard up to this size is sent to the GPU once; of a larger one, each batch on its own.
 _RESIDENT_BYTES = 1 << 30
 # How often losses are looked at: waiting for the GPU at each step would leave it idle between.
@@ -114,7 +123,12 @@ class TorchTrainer:
         self._load(base)
         seed_all(unit.noise_seed)
         self._model.train()
+        if unit.measure:
+            return self._measure(samples, unit, stopped)
         optimizer = self._new_optimizer(unit.lr)
+        if isinstance(optimizer, _ADAPTIVE):
+            for group in optimizer.param_groups:
+                group["lr"] *= unit.adaptive_gain
         # Taken out: a unit that fails leaves nothing behind.
         if (state := self._kept.pop(unit.keep, None)) is not None:
             optimizer.state.update(state["optimizer"])  # Of the same parameters: no copy is made.
@@ -122,12 +136,13 @@ class TorchTrainer:
         else:
             self._precision.go_on(None)
         losses = _Losses()
+        learning = self._learning()
         for indices in unit.batches(len(samples)):
             if stopped():
                 break
             optimizer.zero_grad(set_to_none=True)
             losses.add(self._gradients(samples, indices), len(indices))
-            self._precision.step(optimizer, self._learning(), self._recipe.clip)
+            self._precision.step(optimizer, learning, self._recipe.clip)
         mean = losses.mean()
         if unit.keep:
             self._kept[unit.keep] = {
@@ -135,6 +150,21 @@ class TorchTrainer:
                 "scale": self._precision.state(),
             }
         return Trained(self._to_arrays(self._model), losses.steps, losses.samples, mean)
+
+    def _measure(self, samples: _Samples, unit: Unit, stopped: Stopped) -> Trained:
+        """Goes through the samples as training does, and changes running statistics alone."""
+        losses = _Losses()
+        with torch.no_grad(), _averaging(self._model):
+            for indices in unit.batches(len(samples)):
+                if stopped():
+                    break
+                # A batch at a time, in pieces too: normalisation looks at what is there together.
+                for piece in self._pieces(indices):
+                    batch = samples.batch(piece)
+                    with self._precision.products():
+                        loss, _output = self._recipe.compute(self._model, batch)
+                losses.add(loss, len(indices))
+        return Trained(self._to_arrays(self._model), losses.steps, losses.samples, losses.mean())
 
     def evaluate(self, base: Parameters, exam: Exam, stopped: Stopped) -> Evaluated:
         samples = self._shards.get(exam.shard)
@@ -232,6 +262,25 @@ class TorchTrainer:
             momentum=float(self._config.get("momentum", 0)),
             weight_decay=float(self._config.get("weight_decay", 0)),
         )
+
+
+@contextlib.contextmanager
+def _averaging(model: Any) -> Iterator[None]:
+    """Running statistics begin anew and become the mean over batches, each counting as much."""
+    layers = [
+        module
+        for module in model.modules()
+        if isinstance(module, torch.nn.modules.batchnorm._NormBase) and module.track_running_stats
+    ]
+    momenta = [layer.momentum for layer in layers]
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.momentum = None
+    try:
+        yield
+    finally:
+        for layer, momentum in zip(layers, momenta, strict=True):
+            layer.momentum = momentum
 
 
 class _Precision:

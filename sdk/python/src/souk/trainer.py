@@ -55,14 +55,25 @@ class Unit:
     batch: int
     lr: float
     seed: int
+    of_batch: int = 0
+    """The batch of all workers together, of which `batch` is this one's part; 0: not told."""
     keep: str = ""
     """Under what name the optimiser's state is kept for the next unit; empty: it is not."""
+    measure: bool = False
+    """Learn nothing; measure the model's state (running means and variances) on the samples. A trainer
+    that does not look at this may train: the rate is 0, and only the state is taken."""
 
     def batches(self, samples: int) -> Iterator[Indices]:
         """For each step the samples it uses. Units of an epoch cover a shard without overlap."""
         order = permutation(samples, self.seed)
         for step in range(self.first_step, self.first_step + self.steps):
             yield batch_indices(order, step, self.batch)
+
+    @property
+    def adaptive_gain(self) -> float:
+        """By what an optimiser like Adam multiplies the rate: it divides by the root of the mean
+        square of gradients, which the noise of a smaller batch makes larger."""
+        return min(8.0, max(1.0, self.of_batch / self.batch) ** 0.5)
 
     @property
     def noise_seed(self) -> int:

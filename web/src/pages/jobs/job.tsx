@@ -1,5 +1,6 @@
-import { Group, SimpleGrid, Skeleton, Text } from '@mantine/core';
+import { Anchor, Group, SimpleGrid, Skeleton, Text } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
+import { Link } from 'wouter';
 import type { Schemas } from '../../api/client';
 import { useGet } from '../../api/queries';
 import { dateTime, duration } from '../../format';
@@ -20,7 +21,8 @@ import { Timeline } from './job/timeline';
 import { TrainingPanel } from './job/training';
 import { Why } from './job/why';
 import { Workers } from './job/workers';
-import { trains } from './kinds';
+import { sweeps, trains } from './kinds';
+import { SweepPanel } from './sweep';
 
 type Job = Schemas['Job'];
 
@@ -36,6 +38,14 @@ function About({ job }: { job: Job }) {
       <StateBadge state={job.state} />
       <span>
         {job.id}, {job.kind}, class {job.class}; submitted <When at={job.created} />
+        {job.sweep && (
+          <>
+            ; a trial of{' '}
+            <Anchor component={Link} href={`/jobs/${job.sweep}`} size="sm">
+              {job.sweep}
+            </Anchor>
+          </>
+        )}
         {took !== undefined && `; took ${duration(took)}`}
         {job.deadline && !job.ended && `; deadline ${dateTime(job.deadline)}`}
         {job.reason && `; ${job.reason}`}
@@ -52,6 +62,7 @@ function Found({ job }: { job: Job }) {
   const path = { id: job.id };
   const live = !job.ended;
   const isTraining = trains(job.kind);
+  const isSweep = sweeps(job.kind);
   const leases = useGet('/v1/jobs/{id}/leases', { path, query: { limit: kLeases } });
   const training = useGet(
     '/v1/jobs/{id}/training',
@@ -102,17 +113,20 @@ function Found({ job }: { job: Job }) {
       {ready ? (
         <>
           {failed && logs}
-          {wantsMore(job) && job.held === 0 && <Why job={job} />}
+          {!isSweep && wantsMore(job) && job.held === 0 && <Why job={job} />}
+          {isSweep && <SweepPanel id={job.id} live={live} />}
           {isTraining && (
             <Loaded query={training} height={420}>
               {(t) => <TrainingPanel training={t} live={live} />}
             </Loaded>
           )}
-          <Loaded query={leases} height={180}>
-            {() => <Timeline leases={items} names={names} units={units} ended={job.ended} />}
-          </Loaded>
-          {wantsMore(job) && job.held > 0 && <Why job={job} />}
-          {!isTraining && job.batch && <Workers job={job} leases={items} machineOf={machineOf} />}
+          {!isSweep && (
+            <Loaded query={leases} height={180}>
+              {() => <Timeline leases={items} names={names} units={units} ended={job.ended} />}
+            </Loaded>
+          )}
+          {!isSweep && wantsMore(job) && job.held > 0 && <Why job={job} />}
+          {!isTraining && !isSweep && job.batch && <Workers job={job} leases={items} machineOf={machineOf} />}
           <SimpleGrid cols={{ base: 1, lg: 2 }}>
             <Spending job={job} leases={items} progress={training.data?.progress ?? 1} />
             {isTraining ? (

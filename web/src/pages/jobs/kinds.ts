@@ -18,4 +18,7 @@ export const kKinds: Record<Kind, KindRow> = kRows;
 export const kPlainKind: Kind = 'batch'; // Of a job file that names none.
 
 export const isKind = (name: unknown): name is Kind => typeof name === 'string' && Object.hasOwn(kRows, name);
+// Its work is done by trials, which are jobs of another kind. Forms show it as that, and keep the rest.
+export const kSweep = 'sweep';
+export const sweeps = (name: unknown): boolean => name === kSweep;
 export const trains = (name: string): boolean => isKind(name) && kKinds[name].trains;

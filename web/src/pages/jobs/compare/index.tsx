@@ -1,4 +1,4 @@
-import { Alert, Anchor, SegmentedControl, SimpleGrid, Table, Text } from '@mantine/core';
+import { Alert, Anchor, Group, NativeSelect, SegmentedControl, SimpleGrid, Table, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useSearch } from 'wouter';
@@ -11,7 +11,8 @@ import { Panel } from '../../../parts/panel';
 import { StateBadge } from '../../../parts/state-badge';
 import { WideTable } from '../../../parts/wide-table';
 import { trains } from '../kinds';
-import { type By, costPerPoint, differences, kMostRuns, together } from './settings';
+import { capital } from '../job/figures';
+import { type By, costPerPoint, differences, kMostRuns, measured, together } from './settings';
 
 type Pair = { job: Schemas['Job']; training: Schemas['Training'] | undefined };
 
@@ -42,11 +43,17 @@ function Curves({ pairs }: { pairs: Pair[] }) {
   const runs = useMemo(
     () =>
       pairs.flatMap(({ job, training }) =>
-        training?.rows?.length ? [{ label: nameOf(job), rows: training.rows, started: job.started }] : [],
+        training?.rows?.length ? [{ label: nameOf(job), rows: training.rows }] : [],
       ),
     [pairs],
   );
-  const accuracy = useMemo(() => together(runs, by, (r) => r.accuracy), [runs, by]);
+  const names = useMemo(() => measured(pairs.flatMap(({ training }) => (training ? [training] : []))), [pairs]);
+  const [wanted, setWanted] = useState('');
+  const metric = names.includes(wanted) ? wanted : (names[0] ?? 'accuracy');
+  const chosen = useMemo(
+    () => together(runs, by, (r) => (metric === 'accuracy' ? r.accuracy : r.metrics?.[metric])),
+    [runs, by, metric],
+  );
   const loss = useMemo(() => together(runs, by, (r) => r.validation_loss), [runs, by]);
   if (runs.length === 0)
     return (
@@ -73,20 +80,35 @@ function Curves({ pairs }: { pairs: Pair[] }) {
     >
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <div>
-          <Text fw={600} size="sm">
-            Accuracy
-          </Text>
+          <Group gap="xs" mih={30}>
+            <Text fw={600} size="sm">
+              {capital(metric)}
+            </Text>
+            {names.length > 1 && (
+              <NativeSelect
+                size="xs"
+                aria-label="metric"
+                value={metric}
+                onChange={(e) => setWanted(e.currentTarget.value)}
+                data={names}
+              />
+            )}
+          </Group>
           <Chart
-            label="accuracy of each run"
+            label={`${metric} of each run`}
             {...axis}
-            {...accuracy}
-            format={(y, step = 0.0001) => percent(y, decimals(100 * step))}
+            {...chosen}
+            {...(metric === 'accuracy'
+              ? { format: (y: number, step = 0.0001) => percent(y, decimals(100 * step)) }
+              : {})}
           />
         </div>
         <div>
-          <Text fw={600} size="sm">
-            Validation loss
-          </Text>
+          <Group gap="xs" mih={30}>
+            <Text fw={600} size="sm">
+              Validation loss
+            </Text>
+          </Group>
           <Chart label="validation loss of each run" {...axis} {...loss} from0 />
         </div>
       </SimpleGrid>

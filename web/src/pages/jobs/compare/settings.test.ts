@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { aJob } from '../testing';
-import { costPerPoint, differences, together } from './settings';
+import { costPerPoint, differences, measured, together } from './settings';
 
 const row = (epoch: number, accuracy: number) => ({
-  epoch, accuracy, at: `2026-01-01T12:0${epoch}:00Z`, samples: 0, version: 0, loss: 1, validation_loss: 1, mean: 0, low: 0, high: 0, workers: 1,
+  epoch, accuracy, at: `${epoch}m30s`, samples: 0, version: 0, loss: 1, validation_loss: 1, mean: 0, low: 0, high: 0, workers: 1,
 });
 
 test('only settings that differ are told', () => {
@@ -31,8 +31,8 @@ test('credits for each point of accuracy', () => {
 
 test('runs share one axis, by epoch or by minute', () => {
   const runs = [
-    { label: 'a', rows: [row(1, 0.5), row(2, 0.6)], started: '2026-01-01T12:00:00Z' },
-    { label: 'b', rows: [row(2, 0.7)], started: '2026-01-01T12:01:00Z' },
+    { label: 'a', rows: [row(1, 0.5), row(2, 0.6)] },
+    { label: 'b', rows: [row(2, 0.7)] },
   ];
   expect(together(runs, 'epoch', (r) => r.accuracy)).toEqual({
     x: [1, 2],
@@ -41,5 +41,16 @@ test('runs share one axis, by epoch or by minute', () => {
       { label: 'b', values: [null, 0.7] },
     ],
   });
-  expect(together(runs, 'minute', (r) => r.accuracy).series[1]?.values).toEqual([0.7, null]);
+  const byMinute = together(runs, 'minute', (r) => r.accuracy);
+  expect(byMinute.x).toEqual([1.5, 2.5]);
+  expect(byMinute.series[1]?.values).toEqual([null, 0.7]);
+});
+
+test('any metric of the runs can be compared, what they are judged by first', () => {
+  const training = (name: string, metrics: Record<string, number>) =>
+    ({ figure: { name, below: false }, rows: [{ ...row(1, 0.5), metrics }] }) as never;
+  expect(measured([training('r2', { mae: 1, r2: 0.5 }), training('r2', { f1: 0.2, r2: 0.4 })])).toEqual([
+    'r2', 'f1', 'mae',
+  ]);
+  expect(measured([])).toEqual([]);
 });

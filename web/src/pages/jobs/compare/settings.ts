@@ -1,4 +1,5 @@
 import type { Schemas } from '../../../api/client';
+import { seconds } from '../../../format';
 import { mapOf } from '../file/draft';
 import { draftOfJob } from '../file/of-job';
 import { isMap, type Yaml } from '../file/yaml';
@@ -36,16 +37,25 @@ export function costPerPoint(spent: number, accuracy: number | undefined): numbe
 export type Run = { label: string; rows: Schemas['TrainRow'][] };
 export type By = 'epoch' | 'minute';
 
-// The curves of several runs on one axis. Minutes are counted from the first row's epoch back to the
-// start of each run.
+// What the checks of some of the runs measured, beside the loss; the one that most of them are judged
+// by first.
+export function measured(trainings: Schemas['Training'][]): string[] {
+  const judged = new Map<string, number>();
+  for (const t of trainings) if (t.figure) judged.set(t.figure.name, (judged.get(t.figure.name) ?? 0) + 1);
+  const names = new Set(trainings.flatMap((t) => (t.rows ?? []).flatMap((r) => Object.keys(r.metrics ?? {}))));
+  const rank = (name: string) => judged.get(name) ?? 0;
+  return [...names].sort((a, b) => rank(b) - rank(a) || a.localeCompare(b));
+}
+
+// The curves of several runs on one axis. Minutes are counted from the start of each run.
 export function together(
-  runs: (Run & { started: string | undefined })[],
+  runs: Run[],
   by: By,
   pick: (row: Schemas['TrainRow']) => number | undefined,
 ): { x: number[]; series: { label: string; values: (number | null)[] }[] } {
-  const points = runs.map(({ rows, started }) =>
+  const points = runs.map(({ rows }) =>
     rows.map((row) => ({
-      x: by === 'epoch' ? row.epoch : (Date.parse(row.at) - Date.parse(started ?? row.at)) / 60_000,
+      x: by === 'epoch' ? row.epoch : seconds(row.at) / 60,
       y: pick(row),
     })),
   );

@@ -1,7 +1,7 @@
 import { type Draft, noDraft, type Num } from './draft';
 import { isMap, numberOf, textOf, type Yaml, type YamlMap } from './yaml';
 import { readYaml } from './yaml-read';
-import { isKind, kPlainKind } from '../kinds';
+import { isKind, kPlainKind, sweeps } from '../kinds';
 
 // From a job file to the form.
 
@@ -88,7 +88,9 @@ const atLeast = (y: Yaml): string | undefined => textOf(y)?.replace(/\.\.$/, '')
 
 export function draftOf(map: YamlMap): Draft {
   const t = new Taker(map);
-  const kind = t.take('kind', (y) => (isKind(y) ? y : undefined), kPlainKind);
+  const kind = sweeps(map['kind'])
+    ? (map['run'] === undefined ? 'train' : 'batch')
+    : t.take('kind', (y) => (isKind(y) ? y : undefined), kPlainKind);
   const model = t.take('model', namedFrom, { name: '', options: {} });
   const rule = t.take('rule', namedFrom, { name: '', options: {} });
   const [slot = '', ...also] = t.take('class', manyOrOne, []);

@@ -1,5 +1,5 @@
 import { isMap, writeYaml, type Yaml, type YamlMap } from './yaml';
-import { kPlainKind, trains, type Kind } from '../kinds';
+import { kPlainKind, kSweep, sweeps, trains, type Kind } from '../kinds';
 
 // A job as the form shows it. What a job file says beyond that is kept in `rest` and written back,
 // so that form and file follow each other.
@@ -142,7 +142,7 @@ export function mapOf(d: Draft): YamlMap {
   const isNumber = (n: Num): n is number => n !== '';
   const out = given({
     name: d.name,
-    kind: d.kind === kPlainKind ? '' : d.kind,
+    kind: sweeps(d.rest['kind']) ? kSweep : d.kind === kPlainKind ? '' : d.kind,
     model: train ? named(d.model, d.modelOptions) : '',
     script: train ? d.script : '',
     data: train ? dataOf(d) : '',

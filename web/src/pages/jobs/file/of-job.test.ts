@@ -24,6 +24,7 @@ const train: Schemas['Train'] = {
     { blob: 'cd', samples: 30_000 },
   ],
 };
+const input = (path: string, blob: string) => ({ path, blob, file: false, url: '', sha256: '' });
 const batch: Schemas['Batch'] = { run: 'souk-torch', setup: '', network: 'none', retry: { on: ['lost'], max: 10 } };
 
 test('a training as a job file, but for its data', () => {
@@ -56,7 +57,10 @@ test('a batch job with all its keys', () => {
       outputs: ['out'],
       env: { A: '1' },
       network: 'internet',
-      inputs: [{ path: 'data', blob: 'ef', file: false }],
+      inputs: [
+        input('data', 'ef'),
+        { ...input('w.bin', ''), file: true, url: 'https://files.example/w.bin', sha256: 'ab' },
+      ],
       checkpoint: { path: 'ckpt', every: '5m' },
       retry: { on: ['lost', 'failed'], max: 3 },
     },
@@ -69,7 +73,7 @@ class: c1
 workers: 1..4
 price: {limit: 2, budget: 10}
 constraints: {providers_refused: [ec2], regions: [eu]}
-inputs: [{path: data, blob: ef}]
+inputs: [{path: data, blob: ef}, {path: w.bin, url: "https://files.example/w.bin", hash: ab, fetch: lender}]
 env: {A: "1"}
 checkpoint: {path: ckpt, every: 5m}
 network: internet
@@ -92,8 +96,8 @@ test('what scripts get by themselves is not written', () => {
       train: { ...train, trainer: 'python', config: { width: '8' } },
       env: { PYTHONPATH: '/work/.souk/python', PYTHONDONTWRITEBYTECODE: '1' },
       inputs: [
-        { path: '.souk/python', blob: 'x', file: false },
-        { path: 'trainer.py', blob: 'y', file: true },
+        input('.souk/python', 'x'),
+        { ...input('trainer.py', 'y'), file: true },
       ],
     },
   });

@@ -2,7 +2,7 @@ import type { Schemas } from '../../../api/client';
 import { count } from '../../../format';
 import { type Draft, noDraft, toYaml } from './draft';
 import type { Yaml, YamlMap } from './yaml';
-import { isKind, kPlainKind } from '../kinds';
+import { isKind, kPlainKind, kSweep } from '../kinds';
 
 // A job that exists, as the job file that would make one like it.
 
@@ -29,6 +29,7 @@ function training(train: Train): Partial<Draft> {
   const rest: YamlMap = {};
   if (train.local_batch !== 8) rest['local_batch'] = train.local_batch;
   if (train.local_state) rest['local_state'] = train.local_state;
+  if (train.average === 'none') rest['average'] = train.average;
   if (train.local_steps > 0) rest['local_steps'] = train.local_steps;
   if (train.validations > 1) rest['validate'] = { per_epoch: train.validations };
   if (train.validators && train.validators.length > 0) rest['validators'] = train.validators;
@@ -61,7 +62,10 @@ function program(batch: Schemas['Batch']): Partial<Draft> {
   const env = Object.entries(batch.env ?? {}).filter(
     ([name]) => !(batch.train && (name === 'PYTHONPATH' || name === 'PYTHONDONTWRITEBYTECODE')),
   );
-  if (inputs.length > 0) rest['inputs'] = inputs.map(({ path, blob }) => ({ path, blob }));
+  if (inputs.length > 0)
+    rest['inputs'] = inputs.map(({ path, blob, url, sha256 }): YamlMap =>
+      url ? { path, url, hash: sha256, fetch: 'lender' } : { path, blob },
+    );
   if (env.length > 0) rest['env'] = Object.fromEntries(env);
   if (batch.image) rest['image'] = batch.image;
   if (batch.checkpoint) rest['checkpoint'] = { path: batch.checkpoint.path, every: batch.checkpoint.every };
@@ -75,6 +79,24 @@ function program(batch: Schemas['Batch']): Partial<Draft> {
   };
 }
 
+function sweep(s: Schemas['Sweep']): YamlMap {
+  const parameters: YamlMap = {};
+  for (const [name, p] of Object.entries(s.parameters ?? {}))
+    parameters[name] = p.scale
+      ? { [p.scale]: [p.low ?? 0, p.high ?? 0], ...(p.steps === undefined ? {} : { steps: p.steps }) }
+      : (p.values ?? []).map(valueOf);
+  return {
+    parameters,
+    method: s.method,
+    ...(s.method === 'grid' ? {} : { trials: s.trials, seed: s.seed }),
+    parallel: s.parallel,
+    metric: s.metric,
+    goal: s.goal,
+    ...(s.trial_budget === undefined ? {} : { trial_budget: s.trial_budget }),
+    ...(s.method === 'asha' ? { min_epochs: s.min_epochs, eta: s.eta } : {}),
+  };
+}
+
 export function draftOfJob(job: Job): Draft {
   const c = job.constraints;
   const about = job.batch ? program(job.batch) : {};
@@ -85,11 +107,13 @@ export function draftOfJob(job: Job): Draft {
   if (c.providers_allowed?.length) providers['providers_allowed'] = c.providers_allowed;
   if (c.providers_refused?.length) providers['providers_refused'] = c.providers_refused;
   if (Object.keys(providers).length > 0) rest['constraints'] = providers;
+  const of = job.batch?.sweep?.of;
+  if (job.batch?.sweep) Object.assign(rest, { kind: kSweep, sweep: sweep(job.batch.sweep) });
   return {
     ...noDraft,
     ...about,
     ...train,
-    kind: isKind(job.kind) ? job.kind : kPlainKind,
+    kind: isKind(of) ? of : isKind(job.kind) ? job.kind : kPlainKind,
     name: job.name,
     class: job.class,
     also: (job.classes ?? []).filter((name) => name !== job.class),

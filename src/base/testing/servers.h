@@ -30,10 +30,10 @@
 // Database servers of one's own, for tests and benchmarks: on loopback, in a folder that goes with
 // them. Each is nothing where its program is not installed.
 
-namespace souk::hub::testing {
+namespace souk::base::testing {
 
 inline std::uint16_t free_port() {
-  const base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   socklen_t size = sizeof address;
   auto* any = reinterpret_cast<sockaddr*>(&address);
@@ -44,7 +44,7 @@ inline std::uint16_t free_port() {
 class Folder {
  public:
   Folder() {
-    std::string name = "/tmp/souk-hub-XXXXXX";
+    std::string name = "/tmp/souk-server-XXXXXX";
     CHECK(::mkdtemp(name.data()) != nullptr);
     path_ = name;
   }
@@ -76,6 +76,10 @@ class Child {
     posix_spawn_file_actions_destroy(&files);
   }
   Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  Child& operator=(Child&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    return *this;
+  }
   ~Child() { end(SIGINT); }
 
   void end(int signal) {
@@ -94,20 +98,30 @@ class Child {
 };
 
 inline bool answers(std::uint16_t port) {
-  const base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address{
       .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 inline bool wait_for(const std::function<bool()>& condition) {
-  return base::testing::eventually(condition, std::chrono::seconds(30));
+  return eventually(condition, std::chrono::seconds(30));
 }
 
 struct Database {
   Folder folder;
   Child child;
   std::string url;
+  std::function<std::optional<Child>()> start = {};  // Again, over the same data.
+
+  // Ends it by this signal and starts it again. False: it does not come back.
+  bool restart(int signal) {
+    child.end(signal);
+    auto again = start();
+    if (!again) return false;
+    child = *std::move(again);
+    return true;
+  }
 };
 
 inline std::optional<Database> start_redis() {
@@ -140,25 +154,30 @@ inline std::optional<Database> start_postgres(bool durable) {
       return std::nullopt;
     as_user = {"setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"};
   }
-  const auto run = [&](std::vector<std::string> arguments) {
+  const auto run = [as_user, log = folder.path()](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), as_user.begin(), as_user.end());
-    return Child(arguments, folder.path());
+    return Child(arguments, log);
   };
   const auto data = folder.path() + "/data";
-  if (run({programs + "/initdb", "-D", data, "-A", "trust", "-U", "souk", "--no-sync"}).wait() != 0)
+  if (run({programs + "/initdb", "-D", data, "-A", "trust", "-U", "souk", "--no-sync",
+           "--no-locale", "-E", "UTF8"})
+          .wait() != 0)
     return std::nullopt;
-  const auto port = free_port();
-  auto child = run({programs + "/postgres", "-D", data, "-p", std::to_string(port), "-k",
-                    folder.path(), "-c", "listen_addresses=127.0.0.1", "-c", "max_wal_size=4GB",
-                    "-c", durable ? "fsync=on" : "fsync=off"});
-  // It takes connections before it takes requests.
-  if (!wait_for([&] {
-        return run({programs + "/pg_isready", "-q", "-h", "127.0.0.1", "-p", std::to_string(port)})
-                   .wait() == 0;
-      }))
-    return std::nullopt;
-  return Database{std::move(folder), std::move(child),
-                  fmt::format("postgresql://souk@127.0.0.1:{}/postgres", port)};
+  const auto port = std::to_string(free_port());
+  const auto start = [=, sockets = folder.path()]() -> std::optional<Child> {
+    auto child = run({programs + "/postgres", "-D", data, "-p", port, "-k", sockets, "-c",
+                      "listen_addresses=127.0.0.1", "-c", "max_wal_size=4GB", "-c",
+                      durable ? "fsync=on" : "fsync=off"});
+    // It takes connections before it takes requests.
+    const auto ready = [&] {
+      return run({programs + "/pg_isready", "-q", "-h", "127.0.0.1", "-p", port}).wait() == 0;
+    };
+    return wait_for(ready) ? std::optional(std::move(child)) : std::nullopt;
+  };
+  auto child = start();
+  if (!child) return std::nullopt;
+  return Database{std::move(folder), *std::move(child),
+                  fmt::format("postgresql://souk@127.0.0.1:{}/postgres", port), start};
 }
 
-}  // namespace souk::hub::testing
+}  // namespace souk::base::testing
