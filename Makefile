@@ -17,7 +17,7 @@ endif
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export TSAN_OPTIONS ?= halt_on_error=1 $(if $(SYMBOLIZER),external_symbolizer_path=$(SYMBOLIZER))
 
-.PHONY: help setup build all demo test asan tsan fuzz bench lint format clean package install
+.PHONY: help setup build all demo test flaky asan tsan fuzz bench lint format clean package install
 
 help: ## list these targets
 	@echo 'Souk: a community market of computers for machine learning. Try: make demo'
@@ -49,6 +49,11 @@ test: ## build everything and run every test
 	@scripts/setup build test data
 	@$(MAKE) --no-print-directory SETUP=: all
 	ctest --test-dir build/release $(CTEST_OPTS)
+
+flaky: ## tests of processes on an idle, a busy, a one-core and a slow machine; N=5: five times
+	@scripts/setup build test data
+	@$(MAKE) --no-print-directory SETUP=: all
+	@scripts/flaky $(or $(N),1)
 
 asan: build/asan/build.ninja ## unit tests under AddressSanitizer and UBSan; ONLY='wire;net': of these folders
 	cmake --build build/asan -j $(JOBS) --target unit_tests
