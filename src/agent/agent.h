@@ -40,7 +40,8 @@ struct AgentOptions {
 };
 
 // One machine's agent: learns of leases by long poll, has a Runner for each, sends heartbeats and
-// follows orders. Connects outward only. A server that is away delays reports and nothing else.
+// follows orders. Connects outward, and opens a port only while a gang forms (network/gang_link.h)
+// or to share chunks (peers/chunk_server.h). A server that is away delays reports and nothing else.
 class Agent {
  public:
   Agent(AgentOptions options, Workshop& workshop);

@@ -39,8 +39,8 @@ struct StoreFigures {
 };
 
 // Encoded chunks by their names, within limits: what has not been used for longest makes room for
-// what comes. In a folder (open()), or in a bucket with a folder before it (s3/store.h). Safe to
-// use from any thread.
+// what comes. In a folder (open()), or in a bucket with a folder before it (s3/bucket_store.h).
+// Safe to use from any thread.
 //
 // Never trusts a disk or a bucket: content() returns what the name names, or an error.
 class Store {

@@ -20,8 +20,9 @@ struct OpenOptions {
 
 // Opens the journal at `where`, or makes an empty one unless read-only:
 //   sqlite:PATH     in one file (sqlite.h), or in the folder of a market
-//   postgres://...  in a database, as libpq reads it (postgres/postgres_journal.h); postgresql://,
-//   too memory:         for as long as it is open (memory.h)
+//   postgres://...  in a database, as libpq reads it (postgres/postgres_journal.h); also spelt
+//                   postgresql://
+//   memory:         for as long as it is open (memory.h)
 // Without a scheme it is a path: of the folder of a market, or of a SQLite file. Errors:
 //   invalid      an unknown scheme, or not a journal
 //   conflict     another process writes to it

@@ -8,6 +8,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "provider/shell_words.h"
 
@@ -88,6 +89,12 @@ void add_list(Ec2Api::Parameters& out, std::string_view name,
 MachineState state_of(std::string_view word) {
   if (word == "terminated") return MachineState::ended;
   return word == "pending" ? MachineState::pending : MachineState::running;
+}
+
+// At most 64 characters, and another for each name.
+std::string client_token(const MachineName& name) {
+  const auto text = to_string(name);
+  return text.size() <= 64 ? text : to_string(base::blake2b(text));
 }
 
 }  // namespace
@@ -232,7 +239,7 @@ Ec2Api::Parameters Ec2::run_instances(const StartRequest& request) const {
       {"MinCount", "1"},
       {"MaxCount", "1"},
       // The same request twice is one instance.
-      {"ClientToken", to_string(request.name).substr(0, 64)},
+      {"ClientToken", client_token(request.name)},
       // With the instance, not after it: one that has no tags is never found again.
       {"TagSpecification.1.ResourceType", "instance"},
       {"TagSpecification.1.Tag.1.Key", "Name"},

@@ -13,6 +13,8 @@
 namespace souk::relay {
 namespace {
 
+constexpr std::chrono::seconds kSeldom{1};
+
 bool is_meeting(std::string_view text) {
   return !text.empty() && text.size() <= 100 && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-';
@@ -57,6 +59,19 @@ bool Joiner::gone(const Waiting& w, std::chrono::steady_clock::time_point now) {
   return ::poll(&event, 1, 0) > 0;
 }
 
+void Joiner::drop_gone(std::chrono::steady_clock::time_point now) {
+  if (now - tidied_ < kSeldom) return;
+  tidied_ = now;
+  std::erase_if(room_, [&](const auto& entry) {
+    return gone(entry.second[0], now) && gone(entry.second[1], now);
+  });
+}
+
+void Joiner::tidy() {
+  const std::lock_guard lock(mutex_);
+  drop_gone(std::chrono::steady_clock::now());
+}
+
 void Joiner::bring(const std::string& meeting, int side, std::unique_ptr<net::Line> line,
                    base::Duration idle) {
   CHECK(side == 0 || side == 1);
@@ -65,10 +80,7 @@ void Joiner::bring(const std::string& meeting, int side, std::unique_ptr<net::Li
   std::unique_ptr<net::Line> other;
   {
     const std::lock_guard lock(mutex_);
-    if (room_.size() >= kMostWaiting)
-      std::erase_if(room_, [&](const auto& entry) {
-        return gone(entry.second[0], now) && gone(entry.second[1], now);
-      });
+    drop_gone(now);
     const auto it = room_.find(meeting);
     if (it == room_.end() && room_.size() >= kMostWaiting) return;  // Closed: there is no room.
     auto& sides = it == room_.end() ? room_[meeting] : it->second;

@@ -40,6 +40,9 @@ class Joiner {
   void bring(const std::string& meeting, int side, std::unique_ptr<net::Line> line,
              base::Duration idle = {});
   [[nodiscard]] std::size_t waiting() const;
+  // Closes those who have left, or have waited for longer than kPatience. Looks once a second, so
+  // it may be called often; bring() does, too.
+  void tidy();
   void close();  // Whoever waits goes.
 
  private:
@@ -49,10 +52,12 @@ class Joiner {
   };
   using Room = std::map<std::string, std::array<Waiting, 2>>;
   static bool gone(const Waiting& w, std::chrono::steady_clock::time_point now);
+  void drop_gone(std::chrono::steady_clock::time_point now);  // Requires the mutex.
 
   Carrier& carrier_;
   mutable std::mutex mutex_;
   Room room_;
+  std::chrono::steady_clock::time_point tidied_;
 };
 
 }  // namespace souk::relay

@@ -265,6 +265,7 @@ void Relay::run() {
       at += 2;
     }
     m.guests.remove_if([](const Guest& g) { return g.over; });
+    if (m.joiner) m.joiner->tidy();
     if (polled[1].revents != 0) m.accept_all();
   }
   m.guests.clear();

@@ -117,13 +117,14 @@ class Applying {
 
   Result<> entry(const TarEntry& entry) {
     file_.reset();
+    // Of every entry, also of those that become no file: a layer has no end else.
+    SOUK_TRY(reserve_bytes(entry.size + entry.notes));
+    SOUK_TRY(reserve_(0, 1));
     SOUK_ASSIGN(auto parts, parts_of(entry.path));
     if (parts.empty()) return {};  // The root itself.
     const auto name = parts.back();
     parts.pop_back();
     if (name == kOpaque) return opaque(parts);
-    SOUK_TRY(reserve_bytes(entry.size));
-    SOUK_TRY(reserve_(0, 1));
     if (name.starts_with(kWhiteout)) return whiteout(parts, name.substr(kWhiteout.size()));
     if (entry.kind == TarKind::special) return {};
     SOUK_ASSIGN(const auto parent, folder_at(parts));
@@ -288,7 +289,11 @@ Result<> LayerTree::apply(int layer, const std::function<bool()>& give_up) {
   Applying applying(root_.get(), reserve_);
   TarReader tar([&](const TarEntry& entry) { return applying.entry(entry); },
                 [&](std::string_view bytes) { return applying.data(bytes); });
-  Inflater inflater([&](std::string_view piece) { return tar.add(piece); });
+  Inflater inflater([&](std::string_view piece) -> Result<> {
+    SOUK_TRY(tar.add(piece));
+    if (tar.ended()) return fail(Code::conflict, "the tar has ended");  // Ends the inflating.
+    return {};
+  });
   const auto buffer = std::make_unique<char[]>(kRead);
   for (;;) {
     if (give_up()) return fail(Code::conflict, "stopped");
@@ -298,8 +303,11 @@ Result<> LayerTree::apply(int layer, const std::function<bool()>& give_up) {
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return system_failure("read", "a layer");
     if (got == 0) break;
-    SOUK_TRY(inflater.add({buffer.get(), static_cast<std::size_t>(got)}));
+    if (tar.ended()) continue;  // Whoever writes it may write to its end.
+    const auto added = inflater.add({buffer.get(), static_cast<std::size_t>(got)});
+    if (!tar.ended()) SOUK_TRY(added);
   }
+  if (tar.ended()) return {};
   SOUK_TRY(inflater.end());
   return tar.end();
 }

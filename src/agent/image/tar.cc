@@ -15,6 +15,7 @@ using base::Result;
 
 constexpr std::size_t kBlock = 512;
 constexpr std::int64_t kLongestNote = 1 << 20;  // Of names and attributes of one entry.
+constexpr std::int64_t kMostNotes = 4 << 20;
 constexpr std::int64_t kLargest = std::int64_t{1} << 44;
 
 base::Failure damaged(std::string what) {
@@ -138,6 +139,8 @@ Result<> TarReader::begin(TarEntry entry, char type) {
   collecting_ = 0;
   if (type == 'L' || type == 'K' || type == 'x' || type == 'g') {
     if (entry.size > kLongestNote) return damaged("a name is longer than 1 MiB");
+    notes_ += static_cast<std::int64_t>(kBlock) + entry.size;
+    if (notes_ > kMostNotes) return damaged("more than 4 MiB is said about one entry");
     expect(entry.size);
     collecting_ = type;
     collected_.clear();
@@ -150,6 +153,7 @@ Result<> TarReader::begin(TarEntry entry, char type) {
   if (!kind) return damaged(fmt::format("an entry of type {}", static_cast<int>(type)));
   entry.kind = *kind;
   if (entry.kind != TarKind::file) entry.size = 0;
+  entry.notes = std::exchange(notes_, 0);
   expect(entry.size);
   return on_entry_(entry);
 }

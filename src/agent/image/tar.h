@@ -18,7 +18,8 @@ struct TarEntry {
   std::string path;    // As written; may be anything.
   std::string target;  // Of links.
   bool executable = false;
-  std::int64_t size = 0;  // Of a file's content, which follows.
+  std::int64_t size = 0;   // Of a file's content, which follows.
+  std::int64_t notes = 0;  // Bytes of what the tar said about it before.
 };
 
 // Reads a tar that comes in pieces of any size. Pure: `on_entry` hears of each entry, `on_data` of
@@ -32,6 +33,8 @@ class TarReader {
       : on_entry_(std::move(on_entry)), on_data_(std::move(on_data)) {}
 
   base::Result<> add(std::string_view piece);
+  // What follows is not read any more.
+  [[nodiscard]] bool ended() const { return ended_; }
   // Call at the end: a tar that ends within an entry is damaged.
   [[nodiscard]] base::Result<> end() const;
 
@@ -51,6 +54,7 @@ class TarReader {
   std::string collected_;
   std::string long_path_, long_target_;
   std::int64_t long_size_ = -1;
+  std::int64_t notes_ = 0;  // Bytes of them since the last entry.
   bool ended_ = false;
 };
 

@@ -225,10 +225,11 @@ void GangLink::look() {
     if (attempt.key != peer.key) attempt = {.key = peer.key};
     reach(peer);
   }
+  const bool complete = std::cmp_equal(view->peers.size() + 1, view->world);
+  if (complete) drop_others(*view);
   // Nobody is let in for longer than somebody may come.
   const auto newest =
       std::ranges::max_element(attempts_, {}, [](const auto& entry) { return entry.second.since; });
-  const bool complete = std::cmp_equal(view->peers.size() + 1, view->world);
   if (listener_ && complete && newest != attempts_.end() &&
       Clock::now() - newest->second.since > kListens)
     listener_->close();
@@ -238,6 +239,17 @@ void GangLink::look() {
     complete_since_.reset();
   else if (!complete_since_)
     complete_since_ = Clock::now();
+}
+
+// Those that have left the gang. A market that was started again names nobody until they have told
+// it again that they are there, so only a view of all tells who has left.
+void GangLink::drop_others(const wire::NetworkView& view) {
+  for (const auto& known : overlay_.peers()) {
+    if (std::ranges::find(view.peers, known.worker, &wire::NetworkPeer::worker) != view.peers.end())
+      continue;
+    overlay_.drop_peer(known.worker);
+    attempts_.erase(known.worker);
+  }
 }
 
 void GangLink::reach(const wire::NetworkPeer& peer) {

@@ -56,6 +56,7 @@ class GangLink {
 
   void run();
   void look();
+  void drop_others(const wire::NetworkView& view);
   base::Result<wire::NetworkView> ask();
   void reach(const wire::NetworkPeer& peer);
   void meet(const wire::NetworkPeer& peer, Attempt& attempt);

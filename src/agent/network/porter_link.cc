@@ -81,9 +81,11 @@ void PorterLink::go() {
 
 base::Result<Fd> PorterLink::connect(std::uint16_t port) {
   const std::lock_guard lock(mutex_);
-  if (!order(ours_.get(), {.what = 'c', .port = port}))
+  if (!order(ours_.get(), {.what = 'c', .port = port, .number = ++number_}))
     return fail(Code::unavailable, "the program has ended");
   auto answer = receive(ours_.get(), kToConnect);
+  // That of a question that was given up came late.
+  while (answer && answer->report.number != number_) answer = receive(ours_.get(), kToConnect);
   if (!answer) return fail(Code::unavailable, "the program has ended");
   if (answer->report.error != 0)
     return fail(Code::unavailable, fmt::format("the program does not listen at port {}: {}", port,

@@ -31,7 +31,8 @@ class PorterLink {
   PorterLink(base::Fd ours, base::Fd theirs) : ours_(std::move(ours)), theirs_(std::move(theirs)) {}
 
   base::Fd ours_, theirs_;
-  std::mutex mutex_;  // One question at a time.
+  std::mutex mutex_;          // One question at a time.
+  std::uint32_t number_ = 0;  // Of the last.
 };
 
 }  // namespace souk::agent

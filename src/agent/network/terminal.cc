@@ -5,6 +5,7 @@
 #include <pty.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -18,7 +19,7 @@ using base::Fd;
 using net::Line;
 
 constexpr int kStepMs = 50;
-constexpr std::size_t kMostUnsent = 1 << 20;
+constexpr int kMostReads = 16;  // Before the others have their turn.
 constexpr std::size_t kFrameHead = 3;
 
 unsigned number(std::string_view bytes, std::size_t at) {
@@ -42,7 +43,7 @@ bool write_all(int fd, std::string_view bytes) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Terminal>> Terminal::open() {
+base::Result<std::unique_ptr<Terminal>> Terminal::open(std::chrono::milliseconds patience) {
   int ours = -1, program = -1;
   const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
   if (::openpty(&ours, &program, nullptr, nullptr, &size) != 0)
@@ -50,11 +51,14 @@ base::Result<std::unique_ptr<Terminal>> Terminal::open() {
   ::fcntl(ours, F_SETFD, FD_CLOEXEC);
   ::fcntl(program, F_SETFD, FD_CLOEXEC);
   ::fcntl(ours, F_SETFL, ::fcntl(ours, F_GETFL) | O_NONBLOCK);
-  return std::unique_ptr<Terminal>(new Terminal(Fd(ours), Fd(program)));
+  return std::unique_ptr<Terminal>(new Terminal(Fd(ours), Fd(program), patience));
 }
 
-Terminal::Terminal(Fd ours, Fd program)
-    : ours_(std::move(ours)), program_(std::move(program)), thread_([this] { run(); }) {}
+Terminal::Terminal(Fd ours, Fd program, std::chrono::milliseconds patience)
+    : patience_(patience),
+      ours_(std::move(ours)),
+      program_(std::move(program)),
+      thread_([this] { run(); }) {}
 
 Terminal::~Terminal() {
   stopping_ = true;
@@ -75,7 +79,8 @@ void Terminal::run() {
         if (here_.size() < kMostPeople) here_.push_back({std::move(line), {}, remembered_});
       fresh_.clear();
     }
-    std::vector<pollfd> events{{ours_.get(), POLLIN, 0}};
+    // A negative descriptor is skipped.
+    std::vector<pollfd> events{{waits() ? -1 : ours_.get(), POLLIN, 0}};
     for (const auto& person : here_)
       events.push_back({person.line->fd(),
                         static_cast<short>(person.unsent.empty() ? POLLIN : POLLIN | POLLOUT), 0});
@@ -86,29 +91,37 @@ void Terminal::run() {
   }
 }
 
+bool Terminal::waits() const {
+  return std::ranges::any_of(here_, [](const Person& p) { return p.unsent.size() > kMostUnsent; });
+}
+
 void Terminal::read_program() {
   std::array<char, 16 * 1024> piece;
-  while (true) {
+  for (int i = 0; i < kMostReads && !waits(); ++i) {
     const auto n = ::read(ours_.get(), piece.data(), piece.size());
     if (n <= 0) return;  // Nothing now; or nobody has the other end, which others notice.
     const std::string_view shown(piece.data(), static_cast<std::size_t>(n));
     bytes_ += shown.size();
     remembered_ += shown;
-    if (remembered_.size() > kRemembered) remembered_.erase(0, remembered_.size() - kRemembered);
+    if (remembered_.size() > 2 * kRemembered)
+      remembered_.erase(0, remembered_.size() - kRemembered);
     for (auto& person : here_) person.unsent += shown;
   }
 }
 
 // False: they have left, or do not take what is shown.
 bool Terminal::serve(Person& person) {
+  const auto now = std::chrono::steady_clock::now();
+  if (person.unsent.size() <= kMostUnsent) person.took = now;
   while (!person.unsent.empty()) {
     const iovec piece{person.unsent.data(), person.unsent.size()};
     const auto io = person.line->write({&piece, 1});
     if (io.outcome == Line::Outcome::closed) return false;
     if (io.outcome != Line::Outcome::done) break;
     person.unsent.erase(0, io.bytes);
+    person.took = now;
   }
-  if (person.unsent.size() > kMostUnsent) return false;
+  if (now - person.took > patience_) return false;
   std::array<char, 4 * 1024> piece;
   while (true) {
     const auto io = person.line->read(piece);

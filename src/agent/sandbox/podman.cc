@@ -135,6 +135,9 @@ class Podman final : public Sandbox {
     SOUK_ASSIGN(auto disk, plan_disk(program, plan));
     plan.argv = podman_arguments(program, plan, podman, container);
     plan.env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"};
+    // The owner may keep images elsewhere (containers-storage.conf(5)).
+    if (const char* storage = std::getenv("CONTAINERS_STORAGE_CONF"))
+      plan.env.push_back(fmt::format("CONTAINERS_STORAGE_CONF={}", storage));
     plan.passed = {variables_file.get()};
     plan.cleanup = {podman, "--runtime", "runc", "rm", "-f", "-t", "0", "--ignore", container};
     ProcessParts parts;

@@ -85,7 +85,7 @@ int make_device(int socket, const NetworkDevice& device) {
   return tun;
 }
 
-PorterReport failed(Step step) { return {'n', step, errno}; }
+PorterReport failed(Step step) { return {'n', step, errno, 0}; }
 
 // Enters the program's network and makes it what it is to be.
 void set_up(const KeepPlan& plan, pid_t program) {
@@ -106,16 +106,16 @@ void set_up(const KeepPlan& plan, pid_t program) {
     if (device < 0) return answer(failed(Step::network_device));
   }
   close(socket);
-  answer({'n', Step::none, 0}, device);
+  answer({'n', Step::none, 0, 0}, device);
   if (device >= 0) close(device);
 }
 
 // A program that does not take connections is waited for, a moment.
-void connect_to(std::uint16_t port) {
+void connect_to(const PorterOrder& order) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(port);
+  address.sin_port = htons(order.port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   int error = fd < 0 ? errno : 0;
   if (error == 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
@@ -126,7 +126,7 @@ void connect_to(std::uint16_t port) {
     error = ETIMEDOUT;
     if (poll(&event, 1, kConnectMs) > 0) getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
   }
-  answer({'c', Step::none, error}, error == 0 ? fd : -1);
+  answer({'c', Step::none, error, order.number}, error == 0 ? fd : -1);
   if (fd >= 0) close(fd);
 }
 
@@ -146,7 +146,7 @@ void porter(const KeepPlan& plan, pid_t program, int go) {
     if (got < 0 && errno == EINTR) continue;
     if (got != static_cast<ssize_t>(sizeof order)) _exit(0);
     if (order.what == 'g') static_cast<void>(!write(kGo, "g", 1));
-    if (order.what == 'c') connect_to(order.port);
+    if (order.what == 'c') connect_to(order);
   }
 }
 

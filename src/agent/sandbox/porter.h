@@ -21,13 +21,15 @@ namespace souk::agent {
 struct PorterOrder {
   char what = 'c';
   std::uint16_t port = 0;
+  std::uint32_t number = 0;  // Its report has the same, so that a late one is known.
 };
 
 struct PorterReport {
-  char what =
-      'n';  // 'n': the network is there (with the device, if one was asked for). 'c': of 'c'.
+  // 'n': the network is there (with the device, if one was asked for). 'c': of 'c'.
+  char what = 'n';
   Step step = Step::none;
   int error = 0;  // An errno; 0: well.
+  std::uint32_t number = 0;
 };
 
 // The porter's whole life, in the forked child. `program` has announced its namespace; `go` lets it

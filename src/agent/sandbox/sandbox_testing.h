@@ -158,11 +158,20 @@ inline void as_ordinary_user(const std::function<void()>& body) {
   EXPECT_EQ(status, 0) << "the child that ran as an ordinary user failed";
 }
 
+// Mounts that a sandbox makes, where they do not belong. It makes them in a namespace of its own.
+inline std::vector<std::string> sandbox_mounts() {
+  std::vector<std::string> out;
+  std::ifstream in("/proc/self/mountinfo");
+  const auto below = std::string(" ") + kScratchPoint + "/";
+  for (std::string line; std::getline(in, line);)
+    if (line.contains(" souk ") || line.contains(below)) out.push_back(line);
+  return out;
+}
+
 // What a sandbox could leave behind, to compare before and after. Only what bears this process's
 // mark, as other tests may run beside this one.
 struct Leftovers {
-  bool mounts = slurp("/proc/self/mountinfo").contains(" souk ");
-  std::vector<std::string> groups, files;
+  std::vector<std::string> mounts = sandbox_mounts(), groups, files;
   std::ptrdiff_t descriptors =
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   int children = static_cast<int>(tree_of(getpid()).size()) - 1;

@@ -10,10 +10,10 @@ namespace souk::blob {
 // Where objects lie: s3://BUCKET[/PREFIX][?NAME=VALUE[&...]], with
 //   region    "eu-central-1"; default us-east-1, which stores other than Amazon's seldom look at
 //   endpoint  "https://store.example:9000" of a store that is not Amazon's
-//   style     "path" (ENDPOINT/BUCKET/KEY, the default with an endpoint) or "host"
-//   (BUCKET.ENDPOINT) direct    the endpoint as machines of lenders reach it, where it has another
-//   name for them;
-//             "off": nothing is fetched from there but by the server
+//   style     "path" (ENDPOINT/BUCKET/KEY, the default with an endpoint) or
+//             "host" (BUCKET.ENDPOINT)
+//   direct    the endpoint as machines of lenders reach it, where it has another name for them;
+//             "off": only the server fetches from there
 //   ca        a PEM file with the authority of the endpoint's certificate
 struct S3Address {
   std::string bucket;

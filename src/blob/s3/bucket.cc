@@ -99,6 +99,26 @@ net::AwsRequest Bucket::request_of(const Call& call, const std::string& endpoint
           .region = address_.region};
 }
 
+// A client that cancel() reaches, until the call is over, however it ends.
+class Bucket::Busy {
+ public:
+  Busy(Bucket& bucket, net::Client& client) : bucket_(bucket), client_(client) {
+    const std::lock_guard lock(bucket_.mutex_);
+    if (bucket_.cancelled_) client_.cancel();
+    bucket_.busy_.push_back(&client_);
+  }
+  ~Busy() {
+    const std::lock_guard lock(bucket_.mutex_);
+    std::erase(bucket_.busy_, &client_);
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Bucket& bucket_;
+  net::Client& client_;
+};
+
 Result<net::Response> Bucket::try_once(const Call& call) {
   std::optional<net::Client> client;
   net::AwsKey key;
@@ -117,18 +137,14 @@ Result<net::Response> Bucket::try_once(const Call& call) {
                                            .max_response_bytes = kMostAnswer,
                                            .ca_file = address_.ca_file}));
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (cancelled_) client->cancel();
-    busy_.push_back(&*client);
-  }
   const auto request = request_of(call, address_.endpoint);
   auto headers = net::aws_signed(request, key, clock_.now());
   if (!call.body.empty()) headers.emplace_back("Content-Type", "application/octet-stream");
-  auto answer =
-      client->send(call.method, request.path + net::aws_query(request), headers, call.body);
+  auto answer = [&] {
+    const Busy busy(*this, *client);
+    return client->send(call.method, request.path + net::aws_query(request), headers, call.body);
+  }();
   const std::lock_guard lock(mutex_);
-  std::erase(busy_, &*client);
   if (answer) {
     quiet_until_ns_ = 0;
     if (idle_.size() < kMostIdle) idle_.push_back(*std::move(client));

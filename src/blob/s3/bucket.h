@@ -90,6 +90,7 @@ class Bucket {
   };
   [[nodiscard]] base::Result<net::Response> send(const Call& call);
   [[nodiscard]] base::Result<net::Response> try_once(const Call& call);
+  class Busy;
   [[nodiscard]] net::AwsRequest request_of(const Call& call, const std::string& endpoint) const;
   [[nodiscard]] base::Failure refusal(const Call& call, const net::Response& answer);
   [[nodiscard]] net::AwsKey key() const;

@@ -284,10 +284,14 @@ Command lend_command() {
   out.options = offer_flags(*o);
   std::ranges::move(work_flags(*o), std::back_inserter(out.options));
   out.details =
-      "Runs in the foreground; connects outward only. Programs run in a sandbox: they see none of "
-      "your files, no network, and no more than the slot's cores and memory. Ctrl-C gives running "
-      "programs time to save what they have; you are paid for what they ran. A machine that was "
-      "lent before goes on with its offer: what no flag mentions stays as it is there.";
+      "Runs in the foreground. It connects outward. It opens a port only while a gang forms with "
+      "this "
+      "machine, never with --relayed, and the one that --share-chunks names. Programs run in a "
+      "sandbox: they see none of your files, no network, and no more than the slot's cores and "
+      "memory. Ctrl-C gives running programs time to save what they have; you are paid for what "
+      "they ran. A machine that was lent before goes on with its offer: what no flag mentions "
+      "stays "
+      "as it is there.";
   out.run = [o](Context& c) { return lend(c, *o); };
   return out;
 }

@@ -107,6 +107,15 @@ std::vector<Option> kept_and_shown(server::Options& s) {
           flag("--metrics-public", "answer /metrics to everybody", s.metrics_public)};
 }
 
+// Where the parameters of trainings are, and who folds them.
+std::vector<Option> of_trainings(server::Options& s) {
+  return {flag("--parameters URL", "of trainings: memory (default), redis://..., postgresql://...",
+               s.parameters),
+          flag("--hub URL",
+               "a `souk hub` on the same parameters, for workers to use; may be repeated", s.hubs),
+          flag("--hub-secret-file FILE", "what the hubs were started with", s.hub_secret_file)};
+}
+
 }  // namespace
 
 Command serve_command() {
@@ -148,11 +157,6 @@ Command serve_command() {
            s.trusted_proxies),
       flag("--mechanisms FOLDER", "programs that may clear classes (docs/mechanisms.md)",
            s.mechanisms),
-      flag("--parameters URL", "of trainings: memory (default), redis://..., postgresql://...",
-           s.parameters),
-      flag("--hub URL", "a `souk hub` on the same parameters, for workers to use; may be repeated",
-           s.hubs),
-      flag("--hub-secret-file FILE", "what the hubs were started with", s.hub_secret_file),
       flag("--challenge-every TIME",
            "machines prove what they have so often, default 6h; 0s: never", s.challenge_every),
       flag("--requests N", "a second, of one account and of one address, default 1000; 0: any",
@@ -163,6 +167,7 @@ Command serve_command() {
       flag("--round TIME", "time between clearings, default 5s", s.round),
       flag("--lab-limit TIME", "of one experiment (docs/lab.md), default 2m; 0s: none are run",
            s.lab_limit)};
+  std::ranges::move(of_trainings(s), std::back_inserter(out.options));
   std::ranges::move(kept_and_shown(s), std::back_inserter(out.options));
   out.details =
       "The first account made from this computer becomes the market's operator. SIGTERM ends it; "

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "base/text.h"
 #include "job/kinds.h"
+#include "job/sweep/halving.h"
 #include "job/train/training_file.h"
 #include "job/train/training_target.h"
 #include "market/limits.h"
@@ -209,6 +211,27 @@ Result<> check_count(const wire::Sweep& sweep) {
   return {};
 }
 
+// What is kept with a trial must fit, whatever it reports (market/decide/sweeps.cc).
+Result<> check_note(const wire::Sweep& sweep) {
+  constexpr auto most_epochs = std::numeric_limits<std::int32_t>::max();
+  constexpr double long_value = -std::numeric_limits<double>::min();
+  const auto length = [](const std::string& value) { return wire::to_json(value).size(); };
+  wire::TrialNote note{
+      .number = std::int32_t{market::kTrialsPerSweep}, .epoch = most_epochs, .value = long_value};
+  for (const auto& [name, parameter] : sweep.parameters)
+    note.parameters[name] = parameter.scale ? std::string("-1.23457e-308")
+                                            : std::ranges::max(parameter.values, {}, length);
+  if (sweep.method == wire::SweepMethod::asha)
+    for (std::size_t rung = 0; rung_epochs(sweep, rung) <= most_epochs; ++rung)
+      note.rungs.push_back({most_epochs, long_value, false});
+  const auto bytes = wire::to_json(note).size();
+  if (bytes <= market::kTextMax) return {};
+  return wrong(fmt::format("the note of one trial may have {} bytes", bytes),
+               fmt::format("{} at most: use fewer parameters, or shorter names and values",
+                           market::kTextMax),
+               "parameters");
+}
+
 Result<> check_metric(const wire::Sweep& sweep) {
   if (!train::valid_metric_name(sweep.metric))
     return wrong(sweep.metric.empty() ? "no metric says which trial is better"
@@ -272,6 +295,7 @@ Result<> check_search(const wire::Sweep& sweep) {
                    "give epochs: once, outside of the sweep", field_of(name));
   }
   SOUK_TRY(check_numbers(sweep));
+  SOUK_TRY(check_note(sweep));
   return check_count(sweep);
 }
 

@@ -257,8 +257,9 @@ Result<PgRows> PgConnection::run_prepared(const char* sql, std::initializer_list
                                     a.lengths.data(), a.formats.data(), 1) == 1);
 }
 
-Result<> PgConnection::run_all(const char* sql, std::span<const std::vector<PgValue>> rows) {
-  if (rows.empty()) return {};
+Result<std::int64_t> PgConnection::run_all(const char* sql,
+                                           std::span<const std::vector<PgValue>> rows) {
+  if (rows.empty()) return 0;
   SOUK_TRY(connect());
   SOUK_ASSIGN(const auto name, prepare(sql, rows.front()));
   bool sent = PQenterPipelineMode(connection_) == 1;
@@ -269,7 +270,7 @@ Result<> PgConnection::run_all(const char* sql, std::span<const std::vector<PgVa
   }
   sent = sent && PQpipelineSync(connection_) == 1;
   if (!sent) return lost(std::string(PQerrorMessage(connection_)));
-  Result<> out;
+  Result<std::int64_t> out = 0;
   for (bool synced = false; !synced;) {
     SOUK_TRY(await_answer());
     auto* result = PQgetResult(connection_);
@@ -281,6 +282,7 @@ Result<> PgConnection::run_all(const char* sql, std::span<const std::vector<PgVa
       continue;
     }
     auto judgement = judged(result);
+    if (judgement && out) *out += judgement->affected();
     if (!judgement && out) out = std::unexpected(std::move(judgement).error());
     if (connection_ == nullptr) return out;
   }

@@ -86,7 +86,8 @@ class PgConnection {
   // The same for what is run often: the database reads the statement once in a session.
   base::Result<PgRows> run_prepared(const char* sql, std::initializer_list<PgValue> values);
   // The same for many rows of values in one round trip and one transaction: all of it or nothing.
-  base::Result<> run_all(const char* sql, std::span<const std::vector<PgValue>> rows);
+  // Returns how many rows of the tables it changed.
+  base::Result<std::int64_t> run_all(const char* sql, std::span<const std::vector<PgValue>> rows);
   // Passes on row after row as they arrive. The visitor's error ends it, and the session.
   base::Result<> stream(const char* sql, std::initializer_list<PgValue> values,
                         const std::function<base::Result<>(const PgRows& row)>& visit);

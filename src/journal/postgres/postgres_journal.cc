@@ -17,7 +17,8 @@
 // ==========
 //   souk_batches(first bigint PRIMARY KEY, count bigint, bytes bytea, chain bytea)
 //     One row per append, as in a SQLite journal: sqlite.cc tells what first, count and chain are.
-//     The primary key is what keeps two writers apart: of two rows for one number one is refused.
+//     The primary key is what keeps two writers apart: of two rows for one number one is refused,
+//     and so is a row before the first event kept.
 //   souk_journal(one boolean PRIMARY KEY, format bigint, first bigint, chain bytea, base bytea)
 //     One row: the format's number, the first event kept, the chain of the row before it, and the
 //     BLAKE2b-256 of the state there. first is 1 and the rest without meaning until a first cut.
@@ -77,8 +78,11 @@ Batch batch_of(const PgRows& row) {
 
 constexpr auto kNothing = [](const Batch&) { return Result<>(); };
 
+// No row below the first event kept: the rows there are removed, so that the key refuses none. The
+// lock lets a cut come before all of it or after.
 constexpr const char* kAppend =
-    "INSERT INTO souk_batches VALUES($1, $2, $3, $4) RETURNING pg_notify('souk_journal', '')";
+    "INSERT INTO souk_batches SELECT $1, $2, $3, $4 FROM souk_journal WHERE first <= $1 FOR SHARE "
+    "RETURNING pg_notify('souk_journal', '')";
 
 }  // namespace
 
@@ -195,17 +199,19 @@ auto PostgresJournal::insist(const Work& work) -> std::invoke_result_t<Work> {
 }
 
 Result<> PostgresJournal::write(const Batch& batch, const Digest& chain) {
-  return insist([&]() -> Result<> {
-    auto done = db_.run_prepared(kAppend, {batch.first, std::int64_t{batch.count},
-                                           PgValue::blob(batch.bytes), PgValue::blob(view(chain))});
-    if (done) return {};
-    if (db_.state() != kUniqueViolation) return std::unexpected(std::move(done).error());
-    SOUK_ASSIGN(const auto rows,
-                db_.run("SELECT chain FROM souk_batches WHERE first = $1", {batch.first}));
-    // Its own: an earlier try got through, and its answer did not.
-    if (rows.count() == 1 && to_digest(rows.bytes(0, 0)) == chain) return {};
-    return overtaken(batch.first);
-  });
+  SOUK_ASSIGN(
+      const bool there, insist([&]() -> Result<bool> {
+        auto done =
+            db_.run_prepared(kAppend, {batch.first, std::int64_t{batch.count},
+                                       PgValue::blob(batch.bytes), PgValue::blob(view(chain))});
+        if (done) return done->count() == 1;
+        if (db_.state() != kUniqueViolation) return std::unexpected(std::move(done).error());
+        SOUK_ASSIGN(const auto rows,
+                    db_.run("SELECT chain FROM souk_batches WHERE first = $1", {batch.first}));
+        // Its own: an earlier try got through, and its answer did not.
+        return rows.count() == 1 && to_digest(rows.bytes(0, 0)) == chain;
+      }));
+  return there ? Result<>() : overtaken(batch.first);
 }
 
 Result<> PostgresJournal::append_all(std::span<const Batch> batches) {
@@ -222,8 +228,9 @@ Result<> PostgresJournal::append_all(std::span<const Batch> batches) {
     rows.push_back({batches[i].first, std::int64_t{batches[i].count},
                     PgValue::blob(batches[i].bytes), PgValue::blob(view(chains[i]))});
   broken_ = true;
-  if (auto done = db_.run_all("INSERT INTO souk_batches VALUES($1, $2, $3, $4)", rows); !done)
-    return db_.state() == kUniqueViolation ? Result<>(overtaken(end_.next)) : std::move(done);
+  const auto done = db_.run_all(kAppend, rows);
+  if (!done && db_.state() != kUniqueViolation) return std::unexpected(done.error());
+  if (!done || *done != std::ssize(rows)) return overtaken(end_.next);
   broken_ = false;
   end_ = at;
   return {};

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -34,6 +35,9 @@ constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kBefore = kLengthBytes + kCounterBytes + 1;  // Of a packet in a frame.
 constexpr std::size_t kMostRecord = kSealBytes + 1 + kMtu;
 constexpr std::size_t kInput = 4 * (kLengthBytes + kMostRecord);
+// Of a line that may be a stranger's: it has to begin with a hello.
+constexpr std::size_t kHelloRecord = kSealBytes + 1;
+constexpr std::size_t kFirstInput = 512;
 // A line that takes nothing for a moment is waited for, so that on fast lines nothing is lost. Then
 // its packets queue, so that others do not wait for a slow one, and what does not fit is lost, as
 // with any router.
@@ -58,7 +62,8 @@ struct Path {
   std::int32_t worker = 0;
   std::uint64_t generation = 0;  // Of its peer's key.
   bool head_read = false;        // Of the receiving thread, as are those up to `input`.
-  std::vector<std::uint8_t> input = std::vector<std::uint8_t>(kInput);
+  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+  std::vector<std::uint8_t> input = std::vector<std::uint8_t>(kFirstInput);
   std::size_t begin = 0, end = 0;  // What of it is not understood yet.
   std::string queue;               // Guarded by the peer's mutex, as are those that follow.
   std::size_t queue_sent = 0;      // Of the queue.
@@ -72,6 +77,7 @@ using PathPtr = std::shared_ptr<Path>;
 struct Peer {
   mutable std::mutex mutex;  // Guards what follows; what is in `opener` is the receiving thread's.
   std::optional<PublicKey> key;
+  bool dropped = false;
   std::uint64_t generation = 0;
   std::shared_ptr<Opener> opener;
   std::unique_ptr<Sealer> sealer;
@@ -141,8 +147,7 @@ struct Overlay::Impl {
                : nullptr;
   }
 
-  // --- From the device to others
-  // ------------------------------------------------------------------
+  // --- From the device to others ----------------------------------------------------------------
 
   void send_loop() {
     std::vector<std::uint8_t> frame(kBefore + kMtu + kTagBytes);
@@ -219,8 +224,7 @@ struct Overlay::Impl {
     if (!path.broken) path.queue += rest;
   }
 
-  // --- From others to the device
-  // ------------------------------------------------------------------
+  // --- From others to the device ----------------------------------------------------------------
 
   void receive_loop() {
     std::array<epoll_event, 64> events;
@@ -264,12 +268,17 @@ struct Overlay::Impl {
   }
 
   void drop_broken() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::microseconds to_verify(options.to_verify.us);
     std::erase_if(watched, [&](const PathPtr& path) {
       auto& peer = *find(path->worker);
       const std::lock_guard lock(peer.mutex);
-      if (!path->broken && path->generation == peer.generation) return false;
+      const bool late = !path->verified && now - path->since > to_verify;
+      if (!path->broken && !late && path->generation == peer.generation) return false;
       path->broken = true;
       std::erase(peer.paths, path);
+      // Closing alone does not end the watch while somebody else has the socket open too.
+      ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, path->line->fd(), nullptr);
       path->line.reset();
       return true;
     });
@@ -325,7 +334,8 @@ struct Overlay::Impl {
     }
     while (path.end - path.begin >= kLengthBytes) {
       const auto length = read_length(path.input.data() + path.begin);
-      if (length < kSealBytes + 1 || length > kMostRecord) return false;
+      if (length < kHelloRecord || length > (path.verified ? kMostRecord : kHelloRecord))
+        return false;
       if (path.end - path.begin < kLengthBytes + length) break;
       const auto text =
           opener->open(std::span(path.input).subspan(path.begin + kLengthBytes, length));
@@ -334,6 +344,7 @@ struct Overlay::Impl {
       if (!path.verified) verify(peer, path);
       if (text->front() == kPacket) deliver(path.worker, text->subspan(1));
     }
+    if (path.verified && path.input.size() < kInput) path.input.resize(kInput);
     if (path.begin == path.end) {
       path.begin = path.end = 0;
     } else if (path.input.size() - path.end < kLengthBytes + kMostRecord) {
@@ -370,7 +381,10 @@ struct Overlay::Impl {
     path->head_read = head_read;
     {
       const std::lock_guard lock(peer->mutex);
-      if (!peer->key) return;
+      if (!peer->key || peer->dropped) return;
+      const auto unverified = [](const PathPtr& p) { return !p->verified && !p->broken; };
+      if (std::ranges::count_if(peer->paths, unverified) >= kMostUnverified)
+        (*std::ranges::find_if(peer->paths, unverified))->broken = true;
       path->generation = peer->generation;
       path->queue = head_of(options.worker, worker);
       std::array<std::uint8_t, kBefore + kTagBytes> hello{};
@@ -412,7 +426,8 @@ bool Overlay::set_peer(std::int32_t worker, const PublicKey& key, bool fast_aes)
   const auto& ours = impl_->options;
   {
     const std::lock_guard lock(peer->mutex);
-    if (peer->key == key) return true;
+    peer->dropped = false;
+    if (peer->key == key) return true;  // Its counters go on: a nonce is never used twice.
     const auto keys = agree(ours.keys, key, ours.worker < worker);
     if (!keys) return false;
     const auto cipher = ours.fast_aes && fast_aes ? Cipher::aes : Cipher::chacha;
@@ -426,6 +441,18 @@ bool Overlay::set_peer(std::int32_t worker, const PublicKey& key, bool fast_aes)
   return true;
 }
 
+void Overlay::drop_peer(std::int32_t worker) {
+  auto* peer = impl_->find(worker);
+  if (peer == nullptr) return;
+  {
+    const std::lock_guard lock(peer->mutex);
+    peer->dropped = true;
+    ++peer->generation;
+    for (const auto& path : peer->paths) path->broken = true;
+  }
+  Impl::signal(impl_->wake);
+}
+
 void Overlay::add_line(std::int32_t worker, std::unique_ptr<net::Line> line, PathKind kind,
                        bool head_read) {
   impl_->add(worker, std::move(line), kind, head_read);
@@ -437,7 +464,7 @@ std::vector<PeerStatus> Overlay::peers() const {
     const auto* peer = impl_->find(i);
     if (peer == nullptr) continue;
     const std::lock_guard lock(peer->mutex);
-    if (!peer->key) continue;
+    if (!peer->key || peer->dropped) continue;
     const auto path = peer->best();
     out.push_back({i, path != nullptr, path != nullptr ? path->kind : PathKind::server});
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/fields.h"
+#include "base/time.h"
 #include "net/line.h"
 #include "relay/overlay/seal.h"
 
@@ -23,6 +25,7 @@ struct OverlayOptions {
   base::Fd tun;              // With a virtio header, in the namespace of the worker's program.
   KeyPair keys;
   bool fast_aes = has_fast_aes();
+  base::Duration to_verify = base::seconds(10);  // For a new line to show that it is the peer's.
 };
 
 struct PeerStatus {
@@ -39,7 +42,7 @@ struct PeerStatus {
 //
 // On a line: "SKG1", from and to (2 bytes each, big endian), then frames: the length of a record (4
 // bytes, little endian) and a record (seal.h) of a kind (1 byte) and what it carries. A line is
-// used once a record of the other side could be opened.
+// used once a record of the other side could be opened; the first is an empty hello.
 class Overlay {
  public:
   static constexpr std::size_t kHeadBytes = 8;
@@ -52,7 +55,11 @@ class Overlay {
   // From any thread. Whoever has another key than before is somebody else: old lines are closed.
   // False: that is no key.
   bool set_peer(std::int32_t worker, const PublicKey& key, bool fast_aes);
-  // A new line to the worker. `head_read`: the other side's head was read from it.
+  // It is of the gang no longer: its lines are closed, until set_peer() names it again.
+  void drop_peer(std::int32_t worker);
+  // A new line to the worker. `head_read`: the other side's head was read from it. Of more than
+  // kMostUnverified that have shown nothing yet the oldest is closed.
+  static constexpr std::ptrdiff_t kMostUnverified = 4;
   void add_line(std::int32_t worker, std::unique_ptr<net::Line> line, PathKind kind,
                 bool head_read = false);
   // Those whose keys are known.

@@ -52,7 +52,7 @@ struct Budgets {
       "blob-bytes", "of files", Unit::bytes, {.each = 10ull << 30, .all = kNoLimit}};
   base::Budget blob_chunks{
       "blob-chunks", "pieces of files", Unit::count, {.each = 200'000, .all = kNoLimit}};
-  // What live jobs keep in the store, weighed by what it takes to remember it (core/pins.h).
+  // What live jobs keep in the store, weighed by what it takes to remember it (files/pins.h).
   base::Budget pins{
       "pins", "pieces of files of live jobs", Unit::count, {.each = 400'000, .all = 4'000'000}};
   base::Budget log_bytes{

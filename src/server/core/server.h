@@ -33,7 +33,7 @@ struct Options {
   base::Duration round = base::seconds(5);
   base::Credits signup_bonus = {};  // Of a new market (CoreOptions).
   base::Duration snapshot_every = base::minutes(10);
-  // Older events leave the journal, behind a base state (core/retention.h); 0: all are kept.
+  // Older events leave the journal, behind a base state (record/retention.h); 0: all are kept.
   base::Duration keep_journal = {};
   std::string archive = {};  // A folder for them, made if absent; empty: they are gone.
   base::Duration keep_telemetry = base::days(90);  // What leases used, what forecasts came to.

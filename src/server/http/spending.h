@@ -9,7 +9,7 @@
 
 namespace souk::server {
 
-inline constexpr std::array<std::string_view, 39> kSpendingRoutes{
+inline constexpr std::array<std::string_view, 38> kSpendingRoutes{
     "callServiceDelete",
     "callServiceGet",
     "callServicePatch",

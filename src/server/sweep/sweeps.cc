@@ -54,6 +54,12 @@ void Sweeps::Look::run(market::Command command) const {
     spdlog::warn("sweep {}: {}", to_string(job.id), done.error().message);
 }
 
+void Sweeps::Look::end_sweep(bool failed, std::string reason) const {
+  reason.resize(std::min(reason.size(), market::kTextMax));
+  reason.resize(base::whole_characters(reason));
+  run(market::EndSweep{job.id, failed, std::move(reason)});
+}
+
 Sweeps::Led* Sweeps::led(const market::State& s, const market::Job& job) {
   if (const auto it = led_.find(job.id); it != led_.end()) return &it->second;
   const auto work = works_.of(job);
@@ -241,10 +247,10 @@ void Sweeps::begin(const Look& at) {
     if (begun) continue;
     led.again = now + kRetry;
     spdlog::info("sweep {} begins no trial: {}", to_string(job.id), begun.error().message);
-    if (begun.error().code == base::Code::invalid)
-      at.run(market::EndSweep{
-          job.id, true,
-          fmt::format("trial {} cannot be run: {}", led.trials.size() + 1, begun.error().message)});
+    if (const auto code = begun.error().code;
+        code == base::Code::invalid || code == base::Code::too_large)
+      at.end_sweep(true, fmt::format("trial {} cannot be run: {}", led.trials.size() + 1,
+                                     begun.error().message));
     return;
   }
 }
@@ -296,10 +302,9 @@ void Sweeps::end(const Look& at) {
     best_job = &job;
   }
   if (best == nullptr && failures >= kFailures)
-    return at.run(
-        market::EndSweep{at.job.id, true,
-                         fmt::format("{} trials failed and none came to anything; {}: {}", failures,
-                                     to_string(last_failed->id), last_failed->reason)});
+    return at.end_sweep(true,
+                        fmt::format("{} trials failed and none came to anything; {}: {}", failures,
+                                    to_string(last_failed->id), last_failed->reason));
   if (open) return;
   if (best == nullptr) {
     const auto why = last_failed != nullptr
@@ -307,15 +312,12 @@ void Sweeps::end(const Look& at) {
                      : job::trains(at.sweep().of)
                          ? std::string()
                          : fmt::format("; print a line: SOUK_METRIC {}=0.9", at.sweep().metric);
-    return at.run(market::EndSweep{
-        at.job.id, true, fmt::format("no trial reported its {}{}", at.sweep().metric, why)});
+    return at.end_sweep(true, fmt::format("no trial reported its {}{}", at.sweep().metric, why));
   }
   if (const auto result = result_of(*best_job); !result.empty())
     at.run(market::ReportResult{at.job.id, result, false, {}});
-  at.run(
-      market::EndSweep{at.job.id, false,
-                       fmt::format("trial {} ({}) is best: {} {:.6g}", best->note.number,
-                                   to_string(best_job->id), at.sweep().metric, *best->note.value)});
+  at.end_sweep(false, fmt::format("trial {} ({}) is best: {} {:.6g}", best->note.number,
+                                  to_string(best_job->id), at.sweep().metric, *best->note.value));
 }
 
 namespace {

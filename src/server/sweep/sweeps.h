@@ -78,6 +78,8 @@ class Sweeps {
 
     [[nodiscard]] const wire::Sweep& sweep() const { return *led.work->sweep; }
     void run(market::Command command) const;
+    // Ends it. The reason may hold what a trial's program said: it is cut to what fits.
+    void end_sweep(bool failed, std::string reason) const;
   };
   Led* led(const market::State& s, const market::Job& job);
   void look(const Look& at);
