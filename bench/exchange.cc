@@ -1,5 +1,6 @@
 // What handing a unit's parameters to the trainer and its update back costs, without computing:
 // files that are written anew and read whole, against files that stay and that the trainer maps.
+// And what a slow line costs a trainer whose coach uses it while the trainer computes.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,11 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <thread>
 
+#include "agent/coach.h"
+#include "agent/testing/leases.h"
+#include "agent/testing/played_trainer.h"
+#include "agent/testing/training_market.h"
 #include "agent/trainer.h"
+#include "base/testing/eventually.h"
 #include "bench/report.h"
 #include "wire/safetensors.h"
 
@@ -154,6 +163,55 @@ class InPlace {
   std::vector<float> update_;
 };
 
+// The share of its time that a trainer computes whose units take 120 ms, over a line on which their
+// parameters and their updates take 45 ms each. In turn: there is no other unit until the last was
+// handed in.
+double computed(const fs::path& folder, std::size_t units, bool in_turn) {
+  constexpr auto computing = std::chrono::milliseconds(120), moving = std::chrono::milliseconds(45);
+  constexpr std::size_t floats = 4;
+  fs::create_directories(folder / "work");
+  agent::testing::TrainingMarket market(floats);
+  for (std::size_t i = 1; i <= units; ++i) {
+    market.add_unit(base::UnitKind::train);
+    if (in_turn) market.add_unit(base::UnitKind::wait, {.wait = base::hours(1)});
+    market.usually(market.report_of(static_cast<std::int64_t>(i)), [&](const net::Request&) {
+      std::this_thread::sleep_for(moving);
+      return net::Response{.body = R"({"accepted":true,"reason":""})"};
+    });
+  }
+  market.usually("GET /v1/leases/l1/parameters", [&](const net::Request&) {
+    std::this_thread::sleep_for(moving);
+    return net::Response{.body = agent::testing::parameters(1, std::vector<float>(floats))};
+  });
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) give_up("no sockets");
+  std::optional<agent::testing::PlayedTrainer> trainer;
+  const auto train = [&](const auto& request) {
+    std::this_thread::sleep_for(computing);
+    trainer->write(request.at("out").get_string(), std::vector<float>(floats, 1));
+    return std::string(R"({"ok":true,"steps":10,"samples":10})");
+  };
+  trainer.emplace(base::Fd(ends[1]), folder / "work", floats,
+                  std::map<std::string, agent::testing::PlayedTrainer::Answer>{{"train", train}});
+  const auto store = must(blob::Store::open(folder / "store"));
+  agent::CoachOptions options{.lease = agent::testing::training_lease(),
+                              .link = market.link(),
+                              .store = store.get(),
+                              .folder = folder / "work",
+                              .shard_bytes = 1'000,
+                              .grace = base::seconds(20)};
+  agent::Coach coach(options, base::Fd(ends[0]));
+  if (!base::testing::eventually([&] { return coach.finished(); })) give_up("it does not end");
+  if (!coach.failure().empty()) give_up(coach.failure());
+  base::Duration all, compute;
+  for (const auto& ask : market.bodies("POST /v1/leases/l1/units")) {
+    const auto spent = must(wire::from_json<wire::UnitAsk>(ask)).spent.value_or(wire::TimeSpent());
+    for (const auto part : wire::kTimeParts) all = all + spent.*part;
+    compute = compute + spent.compute;
+  }
+  return compute.seconds() / all.seconds();
+}
+
 int main(int argc, char** argv) {
   const Flags flags(argc, argv, {"mb", "units"});
   const auto mb = flags.number("mb", 45), units = flags.number("units", 20);
@@ -175,6 +233,8 @@ int main(int argc, char** argv) {
       after.unit(values, model, start, in_place);
     }
   }
+  const auto overlapped = computed(folder / "overlapped", units, false);
+  const auto in_turn = computed(folder / "in-turn", units, true);
   fs::remove_all(folder);
   Report report(fmt::format("exchange_bench: parameters of {} MB to a trainer and its update back, "
                             "median of {} units, turn by turn",
@@ -190,6 +250,12 @@ int main(int argc, char** argv) {
   };
   add("in place and mapped", in_place.all, anew.all);
   add("  of that, what the trainer does", in_place.trainer, anew.trainer);
+  report.add({.what = "time that the trainer computes, on a slow line",
+              .result = overlapped,
+              .unit = "of all",
+              .baseline = in_turn,
+              .baseline_is = "units in turn",
+              .bar = 0.9});
   return report.finish();
 }
 

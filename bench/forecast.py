@@ -51,6 +51,7 @@ def seconds(text):
 
 class Forecast(TrainTest):
     def runTest(self):
+        self.set_silence("5s")  # What a loss costs is in the forecast.
         self.agents = {name + twin: self.agent(name + twin, "--cpu-share", str(share))
                        for name, share in SHARES.items() for twin in TWINS}
         for name, content in (("train.csv", points(16_000, 1)), ("test.csv", points(500, 2))):

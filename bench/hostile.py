@@ -9,6 +9,10 @@ Attacks come from 127.0.0.2 and up with an account of their own, in a process of
     scans     16 connections that filter all offers and list all jobs as fast as they are answered
     readers   downloads of results that are not read
     guesses   wrong passwords for the honest member's name
+
+And what takes the market's own time, again with and without, turn by turn:
+    a lease of a job with a demand, beside 400 jobs whose demands nothing meets
+    a restart, with jobs that name a list of 100,000 chunks sixty times each
 """
 import hashlib
 import http.client
@@ -22,10 +26,14 @@ import threading
 import time
 import uuid
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests"))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests")
+sys.path[:0] = [os.path.join(TESTS, "hostile"), TESTS]
+import test_blobs  # noqa: E402
+import test_money  # noqa: E402
 from souk import PASSWORD, MarketTest, wait_for  # noqa: E402
 
 BAR_MS = 100
+BAR_RATIO, BAR_REOPEN_S = 10, 10
 MACHINES, OFFERS_EACH = 30, 64
 MIB = 1 << 20
 
@@ -184,11 +192,17 @@ class Hostile(MarketTest):
             return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) / 1024
 
     def measure(self, seconds):
-        """Sorted times in ms of lists and of submitted jobs, one after the other."""
+        """Sorted times in ms of lists, of submitted jobs and of a stranger's /healthz, one after the other."""
         link = connection(self.server.port, "127.0.0.1")
-        lists, jobs = [], []
+        lists, jobs, healths = [], [], []
         end = time.monotonic() + seconds
         while time.monotonic() < end:
+            began = time.monotonic()
+            stranger = connection(self.server.port, "127.0.0.1")
+            status, answer = ask(stranger, "GET", "/healthz")
+            assert status == 200, answer
+            stranger.close()
+            healths.append((time.monotonic() - began) * 1000)
             began = time.monotonic()
             status, answer = ask(link, "GET", "/v1/jobs?limit=50", self.ann)
             assert status == 200, answer
@@ -202,14 +216,14 @@ class Hostile(MarketTest):
                        {"reason": ""})
             time.sleep(0.01)
         link.close()
-        return sorted(lists), sorted(jobs)
+        return sorted(lists), sorted(jobs), sorted(healths)
 
     def runTest(self):
         given = self.prepare()
         self.measure(1)
         print(f"hostile.py: p99 of honest requests with {MACHINES * OFFERS_EACH} offers; "
               f"bar {BAR_MS} ms under attack")
-        print("  attack    list ms: quiet attacked   submit ms: quiet attacked   server MiB  ")
+        print("  attack    list ms: quiet attacked   submit ms: quiet attacked   health ms: quiet attacked   server MiB  ")
         for attack in (silent, scans, readers, guesses):
             quiet = self.measure(SECONDS)
             process = multiprocessing.Process(target=attack, args=(self.server.port, given), daemon=True)
@@ -224,14 +238,60 @@ class Hostile(MarketTest):
             p99 = [[times[len(times) * 99 // 100] for times in run] for run in (quiet, attacked)]
             good = max(p99[1]) < BAR_MS
             print(f"  {attack.__name__:9} {p99[0][0]:14.1f} {p99[1][0]:8.1f} {p99[0][1]:18.1f} "
-                  f"{p99[1][1]:8.1f} {memory:12.0f}  {'pass' if good else 'MISSED'}", flush=True)
+                  f"{p99[1][1]:8.1f} {p99[0][2]:18.1f} {p99[1][2]:8.1f} {memory:12.0f}  "
+                  f"{'pass' if good else 'MISSED'}", flush=True)
+
+
+# --- What takes the market's own time -------------------------------------------------------------
+
+
+class Demands(test_money.Demands):
+    """Seconds until a job with a demand has its lease, without and with hopeless jobs beside it."""
+
+    def lease(self, name):
+        machine = self.machine(self.ann, name, region="eu")
+        self.offer(self.ann, machine, 0.5)
+        self.beat(self.ann, machine)
+        began = time.monotonic()
+        job = self.job(self.bob, constraints={"regions": ["eu"]})
+        wait_for(lambda: self.beat(self.ann, machine) and self.leases(self.bob, job), "the lease", 600)
+        return time.monotonic() - began
+
+    def runTest(self):
+        quiet = sorted(self.lease(f"quiet{i}") for i in range(9))[4]
+        for i in range(400):
+            self.job(self.eve, budget=0.05, constraints={"regions": [f"atlantis{i}"]})
+        attacked = sorted(self.lease(f"attacked{i}") for i in range(9))[4]
+        print(f"  a lease with a demand: {quiet:.2f} s, beside 400 hopeless jobs {attacked:.2f} s, {attacked / quiet:.1f} "
+              f"times as long; bar {BAR_RATIO}: {'pass' if attacked < BAR_RATIO * quiet else 'MISSED'}", flush=True)
+
+
+class Reopening(test_blobs.FilesTest):
+    """Seconds to start again after a kill, without and with jobs that name long lists of files."""
+
+    def again(self):
+        self.server.kill()
+        began = time.monotonic()
+        self.server.start()
+        return time.monotonic() - began
+
+    def runTest(self):
+        zeros = self.send(bytes(test_blobs.CHUNK), self.eve)
+        much = self.send(test_blobs.manifest([("f", 100_000 * test_blobs.CHUNK, [zeros] * 100_000)]), self.eve)
+        quiet = min(self.again() for _ in range(3))
+        for _ in range(4):
+            answer = self.submit(self.eve, [much] * 60)
+            assert answer.status == 201, answer.text
+        attacked = min(self.again() for _ in range(3))
+        print(f"  a restart: {quiet:.2f} s, with lists of files that name 24 million chunks {attacked:.2f} s; "
+              f"bar {BAR_REOPEN_S} s: {'pass' if attacked < BAR_REOPEN_S else 'MISSED'}", flush=True)
 
 
 if __name__ == "__main__":
     SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 3
     import unittest
-    test = Hostile()
-    result = unittest.TextTestRunner(verbosity=0, stream=open(os.devnull, "w")).run(test)
+    tests = unittest.TestSuite([Hostile(), Demands(), Reopening()])
+    result = unittest.TextTestRunner(verbosity=0, stream=open(os.devnull, "w")).run(tests)
     for _, trace in result.errors + result.failures:
         print(trace, file=sys.stderr)
     sys.exit(0 if result.wasSuccessful() else 2)

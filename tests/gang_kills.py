@@ -3,14 +3,15 @@ import random
 import threading
 import time
 
-# All workers meet at worker 0, and leave together a little later.
+# All workers meet at worker 0, and leave together a little later; at the first starts they stay, to be killed.
 MEET = """
-import os, socket, time
+import os, socket, sys, time
 rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+stay = int(os.environ["SOUK_RESTART"]) < int(sys.argv[1])
 if rank == 0:
     server = socket.create_server(("", 4000))
     peers = [server.accept()[0] for _ in range(world - 1)]
-    time.sleep(1)
+    time.sleep(1000 if stay else 1)
     for peer in peers:
         peer.sendall(b"x")
     for peer in peers:
@@ -22,7 +23,7 @@ else:
             break
         except OSError:
             time.sleep(0.02)
-    peer.settimeout(60)
+    peer.settimeout(1000)
     if peer.recv(1) != b"x":
         raise SystemExit(1)
 """
@@ -53,11 +54,12 @@ class Watch(threading.Thread):
                     self.worst = max(self.worst, now - self.since.setdefault(job, now))
 
 
-def run_gangs(test, gangs, size, agents, seed=1, every=2.0, limit=600):
-    """Submits them, kills and restarts agents until they are done. What was seen."""
+def run_gangs(test, gangs, size, agents, seed=1, every=2.0, limit=600, losses=0):
+    """Submits them, kills and restarts agents until they are done. With `losses`: until each gang has begun anew so
+    often, which it does not end without; so slow machines see no more kills than fast ones. What was seen."""
     draw = random.Random(seed)
     machines = [test.agent(f"box{i}") for i in range(agents)]
-    text = (f"kind: gang\nworkers: {size}\nworkdir: project\nrun: python3 meet.py\n"
+    text = (f"kind: gang\nworkers: {size}\nworkdir: project\nrun: python3 meet.py {losses}\n"
             "retry: {on: [lost, failed], max: 100}")
     begun = time.monotonic()
     jobs = [test.run_job(text, meet_py=MEET) for _ in range(gangs)]
@@ -66,19 +68,27 @@ def run_gangs(test, gangs, size, agents, seed=1, every=2.0, limit=600):
     kills = 0
     try:
         while True:
-            states = {}
-            for job in jobs:
-                row = test.good("GET", f"/v1/jobs/{job}", token=test.bob)
-                states[job] = row["state"]
+            rows = [test.good("GET", f"/v1/jobs/{job}", token=test.bob) for job in jobs]
+            states = {row["id"]: row["state"] for row in rows}
             if all(s not in ("queued", "running") for s in states.values()):
                 break
             if time.monotonic() - begun > limit:
                 raise AssertionError(f"gangs are not done after {limit} s: {states}")
-            machine = draw.choice(machines)
-            machine.kill()
-            kills += 1
+            victims = {draw.choice(machines)}
+            if losses:
+                runs = [lease for row in rows if row["gang"]["restarts"] < losses and row["gang"]["phase"] == "running"
+                        for lease in row["leases"] if lease["state"] == "running"]
+                if not runs:
+                    time.sleep(0.1)
+                    continue
+                lease = draw.choice(runs)["id"]
+                victims.add(next(m for m in machines if f"lease {lease}:" in m.text()))
+            for machine in victims:
+                machine.kill()
+            kills += len(victims)
             time.sleep(draw.uniform(0, every))
-            machine.start()
+            for machine in victims:
+                machine.start()
             time.sleep(draw.uniform(0, every))
     finally:
         watch.over.set()

@@ -6,13 +6,14 @@ import time
 
 class Line:
     """Forwards connections to `port` on this computer. `rate`: bytes a second to those who
-    connect, all together; after `stall_after` bytes nothing more comes."""
+    connect, all together; after `stall_after` bytes nothing more comes, until it is released."""
 
     def __init__(self, test, port, rate=None, stall_after=None):
         self.port, self.rate, self.stall_after = port, rate, stall_after
         self.sent = 0  # To those who connect.
+        self.requests = []  # Their first lines.
         self.lock = threading.Lock()
-        self.over = threading.Event()
+        self.over, self.released = threading.Event(), threading.Event()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -20,7 +21,16 @@ class Line:
 
     def close(self):
         self.over.set()
+        self.released.set()
         self.listener.close()
+
+    def release(self):
+        """Lets pass what stood still, and all that follows."""
+        self.released.set()
+
+    @property
+    def stalled(self):
+        return self.stall_after is not None and self.sent > self.stall_after and not self.released.is_set()
 
     def accept(self):
         while True:
@@ -47,6 +57,8 @@ class Line:
             while data := source.recv(65536):
                 if counted and not self.pass_on(len(data)):
                     return
+                if not counted and data.startswith((b"GET ", b"PUT ", b"POST ")):
+                    self.requests.append(data.split(b"\r\n", 1)[0].decode())
                 sink.sendall(data)
         except OSError:
             pass
@@ -60,13 +72,9 @@ class Line:
     def pass_on(self, size):
         with self.lock:
             self.sent += size
-            if self.stall_after is not None and size > 4096 and self.sent > self.stall_after:
-                stalled = True
-            else:
-                stalled = False
-                if self.rate:
-                    time.sleep(size / self.rate)  # With the lock: the line is one.
+            stalled = size > 4096 and self.stalled
+            if self.rate and not stalled:
+                time.sleep(size / self.rate)  # With the lock: the line is one.
         if stalled:
-            self.over.wait()
-            return False
-        return True
+            self.released.wait()
+        return not self.over.is_set()

@@ -1,58 +1,87 @@
 """Network namespaces for tests and benchmarks: computers that reach this one and not each other."""
 import itertools
 import os
+import random
 import shutil
 import subprocess
 
+from souk import wait_for
+
 _numbers = itertools.count(1)
+# A namespace without a name lives as long as a process in it: this one, which ends with the test, however that ends.
+KEEPER = ["unshare", "--net", "cat"]
 
 
 def available():
     """Can this user make them?"""
-    if os.geteuid() != 0 or not shutil.which("ip"):
+    if os.geteuid() != 0 or not all(map(shutil.which, ("ip", "unshare", "nsenter"))):
         return False
-    probe = f"souk-probe-{os.getpid()}"
-    made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, check=False).returncode == 0
-    if made:
-        subprocess.run(["ip", "netns", "delete", probe], check=False)
-    return made
+    pair = ["ip", "link", "add", "one", "type", "veth", "peer", "name", "other"]
+    return subprocess.run(["unshare", "--net", *pair], capture_output=True, check=False).returncode == 0
 
 
-def _ip(*words):
-    subprocess.run(["ip", *words], check=True, capture_output=True)
+def _ip(*words, check=True):
+    return subprocess.run(["ip", *words], check=check, capture_output=True, text=True)
+
+
+def _in_use(net):
+    """Does this computer reach addresses in `net` by another way than to all others?"""
+    routes = _ip("-4", "route", "show", "match", net).stdout.splitlines()
+    return any(not route.startswith("default") for route in routes)
 
 
 class Leaf:
     """A computer with one line, to this one. Goes with the test."""
 
     def __init__(self, test):
-        number = os.getpid() % 200 * 250 + next(_numbers) % 250
-        self.name = f"souk{number}"
-        net = f"10.{200 + number // 250 % 50}.{number % 250}"
+        self.process = subprocess.Popen(KEEPER, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        test.addCleanup(self.end)
+        self.namespace = f"/proc/{self.process.pid}/ns/net"
+        wait_for(lambda: os.readlink(self.namespace) != os.readlink("/proc/self/ns/net"), "a namespace")
+        self.interface, self.inner, net = self.connect()
         self.address, self.hub = net + ".2", net + ".1"
-        here, there = f"sv{number}", f"sw{number}"
-        _ip("netns", "add", self.name)
-        test.addCleanup(subprocess.run, ["ip", "netns", "delete", self.name], check=False)
-        _ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", self.name)
-        _ip("addr", "add", self.hub + "/24", "dev", here)
-        _ip("link", "set", here, "up")
+        _ip("addr", "add", self.hub + "/24", "dev", self.interface)
+        _ip("link", "set", self.interface, "up")
         # What comes from there goes nowhere but here.
-        with open(f"/proc/sys/net/ipv4/conf/{here}/forwarding", "w", encoding="ascii") as f:
+        with open(f"/proc/sys/net/ipv4/conf/{self.interface}/forwarding", "w", encoding="ascii") as f:
             f.write("0")
-        for words in (["link", "set", "lo", "up"], ["addr", "add", self.address + "/24", "dev", there],
-                      ["link", "set", there, "up"], ["route", "add", "default", "via", self.hub]):
-            _ip("-n", self.name, *words)
-        self.interface, self.inner = here, there
+        for words in (["link", "set", "lo", "up"], ["addr", "add", self.address + "/24", "dev", self.inner],
+                      ["link", "set", self.inner, "up"], ["route", "add", "default", "via", self.hub]):
+            self.ip(*words)
+
+    def connect(self):
+        """The devices here and there, and the net that they have: whoever has the device of that name has the net."""
+        draw = random.SystemRandom()
+        for _ in range(100):
+            a, b = draw.randrange(200, 250), draw.randrange(256)
+            here, there = f"sv{a}x{b}", f"sw{a}x{b}"
+            if not _in_use(f"10.{a}.{b}.0/24") and _ip(
+                    "link", "add", here, "type", "veth", "peer", "name", there, "netns", str(self.process.pid),
+                    check=False).returncode == 0:
+                return here, there, f"10.{a}.{b}"
+        raise AssertionError("there is no net for another namespace")
+
+    def end(self):
+        # The device goes at once, also where somebody in the namespace has not ended yet.
+        if hasattr(self, "interface"):
+            _ip("link", "delete", self.interface, check=False)
+        self.process.stdin.close()
+        self.process.wait()
 
     def inside(self, command):
-        return ["ip", "netns", "exec", self.name, *command]
+        return ["nsenter", "--net=" + self.namespace, *command]
+
+    def ip(self, *words):
+        subprocess.run(self.inside(["ip", *words]), check=True, capture_output=True)
 
     def run(self, command, **more):
         return subprocess.run(self.inside(command), capture_output=True, text=True, check=False, **more)
 
-    def reaches(self, address, port):
-        code = ("import socket,sys\ns=socket.socket()\ns.settimeout(2)\n"
-                f"try: s.connect(({address!r},{port}))\nexcept OSError: sys.exit(1)\n")
+    def reaches(self, address, port, seconds=2):
+        """Also where nobody listens at the port and the computer there says so."""
+        code = (f"import socket,sys\ns=socket.socket()\ns.settimeout({seconds})\n"
+                f"try: s.connect(({address!r},{port}))\n"
+                "except ConnectionRefusedError: pass\nexcept OSError: sys.exit(1)\n")
         return self.run(["python3", "-c", code]).returncode == 0
 
 
@@ -62,10 +91,11 @@ class Line:
     addresses = ("10.199.0.1", "10.199.0.2")
 
     def __init__(self, a, b):
-        number = f"{os.getpid() % 1000}x{next(_numbers)}"
+        number = f"{os.getpid()}x{next(_numbers)}"
         self.devices = (f"sj{number}", f"sk{number}")
-        _ip("link", "add", self.devices[0], "type", "veth", "peer", "name", self.devices[1])
+        # Made where it is used: names in other namespaces do not matter.
+        a.ip("link", "add", self.devices[0], "type", "veth", "peer", "name", self.devices[1], "netns",
+             str(b.process.pid))
         for leaf, device, address in zip((a, b), self.devices, self.addresses):
-            _ip("link", "set", device, "netns", leaf.name)
-            _ip("-n", leaf.name, "addr", "add", address + "/24", "dev", device)
-            _ip("-n", leaf.name, "link", "set", device, "up")
+            leaf.ip("addr", "add", address + "/24", "dev", device)
+            leaf.ip("link", "set", device, "up")

@@ -8,14 +8,30 @@ import io
 import json
 import os
 import shutil
-import socket
+import struct
 import subprocess
 import tarfile
 import threading
+import uuid
 
+from ports import free_ports
 from souk import DEADLINE_S, wait_for
 
-BUSYBOX = shutil.which("busybox")
+
+def find_busybox():
+    """One that needs no library: an image has nothing else."""
+    path = shutil.which("busybox")
+    if path is None:
+        return None
+    with open(path, "rb") as file:
+        program = file.read()
+    at, = struct.unpack_from("<Q", program, 32)
+    size, count = struct.unpack_from("<HH", program, 54)
+    kinds = [struct.unpack_from("<I", program, at + i * size)[0] for i in range(count)]
+    return None if 3 in kinds else path  # PT_INTERP
+
+
+BUSYBOX = find_busybox()
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
 
@@ -104,6 +120,7 @@ class RealRegistry:
         self.folder = os.path.join(test.folder, "registry")
         os.makedirs(self.folder)
         self.log = os.path.join(self.folder, "log")
+        self.mark = uuid.uuid4().hex  # In its answers: at its port another's could be.
         self.process = None
         test.addCleanup(self.end)
         wait_for(self.started, "the registry")
@@ -111,13 +128,11 @@ class RealRegistry:
     def started(self):
         """A port that was free a moment ago may have been taken since: then another is tried."""
         if self.process is None or self.process.poll() is not None:
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                self.host = f"127.0.0.1:{probe.getsockname()[1]}"
+            self.host = f"127.0.0.1:{free_ports(1)[0]}"
             config = os.path.join(self.folder, "config.yml")
             with open(config, "w", encoding="utf-8") as out:
                 out.write(f"version: 0.1\nstorage: {{filesystem: {{rootdirectory: {self.folder}/data}}}}\n"
-                          f"http: {{addr: {self.host}}}\n")
+                          f"http: {{addr: {self.host}, headers: {{X-Souk-Test: [{self.mark}]}}}}\n")
             with open(self.log, "wb") as log:
                 self.process = subprocess.Popen(["docker-registry", "serve", config], stdout=log, stderr=log)
         return self.answers()
@@ -129,8 +144,9 @@ class RealRegistry:
 
     def answers(self):
         try:
-            return self.call("GET", "/v2/").status == 200
-        except OSError:
+            answer = self.call("GET", "/v2/")
+            return answer.status == 200 and answer.getheader("X-Souk-Test") == self.mark
+        except (OSError, http.client.HTTPException):
             return False
 
     def call(self, method, path, body=None, headers=None):

@@ -1,8 +1,10 @@
 """Root folders with a few Debian packages and nothing else, made of this computer's own packages:
 their files and their rows of dpkg's database. Needs no network. Programs run there under bwrap."""
+import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 from souk import DEADLINE_S
@@ -119,7 +121,7 @@ class Folder:
             out += ["--setenv", name, value]
         return [*out, "--chdir", "/", *argv]
 
-    def run(self, *argv, check=True, timeout=120, **more):
+    def run(self, *argv, check=True, timeout=600, **more):
         done = subprocess.run(self.command(*argv, **more), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=timeout, check=False)
         if check and done.returncode != 0:
@@ -158,35 +160,63 @@ class OldRoot(Folder):
 
     def __init__(self, folder, release, packages):
         super().__init__(folder)
-        apt = os.path.join(folder, "tmp/apt")
-        for name in ("sources", "state/lists/partial", "cache/archives/partial"):
-            os.makedirs(os.path.join(apt, name))
-        self.write("tmp/apt/status", "")
-        self.write("tmp/apt/sources/old.sources", old_sources(release))
-        options = {"Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": apt + "/sources",
-                   "Dir::State": apt + "/state", "Dir::State::status": apt + "/status",
-                   "Dir::Cache": apt + "/cache", "Acquire::Languages": "none", "Acquire::Retries": "0",
-                   "Acquire::http::Timeout": "10", "Acquire::https::Timeout": "10",
-                   "APT::Sandbox::User": "root", "Debug::NoLocking": "1"}
-        command = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in options.items())]
-        for what in (["update"], ["install", "-y", "--download-only", "--no-install-recommends", *packages]):
-            try:
-                done = subprocess.run([*command, *what], stdin=subprocess.DEVNULL, capture_output=True, timeout=90,
-                                      check=False)
-            except (OSError, subprocess.TimeoutExpired) as e:
-                raise unittest.SkipTest(f"no packages of {release}: {e}") from e
-            if done.returncode != 0:
-                raise unittest.SkipTest(f"{release} cannot be fetched from here")
-        archives = os.path.join(apt, "cache/archives")
+        archives = fetched(release, packages)
         for name in sorted(os.listdir(archives)):
-            if name.endswith(".deb"):
-                deb = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", os.path.join(archives, name)],
-                                       stdout=subprocess.PIPE)
-                subprocess.run(["tar", "-C", folder, "--keep-directory-symlink", "-x"], stdin=deb.stdout, check=True)
-                deb.stdout.close()
-                deb.wait()
-        shutil.rmtree(apt)
+            deb = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", os.path.join(archives, name)],
+                                   stdout=subprocess.PIPE)
+            subprocess.run(["tar", "-C", folder, "--keep-directory-symlink", "-x"], stdin=deb.stdout, check=True)
+            deb.stdout.close()
+            deb.wait()
         self.fill_in()
+
+
+def fetched(release, packages):
+    """A folder with the packages and what they need. It is kept: archives are slow, and may be away."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    name = hashlib.sha256(" ".join(packages).encode()).hexdigest()[:12]
+    kept = os.path.join(cache, "souk/old-roots", f"{release}-{name}")
+    if os.path.isdir(kept):
+        return kept
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    apt = tempfile.mkdtemp(prefix=f"{release}-", dir=os.path.dirname(kept))
+    try:
+        fetch(apt, release, packages)
+        archives = os.path.join(apt, "cache/archives")
+        for other in os.listdir(archives):
+            if not other.endswith(".deb"):
+                path = os.path.join(archives, other)
+                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        try:
+            os.rename(archives, kept)
+        except OSError:
+            if not os.path.isdir(kept):  # Another test was quicker.
+                raise
+    finally:
+        shutil.rmtree(apt)
+    return kept
+
+
+def fetch(apt, release, packages):
+    """Into apt/cache/archives."""
+    for name in ("sources", "state/lists/partial", "cache/archives/partial"):
+        os.makedirs(os.path.join(apt, name))
+    for name, text in (("status", ""), ("sources/old.sources", old_sources(release))):
+        with open(os.path.join(apt, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    options = {"Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": apt + "/sources",
+               "Dir::State": apt + "/state", "Dir::State::status": apt + "/status",
+               "Dir::Cache": apt + "/cache", "Acquire::Languages": "none", "Acquire::Retries": "2",
+               "Acquire::http::Timeout": "20", "Acquire::https::Timeout": "20",
+               "APT::Sandbox::User": "root", "Debug::NoLocking": "1"}
+    command = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in options.items())]
+    for what in (["update"], ["install", "-y", "--download-only", "--no-install-recommends", *packages]):
+        try:
+            done = subprocess.run([*command, *what], stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
+                                  check=False)
+        except (OSError, subprocess.TimeoutExpired) as e:
+            raise unittest.SkipTest(f"no packages of {release}: {e}") from e
+        if done.returncode != 0:
+            raise unittest.SkipTest(f"{release} cannot be fetched from here")
 
 
 def old_sources(release):

@@ -6,19 +6,14 @@ import socket
 import subprocess
 import unittest
 
-from souk import wait_for
+from ports import free_ports
+from souk import DEADLINE_S, wait_for
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel")
 os.environ["PATH"] += ":/usr/sbin:/sbin"
 needs_slurm = unittest.skipUnless(
     all(shutil.which(p) for p in PROGRAMS),
     "Slurm is not installed: scripts/setup test installs slurmctld, slurmd, slurm-client and munge")
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Slurm:
@@ -33,16 +28,17 @@ class Slurm:
         self.conf = os.path.join(folder, "slurm.conf")
         socket_path = os.path.join(folder, "munge", "socket")
         self.jobs = os.path.join(folder, "jobs.txt")  # Slurm's own record of jobs that ended.
-        host = socket.gethostname()
+        host = socket.gethostname().split(".")[0]  # As Slurm calls it.
+        controller_port, node_port = free_ports(2)
         with open(self.conf, "w", encoding="utf-8") as out:
             out.write(f"""ClusterName=souk
 SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={free_port()}
-SlurmdPort={free_port()}
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
 SlurmUser={self.user}
 SlurmdUser={self.user}
 AuthType=auth/munge
-AuthInfo=socket={socket_path},cred_expire=5
+AuthInfo=socket={socket_path},cred_expire=15
 CredType=cred/munge
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool
@@ -62,15 +58,17 @@ JobCompType=jobcomp/filetxt
 JobCompLoc={self.jobs}
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-KillWait=10
+KillWait=60
 MinJobAge=60
 ReturnToService=2
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory=16000 State=UNKNOWN
 PartitionName=idle Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=10
-PartitionName=low Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=10
+PartitionName=low Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=60
 """)
-        self.env = {**os.environ, "SLURM_CONF": self.conf, "MUNGE_SOCKET": socket_path}
+        # Nothing of a Slurm to which this computer may belong.
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH", "SQUEUE"))}
+        self.env.update(SLURM_CONF=self.conf, MUNGE_SOCKET=socket_path)
         key = os.path.join(folder, "munge", "key")
         with open(key, "wb") as out:
             os.fchmod(out.fileno(), 0o600)
@@ -90,11 +88,12 @@ PartitionName=low Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=1
     def start(self):
         self.controller = self.run("slurmctld", "-D", "-i", "-f", self.conf)
         self.node = self.run("slurmd", "-D", "-f", self.conf)
-        wait_for(lambda: "idle" in self.call("sinfo", "--noheader", "--format=%t"), "an idle node")
+        wait_for(lambda: "idle" in self.call("sinfo", "--noheader", "--format=%t"), "an idle node", 2 * DEADLINE_S)
         return self
 
     def call(self, *argv):
-        return subprocess.run(argv, env=self.env, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(argv, env=self.env, capture_output=True, text=True,
+                              timeout=5 * DEADLINE_S).stdout
 
     def queue(self):
         """{job id: state} of what is in the queue or runs."""
@@ -104,14 +103,14 @@ PartitionName=low Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=1
     def end(self):
         self.call("scancel", f"--user={self.user}")
         try:
-            wait_for(lambda: not self.queue(), "the queue to be empty", 20)
+            wait_for(lambda: not self.queue(), "the queue to be empty", 5 * DEADLINE_S)
         finally:
             for process in reversed(self.processes):
                 if process.poll() is None:
                     process.terminate()
             for process in reversed(self.processes):
                 try:
-                    process.wait(10)
+                    process.wait(DEADLINE_S)
                 except subprocess.TimeoutExpired:
                     process.kill()
-                    process.wait(10)
+                    process.wait(DEADLINE_S)

@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from lending import LendingTest, needs_sandbox
@@ -49,7 +50,7 @@ class EnvironmentTest(LendingTest):
         return path
 
     def ended(self, job):
-        return self.souk("job", "wait", job, "--timeout", "60s", "--json", token=self.bob, check=False)
+        return self.souk("job", "wait", job, "--timeout", "120s", "--json", token=self.bob, check=False)
 
     def output(self, text, **files):
         job = self.run_job(text, **files)
@@ -161,13 +162,27 @@ class Unsandboxed(EnvironmentTest):
 @needs_sandbox
 @unittest.skipUnless(os.path.exists(UV), "uv is not installed: scripts/setup test fetches it from PyPI")
 class OwnEnvironments(EnvironmentTest):
-    def setUp(self):
-        super().setUp()
-        self.uv = {"SOUK_UV": UV}
-        probe = subprocess.run([UV, "pip", "compile", "--quiet", "--no-python-downloads", "-"],
-                               input="six", capture_output=True, text=True, timeout=120)
-        if probe.returncode != 0:
-            self.skipTest("PyPI cannot be reached")
+    @classmethod
+    def setUpClass(cls):
+        """Fetches from PyPI what these tests need; after that they need nobody."""
+        super().setUpClass()
+        cache = tempfile.mkdtemp(prefix="souk-uv-")
+        cls.addClassCleanup(shutil.rmtree, cache, ignore_errors=True)
+        cls.uv = {"SOUK_UV": UV, "UV_CACHE_DIR": cache, "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
+        env = {**os.environ, **cls.uv, "UV_OFFLINE": "0"}
+        for packages in (["six==1.16.0", "idna>=3"], ["python-dateutil==2.9.0.post0"]):
+            if not any(cls.fetch(packages, cache, env) for _ in range(3)):
+                raise unittest.SkipTest("PyPI cannot be reached")
+
+    @staticmethod
+    def fetch(packages, cache, env):
+        try:
+            return subprocess.run(
+                [UV, "pip", "install", "--quiet", "--no-python-downloads", "--python", SYSTEM_PYTHON,
+                 "--target", os.path.join(cache, "fetched"), *packages],
+                capture_output=True, timeout=120, env=env, check=False).returncode == 0
+        except subprocess.TimeoutExpired:
+            return False
 
     def run_with(self, text):
         path = self.job_file(text + "\nprice: {limit: 1, budget: 5}\n")

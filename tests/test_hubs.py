@@ -10,7 +10,7 @@ import unittest
 
 import test_train
 from lending import needs_sandbox
-from souk import DEADLINE_S, SOUK, wait_for
+from souk import DEADLINE_S, SOUK
 from test_train import needs_torch, start_redis
 
 DATASETS = os.environ.get("SOUK_DATASETS", os.path.expanduser("~/.cache/souk/datasets"))
@@ -61,6 +61,17 @@ class Hub:
         self.log.close()
 
 
+class _UpTo:
+    """Lets so many reports through a gate."""
+
+    def __init__(self, most, gate):
+        self.most, self.gate = most, gate
+
+    def let_one(self):
+        if self.gate.passed < self.most:
+            self.gate.let_one()
+
+
 def start_hubs(test, store, first_env=None):
     """Starts two, and the market of the test anew with them."""
     secret = os.path.join(test.folder, "hub.secret")
@@ -92,9 +103,16 @@ class HubsTest(test_train.TrainTest):
 
     def test_two_hubs_carry_what_the_market_does_not(self):
         hubs = start_hubs(self, self.store)
-        self.agent("one")
-        self.agent("two")
+        gates = [self.gate(closed=True) for _ in range(2)]
+        for name, gate in zip(("one", "two"), gates):
+            self.dear_agent(name, server=gate.url)
         job = self.train(JOB)
+        # Neither gets further than a part of the first epoch before both have done something.
+        few = len(self.steps(job)) // 2
+        self.let_until(lambda: len(self.units(job)) == 2, "units of both",
+                       *(_UpTo(few, gate) for gate in gates))
+        for gate in gates:
+            gate.open()
         self.assertEqual(self.wait(job)["reason"], "the target was reached")
         found = self.assert_folded_once(job)
         size = 4 * (8 * 16384 + 16384 + 16384 * 3 + 3)
@@ -130,14 +148,20 @@ class HubsTest(test_train.TrainTest):
 
     def test_a_hub_is_killed_in_the_middle_and_training_goes_on(self):
         hubs = start_hubs(self, self.store)
-        self.agent("one")
-        self.agent("two")
+        gates = [self.gate(closed=True) for _ in range(2)]
+        for name, gate in zip(("one", "two"), gates):
+            self.agent(name, server=gate.url)
         # A network that has learnt it all sends updates that are too small for the other validators.
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
             "epochs: 30", "epochs: 8\nvalidators: [finite]"))
-        wait_for(lambda: all(hub.stats()["folds"] > 3 for hub in hubs), "folds at both")
+        some = 4 * len(self.steps(job))  # Of either: half of all there is.
+        self.let_until(lambda: all(hub.stats()["folds"] > 3 for hub in hubs)
+                       and len(self.units(job)) == 2, "folds at both",
+                       *(_UpTo(some, gate) for gate in gates))
         before = hubs[1].stats()["folds"]
         hubs[0].process.kill()
+        for gate in gates:
+            gate.open()
         self.assertEqual(self.wait(job)["reason"], "all epochs are done")
         found = self.assert_folded_once(job)
         # Not a step too many, not one too few; and nobody is blamed.
@@ -149,12 +173,14 @@ class HubsTest(test_train.TrainTest):
 
     def test_the_market_is_killed_in_the_middle_and_the_hubs_go_on_with_the_next(self):
         start_hubs(self, self.store)
-        self.agent("one")
+        gate = self.gate(closed=True)
+        self.agent("one", server=gate.url)
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
             "epochs: 30", "epochs: 6"))
-        wait_for(lambda: self.training(job)["useful_steps"] > 50, "some work", DEADLINE_S)
+        self.let_until(lambda: self.training(job)["useful_steps"] > 50, "some work", gate)
         self.server.kill()
         self.server.start(self.server.port)
+        gate.open()
         self.wait(job)
         self.assertEqual(self.training(job)["useful_steps"], 6 * sum(self.steps(job)))
 

@@ -67,7 +67,7 @@ class LargeTest(LargeTraining):
         self.lend()
         job = self.submit(FLOATS)
         wait_for(lambda: self.training(job).get("bytes_in", 0) > 20 << 20, "pieces of the first parameters")
-        self.worker.kill()
+        self.lose(self.worker, job)
         self.lender("other", "2G")
         self.wait(job)
         self.check_model(job, units=2)

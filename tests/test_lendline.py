@@ -5,7 +5,6 @@ import re
 import stat
 import subprocess
 import threading
-import time
 import unittest
 
 from lending import LendingTest
@@ -15,11 +14,10 @@ from souk import DEADLINE_S, wait_for
 
 BARE = ["dash", "coreutils", "sed", "grep", "tar", "gzip", "curl"]
 USER = 1000
-FIRST_PAY_S = 60  # From the pasted line to the first paid lease.
 
 
 @needs_roots
-class LendLine(LendingTest):
+class BareComputer(LendingTest):
     def setUp(self):
         self.flags = (*LendingTest.flags, "--bundle", bundle())
         super().setUp()
@@ -51,20 +49,20 @@ class LendLine(LendingTest):
         """The line, in the background."""
         return start_for(self, root.command(*line, user=USER), "pasted")
 
+
+class LendLine(BareComputer):
     def test_from_the_pasted_line_to_the_first_paid_lease(self):
         root = self.root("bubblewrap")
         machine, token = self.machine()
         job = self.run_job("run: echo hello > out; sleep 2\noutputs: [out]")
-        began = time.monotonic()
         process, said = self.paste(root, *self.line(token, "--cores", "1", "--memory", "1G", "--price", "0.1"))
-        wait_for(lambda: "lending den" in said() or process.poll() is not None, "the agent", FIRST_PAY_S)
+        wait_for(lambda: "lending den" in said() or process.poll() is not None, "the agent", 4 * DEADLINE_S)
         self.assertIn("lending den", said())
         self.assertNotIn(token, everybodys_arguments())
         paid = wait_for(lambda: [l for l in self.good("GET", "/v1/leases", token=self.ann)["items"]
-                                 if l["machine"] == machine and l["earned"] > 0], "pay",
-                        FIRST_PAY_S - (time.monotonic() - began))
+                                 if l["machine"] == machine and l["earned"] > 0], "pay", 4 * DEADLINE_S)
         self.assertEqual(paid[0]["machine"], machine)
-        self.souk("job", "wait", job, "--timeout", "30s", token=self.bob)
+        self.souk("job", "wait", job, "--timeout", "120s", token=self.bob)
         settings = self.home(root, ".config/souk/lend.env")
         self.assertEqual(stat.S_IMODE(os.stat(settings).st_mode), 0o600)
         with open(settings, encoding="utf-8") as f:
@@ -128,6 +126,22 @@ class LendLine(LendingTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("a token is missing", done.stderr)
 
+    def test_mistakes_are_said_and_do_nothing(self):
+        root = self.root()
+        script = self.server.call("GET", "/lend").text
+        self.assertTrue(script.endswith('\nmain "$@"\n'))
+        with open(os.path.join(root.folder, "tmp/part.sh"), "w", encoding="utf-8") as f:
+            f.write(script[:-len('main "$@"\n')])
+        root.run("sh", "/tmp/part.sh", user=USER)  # A script that arrived in part.
+        self.assertEqual(os.listdir(os.path.join(root.folder, "home/lender")), [])
+        for argument, answer in (("secret", "is not a token"), ("souk_a;b", "copy the line again"),
+                                 ("", "a token is missing")):
+            done = root.run(*self.line(argument), user=USER, check=False)
+            self.assertEqual(done.returncode, 1, argument)
+            self.assertIn(answer, done.stderr)
+
+
+class OlderDebian(BareComputer):
     def test_an_older_debian_runs_it_and_says_what_is_too_old_to_lend(self):
         root = OldRoot(os.path.join(self.folder, "root"), "bullseye", [*BARE, "base-files", "bubblewrap"])
         root.give_to(USER)
@@ -142,20 +156,6 @@ class LendLine(LendingTest):
         self.assertIn("bubblewrap 0.8 or later", doctor.stdout)
         said = root.run("/home/lender/.local/bin/souk", "faq", "--server", self.server.url, user=USER).stdout
         self.assertIn("lend", said)
-
-    def test_mistakes_are_said_and_do_nothing(self):
-        root = self.root()
-        script = self.server.call("GET", "/lend").text
-        self.assertTrue(script.endswith('\nmain "$@"\n'))
-        with open(os.path.join(root.folder, "tmp/part.sh"), "w", encoding="utf-8") as f:
-            f.write(script[:-len('main "$@"\n')])
-        root.run("sh", "/tmp/part.sh", user=USER)  # A script that arrived in part.
-        self.assertEqual(os.listdir(os.path.join(root.folder, "home/lender")), [])
-        for argument, answer in (("secret", "is not a token"), ("souk_a;b", "copy the line again"),
-                                 ("", "a token is missing")):
-            done = root.run(*self.line(argument), user=USER, check=False)
-            self.assertEqual(done.returncode, 1, argument)
-            self.assertIn(answer, done.stderr)
 
 
 class NoBundle(LendingTest):

@@ -28,7 +28,7 @@ class OddAgent(Agent):
 @needs_sandbox
 class MachineTest(LendingTest):
     def wait_job(self, job, check=True):
-        return self.souk("job", "wait", job, "--timeout", "60s", "--json", token=self.bob, check=check)
+        return self.souk("job", "wait", job, "--timeout", "120s", "--json", token=self.bob, check=check)
 
     def logs(self, job):
         return self.souk("logs", job, token=self.bob).stdout

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from postgres import Postgres, needs_postgres
-from souk import SOUK, MarketTest, Server
+from souk import DEADLINE_S, SOUK, MarketTest, Server
 
 
 @needs_postgres
@@ -74,7 +74,7 @@ class PostgresTest(MarketTest):
         self.db.stop()
         done = subprocess.run([SOUK, "serve", "--data", self.data + "2", "--listen", "127.0.0.1:0",
                                "--journal", self.db.url.replace("souk@", "souk:secret@")],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=5 * DEADLINE_S)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("is PostgreSQL running there", done.stderr)
         self.assertNotIn("secret", done.stderr)

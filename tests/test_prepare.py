@@ -1,22 +1,18 @@
 """What a browser does to train a model, with the real binary: no file of its own, no `souk`."""
 import json
 import os
-import shutil
 import struct
 import subprocess
 import unittest
 import urllib.request
 
 from lending import LendingTest, needs_sandbox
+from mnist import needs_mnist
 from souk import DEADLINE_S, SOUK, MarketTest, wait_for
 
 TORCH = os.path.join(os.path.dirname(SOUK), "souk-torch")
 needs_torch = unittest.skipUnless(os.path.exists(TORCH),
                                   "souk-torch was not built: it needs libtorch-dev")
-MNIST = os.path.expanduser("~/.cache/souk/datasets/mnist/data/train-images-idx3-ubyte")
-needs_digits = unittest.skipUnless(
-    shutil.which("npm") or os.path.exists(MNIST),
-    "there is no npm to fetch MNIST with: scripts/setup data installs it")
 
 
 class ChoicesTest(MarketTest):
@@ -32,7 +28,7 @@ class ChoicesTest(MarketTest):
 
 @needs_sandbox
 @needs_torch
-@needs_digits
+@needs_mnist
 class BrowserTest(LendingTest):
     def test_a_sample_is_prepared_trained_and_its_model_downloaded(self):
         samples = self.good("GET", "/v1/samples", None, self.bob)["items"]

@@ -3,10 +3,10 @@ import json
 import os
 import signal
 import subprocess
-import time
 import unittest
 
 from lending import LendingTest, needs_sandbox
+from line import Line
 from slurm import Slurm, needs_slurm
 from souk import DEADLINE_S, SOUK, wait_for
 
@@ -17,9 +17,10 @@ class Provider:
     def __init__(self, test, *argv, env=None):
         self.test, self.argv = test, argv
         self.path = os.path.join(test.folder, "provide.log")
-        full = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        full = {k: v for k, v in os.environ.items() if not k.startswith(("SOUK_", "SLURM", "SBATCH", "SQUEUE"))}
         full.update(SOUK_SERVER=test.server.url, SOUK_TOKEN=test.ann, HOME=test.folder,
-                    SLURM_CONF=test.slurm.conf, **(env or {}))
+                    SLURM_CONF=test.slurm.conf)
+        full.update(env or {})
         self.env = full
         test.addCleanup(self.kill)
         self.start()
@@ -69,11 +70,11 @@ class SlurmTest(LendingTest):
         return self.good("GET", f"/v1/jobs/{job}", token=self.bob)["state"]
 
     def test_a_job_that_nobody_serves_gets_a_node_and_gives_it_back(self):
-        provider = self.provide("--idle", "1s")
+        provider = self.provide("--idle", "5s")
         job = self.run_job("run: echo hello > answer\noutputs: [answer]\nworkers: 1")
-        wait_for(lambda: self.state_of(job) == "succeeded", "the job", 60)
+        wait_for(lambda: self.state_of(job) == "succeeded", "the job", 5 * DEADLINE_S)
         # Nobody wants it any more.
-        wait_for(lambda: not self.running(), "the node to be given back", 60)
+        wait_for(lambda: not self.running(), "the node to be given back", 2 * DEADLINE_S)
         wait_for(lambda: not self.good("GET", "/v1/machines", token=self.ann)["items"],
                  "the machine to leave the market")
         self.assertIn("started", provider.text())
@@ -101,12 +102,15 @@ class SlurmTest(LendingTest):
         self.assertIn("--max-spend", free.stderr)
 
     def test_demand_below_the_price_starts_nothing(self):
-        provider = self.provide(price=3)
+        line = Line(self, self.server.port)
+        provider = self.provide(price=3, SOUK_SERVER=line.url)
         self.run_job("run: sleep 60\nworkers: 1")
         wait_for(lambda: "providing" in provider.text(), "the provider")
         looks = self.good("GET", "/v1/book?class=c1", token=self.ann)
         self.assertEqual(sum(level["slots"] for level in looks["bids"]), 1)
-        time.sleep(1.5)  # That nothing happens cannot be waited for.
+        # It has looked again and again, since the job is in the book.
+        seen = len(line.requests)
+        wait_for(lambda: sum("/v1/book" in request for request in line.requests[seen:]) > 3, "some rounds")
         self.assertEqual(self.running(), [])
 
     def test_stop_all_leaves_nothing_running_also_after_kill_9_and_an_empty_journal(self):
@@ -142,9 +146,9 @@ class SlurmTest(LendingTest):
                 provider.env.pop("SOUK_KILL_AT")
                 provider.start()
                 if before:
-                    wait_for(lambda: "started" in self.journal(), "the job to be found again")
+                    wait_for(lambda: "started" in self.journal(), "the job to be found again", 2 * DEADLINE_S)
                     self.assertEqual(set(self.running()), before)
-                self.provide_cli("stop", "--all", "--wait", "100s")
+                self.provide_cli("stop", "--all", "--wait", "5m")
                 self.assertEqual(self.running(), [])
                 wait_for(lambda: not self.good("GET", "/v1/machines", token=self.ann)["items"],
                          "the machines to leave the market")
@@ -161,19 +165,21 @@ class SlurmTest(LendingTest):
                           if m["online"] and m["offers"]]
         wait_for(online, "the agent")
         [(agent, _)] = self.slurm.queue().items()
-        job = self.run_job("run: touch /work/checkpoint/x; sleep 3; echo done > answer\n"
-                           "outputs: [answer]\nworkers: 1")
-        wait_for(lambda: self.state_of(job) == "running", "the lease")
+        # It does not end by itself before it has moved.
+        job = self.run_job("run: '[ -e kept/x ] || { mkdir -p kept; touch kept/x; sleep 1000; }; echo done > answer'\n"
+                           "checkpoint: {path: kept, every: 1s}\noutputs: [answer]\nworkers: 1")
+        parts = lambda: self.good("GET", f"/v1/jobs/{job}/parts", token=self.bob)["items"]
+        wait_for(lambda: parts() and parts()[0].get("checkpoint"), "a checkpoint")
         self.slurm.call("sbatch", "--parsable", "--partition=idle", "--cpus-per-task=8",
                                 "--output=/dev/null", "--wrap=sleep 2")
         wait_for(lambda: self.slurm.queue().get(agent) in ("PENDING", "COMPLETING", None),
-                 "the preemption", 40)
+                 "the preemption", 2 * DEADLINE_S)
         leases = lambda: self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)["items"]
         wait_for(lambda: all(x.get("outcome") != "lost" for x in leases()) and leases()[-1].get("outcome"),
-                 "a lease that was given back, not lost", 40)
+                 "a lease that was given back, not lost", 2 * DEADLINE_S)
         # Slurm starts it again when the node is free, and the same machine goes on.
-        wait_for(lambda: self.slurm.queue().get(agent) == "RUNNING", "the same Slurm job again", 60)
-        wait_for(lambda: self.state_of(job) == "succeeded", "the job, on the same node again", 60)
+        wait_for(lambda: self.slurm.queue().get(agent) == "RUNNING", "the same Slurm job again", 5 * DEADLINE_S)
+        wait_for(lambda: self.state_of(job) == "succeeded", "the job, on the same node again", 5 * DEADLINE_S)
         self.assertEqual(len(self.status()[0]["machines"]), 1, provider.text())
         self.provide_cli("stop", "--all")
 

@@ -3,13 +3,15 @@ import hashlib
 import os
 import random
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 import uuid
 
 from lending import LendingTest, needs_sandbox
-from s3_server import SECRET, S3Server, find_weed, needs_s3
-from souk import MarketTest, Server, wait_for
+from ports import closed_port
+from s3_server import SECRET, Gate, S3Server, find_weed, needs_s3
+from souk import DEADLINE_S, MarketTest, Server, wait_for
 
 MIB = 1 << 20
 
@@ -28,8 +30,9 @@ def chunk(size, seed):
 
 def get(url, method="GET"):
     """Status and body, without a token."""
+    here = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, method=method), timeout=30) as answer:
+        with here.open(urllib.request.Request(url, method=method), timeout=DEADLINE_S) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
@@ -42,10 +45,17 @@ class S3Test(MarketTest):
 
     def setUp(self):
         self.prefix = "t" + uuid.uuid4().hex[:8]
-        self.flags = (*self.flags, "--blobs", self.s3.url(self.prefix))
+        self.flags = (*self.flags, "--blobs", self.s3.url(self.prefix, self.endpoint()))
+        keys = unittest.mock.patch.dict(os.environ)
+        keys.start()
+        self.addCleanup(keys.stop)
+        for name in [name for name in os.environ if name.startswith("AWS_")]:  # Of another store.
+            del os.environ[name]
         os.environ.update(self.s3.env)
-        self.addCleanup(lambda: [os.environ.pop(name) for name in self.s3.env])
         super().setUp()
+
+    def endpoint(self):
+        return self.s3.endpoint
 
     def put(self, token, size=100_000, seed=1):
         encoded, name = chunk(size, seed)
@@ -110,7 +120,7 @@ class Files(S3Test):
         finally:
             self.s3.start()
         wait_for(lambda: self.server.call("PUT", f"/v1/blobs/{new}", token=ann, raw=encoded).status == 200,
-                 "the store to be used again")
+                 "the store to be used again", 5 * DEADLINE_S)
 
     def test_a_limit_holds_in_the_bucket_as_well(self):
         self.server.stop()
@@ -135,6 +145,10 @@ class Files(S3Test):
 
 @needs_s3
 class Moving(S3Test):
+    def endpoint(self):
+        self.gate = Gate(self, self.s3)
+        return self.gate.url
+
     def test_a_folder_is_moved_while_it_is_read_and_killed(self):
         """From a market with a folder to one with a bucket, `kill -9` on the way."""
         self.server.stop()
@@ -151,11 +165,15 @@ class Moving(S3Test):
             for seed in (0, 30, 59):
                 status, _, body = self.server.raw("GET", f"/v1/blobs/{names[seed]}", token=ann)
                 self.assertEqual((status, body), (200, chunk(200_000, seed)[0]))
+            self.gate.allow(10)
             wait_for(lambda: len(self.s3.keys(self.prefix)) > len(moved), "some to be moved")
             self.server.kill()
             moved = self.s3.keys(self.prefix)
+            self.assertLess(len(moved), len(names), "the rest is still in the folder")
+        self.gate.allow(None)
         self.server.start()
-        wait_for(lambda: "souk_blobs_to_move 0\n" in self.server.call("GET", "/metrics").text, "the rest")
+        wait_for(lambda: "souk_blobs_to_move 0\n" in self.server.call("GET", "/metrics").text, "the rest",
+                 5 * DEADLINE_S)
         self.assertEqual(self.s3.keys(self.prefix), set(names))
         left = [file for _, _, files in os.walk(os.path.join(self.data, "blobs")) for file in files]
         self.assertEqual(left, [])
@@ -174,7 +192,7 @@ class Agents(S3Test, LendingTest):
             out.write(content)
         job = self.run_job("run: cp data/data.bin out.bin\ninputs: [{path: data, folder: big}]\n"
                            "outputs: [out.bin]\nworkers: 1")
-        self.souk("job", "wait", job, "--timeout", "90s", token=self.bob)
+        self.souk("job", "wait", job, "--timeout", "300s", token=self.bob)
         self.souk("results", job, "-o", os.path.join(self.folder, "got"), token=self.bob,
                   env={"XDG_CACHE_HOME": os.path.join(self.folder, "fresh")})
         with open(os.path.join(self.folder, "got", "out.bin"), "rb") as got:
@@ -194,7 +212,7 @@ class Agents(S3Test, LendingTest):
 
     def test_a_store_that_agents_cannot_reach_costs_nothing_but_the_detour(self):
         self.server.stop()
-        unreachable = self.s3.url(self.prefix, direct="http://127.0.0.1:9")
+        unreachable = self.s3.url(self.prefix, direct=f"http://127.0.0.1:{closed_port(self)}")
         self.server = Server(self.data, *self.flags[:-2], "--blobs", unreachable)
         self.server.start()
         self.agent("box")

@@ -48,6 +48,11 @@ Server(("127.0.0.1", 8000), Handler).serve_forever()
 
 @needs_sandbox
 class TunnelTest(LendingTest):
+    def setUp(self):
+        super().setUp()
+        # What a session leaves is kept if it comes while it drains.
+        self.good("PATCH", "/v1/settings", {"drain": "60s"}, self.ann)
+
     def job(self, job):
         return self.good("GET", f"/v1/jobs/{job}", token=self.bob)
 
@@ -55,7 +60,7 @@ class TunnelTest(LendingTest):
         return self.souk("logs", job, token=self.bob).stdout
 
     def service(self, more="", name="echo", **keys):
-        spec = {"port": 8000, "health": "/health", "timeout": "20s"} | keys
+        spec = {"port": 8000, "health": "/health", "timeout": "60s"} | keys
         spec = ", ".join(f"{k}: {v}" for k, v in spec.items())
         return self.run_job(f"kind: service\nname: {name}\nworkdir: project\nrun: python3 server.py\n"
                             f"service: {{{spec}}}\n{more}", server_py=SERVER)
@@ -64,7 +69,7 @@ class TunnelTest(LendingTest):
         def look():
             rows = self.good("GET", "/v1/services", token=self.bob)["items"]
             return next((r for r in rows if r["job"] == job), {"workers": 0})["workers"] >= workers
-        wait_for(look, f"{workers} workers that can be talked to", 60)
+        wait_for(look, f"{workers} workers that can be talked to", 2 * DEADLINE_S)
 
     def call(self, path, token=None, method="GET", **more):
         return self.server.call(method, path, token=token or self.bob, **more)
@@ -134,7 +139,7 @@ class Services(TunnelTest):
         job = self.service("workers: 1..2", at_once=1)
         self.ready(job)
         self.assertEqual(self.job(job)["held"], 1, "as few as it may have, at first")
-        over = threading.Event()
+        why, over = [], threading.Event()
 
         def ask():
             while not over.is_set():
@@ -143,12 +148,14 @@ class Services(TunnelTest):
         for thread in threads:
             thread.start()
         try:
+            wait_for(lambda: self.job(job)["held"] == 2, "another worker", 2 * DEADLINE_S)
+            why.append(self.job(job)["planned_why"])
             self.ready(job, 2)
         finally:
             over.set()
             for thread in threads:
                 thread.join()
-        self.assertIn("requests at a time", self.job(job)["planned_why"])
+        self.assertIn("requests at a time", why[0])
 
 
 class Sessions(TunnelTest):
@@ -166,7 +173,7 @@ class Sessions(TunnelTest):
         return process, ours
 
     def until(self, fd, text):
-        seen, end = "", time.monotonic() + 60
+        seen, end = "", time.monotonic() + 2 * DEADLINE_S
         while text not in seen:
             self.assertLess(time.monotonic(), end, f"{text!r} is not in {seen!r}")
             if select.select([fd], [], [], 0.2)[0]:
@@ -193,7 +200,7 @@ class Sessions(TunnelTest):
         self.until(fd, "written-2")  # What was on the screen.
         os.write(fd, b"exit\n")
         self.until(fd, "the session has ended")
-        self.souk("job", "wait", job, "--timeout", "60s", token=self.bob)
+        self.souk("job", "wait", job, "--timeout", "5m", token=self.bob)
         volumes = self.good("GET", "/v1/volumes", token=self.bob)["items"]
         self.assertEqual([(v["name"], v["job"]) for v in volumes], [("work", job)])
         # Another session, perhaps elsewhere, goes on with it.
@@ -213,7 +220,7 @@ class Sessions(TunnelTest):
 
     def test_a_port_of_a_session_is_reached_from_here_and_idleness_ends_it(self):
         self.agent("box")
-        job = self.run_job("kind: session\nport: 9000\nidle: 4s\n"
+        job = self.run_job("kind: session\nport: 9000\nidle: 20s\n"
                            "run: mkdir page; echo hello > page/x; cd page; exec python3 -m http.server 9000 -b 127.0.0.1")
         env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
         env.update(SOUK_SERVER=self.server.url, SOUK_TOKEN=self.bob, HOME=self.folder)
@@ -226,7 +233,7 @@ class Sessions(TunnelTest):
 
         def get():
             try:
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
                 connection.request("GET", "/x")
                 return connection.getresponse().read()
             except (OSError, http.client.HTTPException):
@@ -235,7 +242,7 @@ class Sessions(TunnelTest):
                 connection.close()
         self.assertEqual(wait_for(get, "the page"), b"hello\n")
         self.assertEqual(self.call(f"/v1/jobs/{job}/connect?port=9000", token=self.ann).status, 409, "its owner alone")
-        self.souk("job", "wait", job, "--timeout", "60s", token=self.bob)
+        self.souk("job", "wait", job, "--timeout", "5m", token=self.bob)
         self.assertIn("nobody used it", json.dumps(self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)))
 
 

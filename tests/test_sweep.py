@@ -60,9 +60,12 @@ class SweepTest(LendingTest):
 @needs_sandbox
 class Programs(SweepTest):
     def test_what_does_badly_is_stopped_and_the_ledger_sums(self):
+        # So cheap that what is stopped costs little, however long that takes.
         for name in ("one", "two"):
-            self.agent(name)
-        job = self.sweep(program(1, "parameters: {x: [1, 2, 3, 9]}, method: asha, parallel: 2, seed: 4, eta: 2"))
+            Agent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price", "0.01")
+        # The others are so slow that the best is ahead of them, and that they are stopped before they end.
+        text = program(0.2, "parameters: {x: [1, 2, 3, 9]}, method: asha, parallel: 2, seed: 4, eta: 2")
+        job = self.sweep(text.replace("    echo", "    [ $x = 9 ] || sleep 5\n    echo", 1))
         ended = self.ended(job)
         trials = self.trials(job)
         self.assertEqual(sorted(t["number"] for t in trials), [1, 2, 3, 4])
@@ -73,6 +76,7 @@ class Programs(SweepTest):
         self.assertTrue(stopped, trials)
         for t in stopped:
             self.assertIn("stopped early: score", t["reason"])
+            self.assertLess(t["epoch"], 6)
             self.assertFalse(t["rungs"][-1]["on"])
             self.assertLess(float(t["spent"]), float(best["spent"]) + 1e-3)
         self.check_money(job)
@@ -110,9 +114,11 @@ class Programs(SweepTest):
         self.check_money(job)
 
     def test_cancelling_it_ends_every_trial_and_returns_what_is_left(self):
+        # A hundredth of a credit a second, for programs that do not end.
         for name in ("one", "two"):
-            self.agent(name)
-        job = self.sweep(program(5, "parameters: {x: {whole: [1, 50]}}, method: random, trials: 20, parallel: 2"))
+            Agent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price", "36")
+        job = self.sweep(program(1000, "parameters: {x: {whole: [1, 50]}}, method: random, trials: 20, parallel: 2"),
+                         "{limit: 36, budget: 100}")
         wait_for(lambda: sum(t["state"] == "running" for t in self.trials(job)) == 2, "two trials")
         wait_for(lambda: any("value" in t for t in self.trials(job)), "a report")
         self.souk("cancel", job, token=self.bob)
@@ -151,7 +157,8 @@ class Programs(SweepTest):
 @unittest.skipUnless(os.path.exists(TORCH), "souk-torch was not built: it needs libtorch-dev")
 class Trainings(SweepTest):
     def test_the_best_rate_is_found_and_its_model_brought_home(self):
-        self.agent("one")
+        # A hundredth of a credit a second.
+        Agent(self, self.ann, "one", "--cores", "1", "--memory", "1G", "--price", "36")
         with open(os.path.join(self.folder, "points.csv"), "w", encoding="utf-8") as file:
             for i in range(400):
                 file.write(f"{(i * 7 % 100) / 100},{(i * 13 % 100) / 100},{int(i * 7 % 100 > 50)}\n")
@@ -162,7 +169,7 @@ data: {format: csv, train: points.csv}
 epochs: 4
 batch: 16
 sweep: {parameters: {lr: [0.000001, 0.5]}, method: grid, metric: loss, parallel: 1}
-""")
+""", "{limit: 36, budget: 100}")
         self.ended(job)
         slow, quick = self.trials(job)
         self.assertEqual((slow["parameters"]["lr"], quick["parameters"]["lr"]), ("1e-06", "0.5"))

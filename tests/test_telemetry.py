@@ -1,22 +1,33 @@
 """What leases used, experiments and forecasts: after `kill -9` they are there, and they are kept as long as told."""
+import contextlib
 import os
 import sqlite3
 import time
 import unittest
 
-from souk import MarketTest, Server, wait_for
+from souk import DEADLINE_S, MarketTest, Server, wait_for
 
 DAY = 86_400
+
+
+def table_of(day):
+    """Of usage, on the day of that time."""
+    return time.strftime("usage_%Y%m%d", time.gmtime(day))
 
 
 class Telemetry(MarketTest):
     flags = ("--round", "100ms")
 
     def tables(self):
-        """Of the file beside the journal; its writer may be at work."""
-        with sqlite3.connect(f"file:{self.data}/telemetry.db?mode=ro", uri=True) as db:
-            names = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
-            return {name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
+        """Of the file beside the journal, all at one moment; its writer may be at work. Empty: it is not there yet."""
+        try:
+            with contextlib.closing(sqlite3.connect(f"file:{self.data}/telemetry.db?mode=ro", uri=True,
+                                                    timeout=DEADLINE_S, isolation_level=None)) as db:
+                db.execute("BEGIN")
+                names = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+                return {name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
+        except sqlite3.OperationalError:
+            return {}
 
     def lease(self, ann, bob):
         """A lease that runs on a machine of ann's."""
@@ -41,13 +52,15 @@ class Telemetry(MarketTest):
     def test_what_was_used_and_tried_survives_kill(self):
         ann, bob = self.sign_up("ann"), self.sign_up("bob")
         self.souk("account", "grant", "bob", "100", token=ann)
+        # The lease is heard of now and then only.
+        self.good("PATCH", "/v1/settings", {"silence": "1h"}, ann)
         machine, job, lease = self.lease(ann, bob)
         self.beat(ann, machine, lease, 7)
         with open(os.path.join(os.path.dirname(__file__), "../examples/lab/smith.yaml"),
                   encoding="utf-8") as scenario:
             run = self.good("POST", "/v1/lab/runs", {"scenario": scenario.read()}, bob)
         wait_for(lambda: self.good("GET", f"/v1/lab/runs/{run['id']}", token=bob)["state"] == "done",
-                 "the experiment")
+                 "the experiment", 5 * DEADLINE_S)
         wait_for(lambda: any(count for name, count in self.tables().items()
                              if name.startswith("usage_")), "the sample to be written")
         self.server.kill()
@@ -70,16 +83,22 @@ class Telemetry(MarketTest):
     def test_days_that_are_older_than_told_are_dropped(self):
         self.server.stop()
         now = int(time.time())
-        with sqlite3.connect(f"{self.data}/telemetry.db") as db:
+        with contextlib.closing(sqlite3.connect(f"{self.data}/telemetry.db")) as db, db:
             for days in range(10):
-                name = time.strftime("usage_%Y%m%d", time.gmtime(now - days * DAY))
+                name = table_of(now - days * DAY)
                 db.execute(f"CREATE TABLE IF NOT EXISTS {name} (id INTEGER NOT NULL, at INTEGER NOT NULL, "
                            "bytes BLOB NOT NULL, PRIMARY KEY (id, at)) WITHOUT ROWID")
                 db.execute(f"INSERT INTO {name} VALUES (1, ?, '{{}}')", ((now - days * DAY) * 1_000_000,))
         self.server = Server(self.data, *self.flags, "--keep-telemetry", "3d")
         self.server.start()
-        wait_for(lambda: len([n for n in self.tables() if n.startswith("usage_")]) == 4,
-                 "six days to be dropped")
+
+        def kept():
+            """Whether it is what it should be, also where midnight has passed since."""
+            oldest = table_of(time.time() - 3 * DAY)
+            ours = {table_of(now - days * DAY) for days in range(10)}
+            left = {name for name in self.tables() if name.startswith("usage_")}
+            return left & ours == {name for name in ours if name >= oldest}
+        wait_for(kept, "six days to be dropped")
 
     def test_a_broken_file_costs_what_is_in_it_and_not_the_market(self):
         self.server.stop()

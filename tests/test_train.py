@@ -10,12 +10,15 @@ import subprocess
 import time
 import unittest
 
-from lending import LendingTest, needs_sandbox
+from lending import Agent, LendingTest, needs_sandbox
+from paced import Gate
 from souk import DEADLINE_S, SOUK, wait_for
 
 TORCH = os.path.join(os.path.dirname(SOUK), "souk-torch")
 needs_torch = unittest.skipUnless(os.path.exists(TORCH),
                                   "souk-torch was not built: it needs libtorch-dev")
+
+PER_HOUR = 36.0  # Of a dear machine's slot: a millionth of a credit for a tenth of a millisecond.
 
 JOB = """
 kind: train
@@ -51,15 +54,39 @@ class TrainTest(LendingTest):
         return self.run_job(text, **(files or self.points()))
 
     def run_job(self, text, **files):
-        path = self.job_file(text + "\nprice: {limit: 1, budget: 5}\n", **files)
+        """It pays the lender's price."""
+        path = self.job_file(text + f"\nprice: {{limit: {PER_HOUR}, budget: 50}}\n", **files)
         for name in files:  # Beside the job file.
             plain = name.replace("__", "/").replace("_", ".")
             os.replace(os.path.join(self.folder, "project", plain),
                        os.path.join(self.folder, plain))
         return self.json("run", path, "--yes", token=self.bob)["id"]
 
+    def dear_agent(self, name, **more):
+        """Whatever is accepted of its work has a price."""
+        return Agent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price",
+                     str(PER_HOUR), **more)
+
+    def gate(self, **how):
+        return Gate(self, self.server.port, **how)
+
     def training(self, job):
         return self.good("GET", f"/v1/jobs/{job}/training", None, self.bob)
+
+    def let_until(self, condition, what, *gates):
+        """Lets reports through closed gates until `condition`: no machine is so fast that it has done
+        more by then."""
+        def one_more():
+            if value := condition():
+                return value
+            for gate in gates:
+                gate.let_one()
+            return None
+        return wait_for(one_more, what, 2 * DEADLINE_S)
+
+    def units(self, job):
+        """Of those that did any."""
+        return [w["units"] for w in self.training(job)["by_worker"] if w["units"] > 0]
 
     def wait(self, job, state="succeeded"):
         found = wait_for(lambda: (j := self.good("GET", f"/v1/jobs/{job}", None, self.bob))
@@ -82,9 +109,11 @@ class TrainTest(LendingTest):
         return folder
 
     def test_a_model_is_trained_paid_for_and_brought_home(self):
-        self.agent("one")
+        self.dear_agent("one")
+        begun = time.monotonic()
         job = self.train()
         ended = self.wait(job)
+        at_most = (time.monotonic() - begun) * PER_HOUR / 3600
         self.assertEqual(ended["reason"], "the target was reached")
         folder = self.results(job)
         self.assertEqual(sorted(os.listdir(folder)),
@@ -99,6 +128,7 @@ class TrainTest(LendingTest):
         # Its worker was paid, for less than the time it held the lease.
         lease = self.good("GET", f"/v1/jobs/{job}/leases", None, self.bob)["items"][0]
         self.assertGreater(float(lease["paid"]), 0)
+        self.assertLess(float(lease["paid"]), at_most)
         # And it answers: a point that is plainly of class 1.
         sample = json.dumps([4.0 if i % 3 == 1 else -1.0 for i in range(8)]) + "\n"
         said = self.predict(job, sample).stdout
@@ -140,39 +170,45 @@ class TrainTest(LendingTest):
                                       "waiting"})
 
     def test_a_training_that_would_be_late_gets_another_worker(self):
-        self.agent("one")
-        self.agent("two")
-        job = JOB.replace("target: {accuracy: 0.9}\n", "deadline: 5h\n").replace(
-            "epochs: 30", "epochs: 5000")
-        path = self.job_file(job + "\nprice: {limit: 1, budget: 5}\n")
+        gate = self.gate()
+        self.agent("one", server=gate.url)
+        self.agent("two", server=gate.url)
+        epochs = 5000
+        job = JOB.replace("target: {accuracy: 0.9}\n", "deadline: 500h\n").replace(
+            "epochs: 30", f"epochs: {epochs}")
+        path = self.job_file(job + "\nprice: {limit: 1, budget: 50}\n")
         for name, content in self.points().items():
             with open(os.path.join(self.folder, name.replace("_", ".")), "w",
                       encoding="utf-8") as out:
                 out.write(content)
         self.json("plan", path, "--measure", token=self.bob)
+        # Now no machine does a unit in less than a second, which is at least this much for one worker.
+        gate.seconds = 1
         ran = self.json("run", path, "--yes", token=self.bob)["id"]
+        self.assertGreater(epochs * len(self.steps(ran)) * gate.seconds, 10 * 3600)
         shown = self.json("job", "show", ran, token=self.bob)
         self.assertEqual(shown["planned"], 1, shown)  # One is enough, and it is cheapest.
-        wait_for(lambda: self.training(ran)["progress"] > 0, "work")
-        self.souk("job", "edit", ran, "--deadline", "2m", token=self.bob)
+        wait_for(lambda: self.training(ran)["progress"] > 0, "work", 2 * DEADLINE_S)
+        self.souk("job", "edit", ran, "--deadline", "1h", token=self.bob)
         grown = wait_for(lambda: (j := self.json("job", "show", ran, token=self.bob))["held"] == 2
-                         and j, "a second worker", 2 * DEADLINE_S)
+                         and j, "a second worker", 4 * DEADLINE_S)
         self.assertGreaterEqual(grown["planned"], 2)
         self.assertIn("of the work is left", grown["planned_why"])
         self.souk("cancel", ran, token=self.bob)
 
     def test_a_killed_machine_and_a_late_one(self):
-        first = self.agent("one")
+        gate = self.gate(closed=True)
+        first = self.agent("one", server=gate.url)
         job = self.train(JOB.replace("epochs: 30", "epochs: 12").replace(
             "target: {accuracy: 0.9}", "target: {accuracy: 1.0}"))
-        wait_for(lambda: self.training(job)["useful_steps"] > 20, "some work", DEADLINE_S)
-        first.process.kill()
+        self.let_until(lambda: self.training(job)["useful_steps"] > 20, "some work", gate)
+        self.lose(first, job)
         self.agent("two")
         ended = self.wait(job)
         self.assertEqual(ended["reason"], "all epochs are done")
         found = self.training(job)
         self.assertEqual(found["useful_steps"], 12 * sum(self.steps(job)))
-        self.assertEqual(len([w for w in found["by_worker"] if w["units"] > 0]), 2)
+        self.assertEqual(len(self.units(job)), 2)
         self.assert_ledger_sums()
 
     def steps(self, job):
@@ -183,13 +219,15 @@ class TrainTest(LendingTest):
         self.assertEqual(self.json("ledger", token=self.ann)["sum"], 0)
 
     def test_the_server_is_killed_in_the_middle_and_training_goes_on(self):
-        self.agent("one")
+        gate = self.gate(closed=True)
+        self.agent("one", server=gate.url)
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
             "epochs: 30", "epochs: 10"))
-        wait_for(lambda: self.training(job)["useful_steps"] > 50, "some work", DEADLINE_S)
+        self.let_until(lambda: self.training(job)["useful_steps"] > 50, "some work", gate)
         self.server.kill()
         killed = time.monotonic()
         self.server.start(self.server.port)
+        gate.open()
         wait_for(lambda: self.training(job)["useful_steps"] > 0, "training again", DEADLINE_S)
         print(f"back after {time.monotonic() - killed:.1f} s", flush=True)
         self.wait(job)
@@ -198,23 +236,27 @@ class TrainTest(LendingTest):
         self.assertEqual(found["useful_steps"], 10 * sum(self.steps(job)))
 
     def test_a_machine_that_leaves_hands_back_a_partial_unit(self):
-        first = self.agent("one")
+        gate = self.gate(closed=True)
+        first = self.agent("one", server=gate.url)
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
-            "epochs: 30", "epochs: 6\nlocal_steps: 90\nshards: 1"))
-        wait_for(lambda: self.training(job)["useful_steps"] > 0, "some work", DEADLINE_S)
+            "epochs: 30", "epochs: 60\nlocal_steps: 90\nshards: 1"))
+        self.let_until(lambda: self.training(job)["useful_steps"] > 0, "some work", gate)
         first.process.terminate()
-        first.process.wait(DEADLINE_S)
+        self.let_until(lambda: first.process.poll() is not None, "its end", gate)
         before = self.training(job)
         self.assertEqual(before["wasted_steps"], 0, first.text())
         self.agent("two")
         self.wait(job)
+        self.assertEqual(len(self.units(job)), 2)
 
     def test_a_canceled_training_still_gives_its_model(self):
-        self.agent("one")
+        gate = self.gate(closed=True)
+        self.agent("one", server=gate.url)
         job = self.train(JOB.replace("target: {accuracy: 0.9}", "target: {accuracy: 1.0}").replace(
             "epochs: 30", "epochs: 1000"))
-        wait_for(lambda: len(self.training(job)["rows"]) > 0, "an epoch", DEADLINE_S)
+        self.let_until(lambda: len(self.training(job)["rows"]) > 0, "an epoch", gate)
         self.souk("cancel", job, token=self.bob)
+        gate.open()
         wait_for(lambda: self.good("GET", f"/v1/jobs/{job}", None, self.bob).get("result"),
                  "the result", DEADLINE_S)
         self.assertIn("model.safetensors", os.listdir(self.results(job)))

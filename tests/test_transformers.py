@@ -11,7 +11,7 @@ from souk import DEADLINE_S, SOUK, wait_for
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 ENVIRONMENT = os.path.join(ROOT, "build", "transformers")
 PYTHON = os.path.join(ENVIRONMENT, "bin", "python")
-PACKAGES = os.path.join(ENVIRONMENT, "lib", "python3.11", "site-packages")
+TO_LOAD_S = 10 * DEADLINE_S  # PyTorch is 300 MB, which a busy disk may have to bring first.
 # What a trainer needs none of.
 LEFT_OUT = ("pip*", "setuptools*", "pkg_resources*", "tensorboard*", "google*", "__pycache__", "_distutils*")
 
@@ -39,7 +39,7 @@ for event in EventFileLoader(sys.argv[1]).Load():
 class TransformersTest(LendingTest):
     def python(self, *words):
         env = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "sdk", "python", "src"), "HF_HUB_OFFLINE": "1"}
-        done = subprocess.run([PYTHON, "-B", *words], capture_output=True, text=True, timeout=DEADLINE_S,
+        done = subprocess.run([PYTHON, "-B", *words], capture_output=True, text=True, timeout=TO_LOAD_S,
                               env=env, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
@@ -53,7 +53,8 @@ class TransformersTest(LendingTest):
             text = "\n".join(f"{old}: {new}" if line.startswith(f"{old}:") else line
                              for line in text.split("\n"))
         brought = os.path.join(self.folder, "packages")
-        shutil.copytree(PACKAGES, brought, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        packages = self.python("-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+        shutil.copytree(packages, brought, ignore=shutil.ignore_patterns(*LEFT_OUT))
         text += (f"inputs: [{{path: packages, folder: {brought}}}]\n"
                  "env: {PYTHONPATH: '/work/.souk/python:/work/packages'}\n")
         return self.json("run", self.job_file(text), "--yes", token=self.bob)["id"]
@@ -68,7 +69,7 @@ class TransformersTest(LendingTest):
     def end_of(self, job):
         found = wait_for(lambda: (j := self.good("GET", f"/v1/jobs/{job}", None, self.bob))
                          ["state"] in ("succeeded", "failed", "cancelled", "expired") and j,
-                         "the end of the job", 6 * DEADLINE_S)
+                         "the end of the job", TO_LOAD_S)
         self.assertEqual(found["state"], "succeeded",
                          found["reason"] + self.souk("logs", job, token=self.bob).stdout)
 
@@ -81,7 +82,7 @@ class TransformersTest(LendingTest):
         folder = os.path.join(self.folder, "results")
         watching = self.watch(job, folder)
         self.end_of(job)
-        said, errors = watching.communicate(timeout=DEADLINE_S)
+        said, errors = watching.communicate(timeout=TO_LOAD_S)
         self.assertEqual(watching.returncode, 0, errors)
         self.assertIn("an adapter for PEFT", said)
         for name in ("README.md", "adapter_config.json", "adapter_model.safetensors", "tokenizer.json",

@@ -15,7 +15,7 @@ from souk import PASSWORD, wait_for
 
 USER = 1000  # Who lends.
 UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../dist")
-QUICK = {"shortest_term": "1s", "drain": "5s", "settle_every": "1s", "silence": "5s", "term": "10m"}
+QUICK = {"shortest_term": "1s", "drain": "5s", "settle_every": "1s", "silence": "60s", "term": "10m"}
 SERVE = "--listen 0.0.0.0:443 --round 200ms --challenge-every 0s --signup-bonus 0"
 LEND = "--cores 1 --memory 1G --price 0.1"
 
@@ -138,7 +138,7 @@ class Services(unittest.TestCase):
         wait_for(lambda: self.said().count("lending ") > before, "the agent")
 
     def finish(self, job):
-        self.souk(self.borrower, "job", "wait", job, "--timeout", "30s")
+        self.souk(self.borrower, "job", "wait", job, "--timeout", "120s")
         out = f"/root/{job}"
         self.souk(self.borrower, "results", job, "-o", out)
         with open(os.path.join(self.root.folder, out[1:], "answer"), encoding="utf-8") as f:

@@ -342,6 +342,7 @@ class WagesTest(LendingTest):
         def lost():
             leases = self.good("GET", f"/v1/jobs/{self.job}/leases", None, self.bob)["items"]
             return [l for l in leases if l["id"] == worker.lease and l["state"] == "closed"]
+        self.set_silence("5s")
         wait_for(lost, "the silence to be noticed")
         for worker, unit, report, key in sent:
             worker.count(worker.report(unit, report, key))

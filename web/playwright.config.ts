@@ -8,8 +8,8 @@ export default defineConfig({
   outputDir: process.env.SOUK_E2E_OUT ?? 'test-results',
   workers: 1,
   // Patience for computers that do other work meanwhile; what works needs a fraction of it.
-  timeout: 240_000,
-  expect: { timeout: 30_000 },
+  timeout: 600_000,
+  expect: { timeout: 120_000 },
   reporter: [['list']],
-  use: { ...chromium, actionTimeout: 30_000, screenshot: 'only-on-failure', trace: 'retain-on-failure' },
+  use: { ...chromium, actionTimeout: 120_000, screenshot: 'only-on-failure', trace: 'retain-on-failure' },
 });

@@ -8,6 +8,7 @@ export default defineConfig({
   outputDir: process.env.SOUK_E2E_OUT ?? 'test-results',
   workers: 1,
   timeout: 900_000,
+  expect: { timeout: 120_000 },
   reporter: [['list']],
   use: chromium,
 });

@@ -26,6 +26,6 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/testing/setup.ts'],
-    testTimeout: 20_000, // Whole pages in jsdom, beside whatever else this computer does.
+    testTimeout: 300_000, // More than some waits of src/testing/patience.ts.
   },
 });

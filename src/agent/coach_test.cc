@@ -111,9 +111,8 @@ TEST_F(CoachTest, AMarketThatIsAwayForTooLongEndsTheWork) {
 }
 
 TEST_F(CoachTest, AReportWhoseAnswerIsLostIsSentAgainUnderItsKeyAndSoCountsOnce) {
-  timeout = base::milliseconds(200);
   market.add_unit(base::UnitKind::train);
-  market.on(TrainingMarket::report_of(1), {std::nullopt});
+  market.on(TrainingMarket::report_of(1), {testing::lost_answer()});
   start();
   EXPECT_EQ(finish(), "");
   const auto reports = market.bodies(TrainingMarket::report_of(1));

@@ -254,25 +254,24 @@ Entry link(std::string path, std::string target) {
 }
 
 TEST(Folder, NoManifestWritesOutsideTheTarget) {
+  const World w;
+  ASSERT_TRUE(w.store->add("x"));
   const Manifest attacks[] = {
       {{file("../x")}},
-      {{file("/tmp/souk-escaped")}},
+      {{file(w.folder / "escaped")}},
       {{link("a", ".."), file("a/x")}},
       {{link("a", "b"), file("a/x")}},
       {{link("a", "/etc")}},
       {{link("a", "a/../../x")}},
       {{file("a"), file("a")}},
   };
+  const auto before = testing::files_below(w.folder.path());
   for (const auto& manifest : attacks) {
-    World w;
-    ASSERT_TRUE(w.store->add("x"));
-    const auto before = testing::files_below(w.folder.path());
     const auto unpacked = unpack(manifest, *w.store, w.out);
     ASSERT_FALSE(unpacked) << manifest.entries.front().path;
     EXPECT_EQ(unpacked.error().code, base::Code::invalid);
     EXPECT_FALSE(fs::exists(w.out));
     EXPECT_EQ(testing::files_below(w.folder.path()), before);
-    EXPECT_FALSE(fs::exists("/tmp/souk-escaped"));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/testing/source_tree.h"
 #include "codec/events.h"
 #include "codec/snapshot.h"
 #include "codec/testing/busy_market.h"
@@ -22,7 +23,7 @@ namespace {
 using TimedEvents = std::vector<std::pair<Time, Event>>;
 
 base::Bytes golden(std::string_view name) {
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../tests/golden" / name);
+  std::ifstream in(base::source_tree() / "tests/golden" / name);
   base::Bytes bytes;
   for (std::string line; std::getline(in, line);)
     for (std::size_t i = 0; i + 1 < line.size(); i += 2)

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/testing/servers.h"
+#include "base/testing/port.h"
 #include "hub/service.h"
 #include "hub/ticket.h"
 #include "net/client.h"
@@ -24,7 +24,11 @@ std::unique_ptr<Service> service(std::optional<net::ServerTls> tls = {}) {
   return *std::move(started);
 }
 HubAddress at(const Service& s) { return {fmt::format("http://127.0.0.1:{}", s.port())}; }
-HubAddress nowhere() { return {fmt::format("http://127.0.0.1:{}", base::testing::free_port())}; }
+// Where nobody listens.
+HubAddress nowhere() {
+  static const base::testing::Port port;
+  return {fmt::format("http://127.0.0.1:{}", port.number())};
+}
 
 class RemoteTest : public ::testing::Test {
  protected:
@@ -61,7 +65,7 @@ TEST_F(RemoteTest, AnUpdateGoesFromAWorkerIntoTheParameters) {
   const auto hub = service();
   begin(*hub, {0, 0});
   const auto remote = make({at(*hub)});
-  const auto pass = remote->pass(0, "j1", "u1", clock_.now() + base::minutes(1));
+  const auto pass = remote->pass(0, "j1", "u1", clock_.now() + base::hours(1));
   const auto body = train::pack(std::vector<float>{3, 4}, train::testing::fp32(), {});
   EXPECT_EQ(use(pass, "PUT", "/v1/hub/j1/updates/u1?offset=0", body).status, 200);
   const Remote::Name name{0, "j1", "u1"};
@@ -115,7 +119,7 @@ TEST_F(RemoteTest, ACertificateOfItsOwnIsPinnedByMarketAndWorkers) {
   ASSERT_TRUE(address) << address.error().message;
   const auto remote = make({*address});
   EXPECT_TRUE(remote->check().empty());
-  const auto pass = remote->pass(0, "j1", "u1", clock_.now() + base::minutes(1));
+  const auto pass = remote->pass(0, "j1", "u1", clock_.now() + base::hours(1));
   EXPECT_EQ(use(pass, "PUT", "/v1/hub/j1/updates/u1", "x").status, 200);
 }
 

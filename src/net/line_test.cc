@@ -31,7 +31,7 @@ std::string hears(Line& line, std::size_t size) {
     }
     pollfd event{line.fd(),
                  static_cast<short>(io.outcome == Line::Outcome::want_write ? POLLOUT : POLLIN), 0};
-    if (::poll(&event, 1, 20'000) <= 0) break;
+    if (::poll(&event, 1, 60'000) <= 0) break;
   }
   return out;
 }
@@ -47,7 +47,7 @@ void say(Line& line, std::string_view text) {
     }
     pollfd event{line.fd(),
                  static_cast<short>(io.outcome == Line::Outcome::want_read ? POLLIN : POLLOUT), 0};
-    ASSERT_GT(::poll(&event, 1, 20'000), 0);
+    ASSERT_GT(::poll(&event, 1, 60'000), 0);
   }
 }
 
@@ -78,7 +78,7 @@ class Handing : public ::testing::TestWithParam<bool> {
   }
   std::unique_ptr<Line> taken() {
     std::unique_lock lock(mutex_);
-    there_.wait_for(lock, std::chrono::seconds(20), [this] { return taken_ > 0; });
+    there_.wait_for(lock, testing::kPatience, [this] { return taken_ > 0; });
     return std::move(line_);
   }
 
@@ -148,7 +148,7 @@ TEST(HandingOver, WhatWasSentTooEarlyIsNotLostAndOldHttpIsRefused) {
   early.send("GET /line HTTP/1.1\r\nHost: x\r\n\r\nearly");
   {
     std::unique_lock lock(mutex);
-    ASSERT_TRUE(there.wait_for(lock, std::chrono::seconds(20), [&] { return calls == 1; }));
+    ASSERT_TRUE(there.wait_for(lock, testing::kPatience, [&] { return calls == 1; }));
   }
   ASSERT_TRUE(line);
   EXPECT_EQ(hears(*line, 5), "early");
@@ -156,7 +156,7 @@ TEST(HandingOver, WhatWasSentTooEarlyIsNotLostAndOldHttpIsRefused) {
   old.send("GET /line HTTP/1.0\r\n\r\n");
   {
     std::unique_lock lock(mutex);
-    ASSERT_TRUE(there.wait_for(lock, std::chrono::seconds(20), [&] { return calls == 2; }));
+    ASSERT_TRUE(there.wait_for(lock, testing::kPatience, [&] { return calls == 2; }));
   }
   EXPECT_FALSE(line);
 }

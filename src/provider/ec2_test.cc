@@ -68,6 +68,23 @@ TEST(Ec2, AnInstanceIsOneHoweverOftenItIsAskedForAndCarriesItsIntent) {
               ::testing::Not(Contains(Pair("InstanceMarketOptions.MarketType", "spot"))));
 }
 
+// EC2 takes 64 characters, and refuses another request under the same token for ever.
+TEST(Ec2, MachinesWithLongNamesHaveTokensOfTheirOwn) {
+  const base::FakeClock clock{Time(0)};
+  const Ec2 ec2({.regions = {"us-east-1"}, .images = {{"", "ami-1"}}, .lifetime = base::hours(2)},
+                {"ann-1", "ec2", ""}, {}, clock);
+  const auto token = [&](const std::string& intent) {
+    auto asked = request(false);
+    asked.name = {std::string(39, 'a'), std::string(40, 'p'), intent};
+    for (const auto& [name, value] : ec2.run_instances(asked))
+      if (name == "ClientToken") return value;
+    return std::string();
+  };
+  EXPECT_EQ(token("00aa").size(), 64u);
+  EXPECT_EQ(token("00aa"), token("00aa"));
+  EXPECT_NE(token("00aa"), token("00ab"));
+}
+
 TEST(Ec2, AnInstanceEndsItselfBeforeAnythingElseCanFail) {
   const auto script = user_data(request(true), base::hours(2));
   const auto timer = script.find("shutdown -h +120");

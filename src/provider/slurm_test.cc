@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <map>
@@ -35,13 +36,19 @@ struct FakePrograms {
 
 class SlurmTest : public ::testing::Test {
  protected:
+  void SetUp() override {
+    folder_ = (std::filesystem::temp_directory_path() / "souk-slurm-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
   Slurm slurm() {
     return Slurm({.partition = "idle",
                   .cores = 2,
                   .memory_mib = 3000,
                   .lifetime = base::hours(1),
                   .souk = "/opt/my souk/bin/souk",
-                  .folder = (std::filesystem::temp_directory_path() / "souk-slurm-test").string(),
+                  .folder = folder_,
                   .environment = {"PATH=/usr/bin"}},
                  {"ann-1", "slurm", ""}, programs_.runner());
   }
@@ -52,6 +59,7 @@ class SlurmTest : public ::testing::Test {
         .join = {.server = "http://login:7071", .token = "souk_t'x", .flags = {"--class", "c1"}}};
   }
   FakePrograms programs_;
+  std::string folder_;
 };
 
 TEST_F(SlurmTest, AJobCarriesItsOwnerAndIntentAndANoticeBeforeItsEnd) {

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <string>
 #include <thread>
+
+#include "base/testing/eventually.h"
 
 namespace souk::relay {
 namespace {
@@ -21,7 +24,7 @@ Ends ends(std::string unread = {}) {
   int fds[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
   ::fcntl(fds[1], F_SETFL, O_NONBLOCK);
-  const timeval limit{20, 0};
+  const timeval limit{60, 0};
   ::setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   return {Fd(fds[0]), net::line_of(Fd(fds[1]), std::move(unread))};
 }
@@ -39,6 +42,7 @@ std::string hears(const Fd& fd, std::size_t size) {
   std::size_t at = 0;
   while (at < size) {
     const auto n = ::recv(fd.get(), out.data() + at, size - at, 0);
+    EXPECT_FALSE(n < 0 && errno == EAGAIN) << "nothing came, and it was not closed";
     if (n <= 0) break;
     at += static_cast<std::size_t>(n);
   }
@@ -84,6 +88,16 @@ TEST_F(JoinerTest, WhoHasLeftIsNotJoined) {
   joiner.bring("m", 0, std::move(c.line));
   say(c.mine, "x");
   EXPECT_EQ(hears(b.mine, 1), "x");
+}
+
+TEST_F(JoinerTest, WhoHasLeftTakesNoPlace) {
+  for (int i = 0; i < 300; ++i) joiner.bring("m" + std::to_string(i), 0, ends().line);
+  auto stays = ends();
+  joiner.bring("stays", 0, std::move(stays.line));
+  EXPECT_TRUE(base::testing::eventually([&] {
+    joiner.tidy();
+    return joiner.waiting() == 1;
+  }));
 }
 
 TEST_F(JoinerTest, WhatWasReadAheadGoesFirst) {

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/testing/eventually.h"
 #include "relay/joiner.h"
 
 namespace souk::relay {
@@ -17,7 +20,7 @@ using base::Fd;
 
 Fd connect_to(std::uint16_t port) {
   Fd fd(::socket(AF_INET, SOCK_STREAM, 0));
-  const timeval limit{10, 0};
+  const timeval limit{60, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -27,19 +30,29 @@ Fd connect_to(std::uint16_t port) {
   return fd;
 }
 
-// All that comes until the other side closes.
-std::string read_all(const Fd& fd) {
+// So many bytes, or all that comes until the other side closes.
+std::string read_some(const Fd& fd, std::size_t most) {
   std::string out, piece(65536, '\0');
-  while (true) {
-    const auto n = ::recv(fd.get(), piece.data(), piece.size(), 0);
-    if (n <= 0) return out;
+  while (out.size() < most) {
+    const auto n = ::recv(fd.get(), piece.data(), std::min(piece.size(), most - out.size()), 0);
+    EXPECT_FALSE(n < 0 && errno == EAGAIN) << "nothing came, and it was not closed";
+    if (n <= 0) break;
     out.append(piece, 0, static_cast<std::size_t>(n));
   }
+  return out;
 }
+std::string read_all(const Fd& fd) { return read_some(fd, std::string::npos); }
 
 void say(const Fd& fd, std::string_view text) {
   ASSERT_EQ(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(text.size()));
+}
+
+// Until so much came; it is left to be read.
+void wait_for(const Fd& fd, const std::string& text) {
+  std::string got(text.size(), '\0');
+  ASSERT_EQ(::recv(fd.get(), got.data(), got.size(), MSG_PEEK | MSG_WAITALL), std::ssize(text));
+  EXPECT_EQ(got, text);
 }
 
 // A server that sends back what it got, once the client has ended.
@@ -154,10 +167,49 @@ TEST_F(RelayTest, MachinesOfAGangMeetWithTicketsOfTheMarketAlone) {
   const auto a = connect_to(relay_->port()), b = connect_to(relay_->port());
   say(a, ticket(0, key) + "early");
   say(b, ticket(1, key) + "bird");
+  // Who ends before the other came has left.
+  wait_for(b, yes + "early");
   ::shutdown(a.get(), SHUT_WR);
   ::shutdown(b.get(), SHUT_WR);
   EXPECT_EQ(read_all(a), yes + "bird");
   EXPECT_EQ(read_all(b), yes + "early");
+}
+
+// A worker asks for a meeting, and the other was reached without one.
+TEST_F(RelayTest, MeetingsToWhichOneSideCameAloneDoNotFillIt) {
+  const auto key = base::blake2b("of the relay");
+  const base::SystemClock clock;
+  begin({.most_connections = 4, .ticket_key = key, .clock = &clock});
+  const auto ask_for = [&](const std::string& meeting, int side) {
+    auto fd = connect_to(relay_->port());
+    // Closed at once while it is full: then nothing can be said.
+    const auto text =
+        "GET /tunnel HTTP/1.1\r\nAuthorization: Bearer " +
+        sign({.meeting = meeting, .side = side, .until = clock.now() + base::minutes(5)}, key) +
+        "\r\n\r\n";
+    ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    return fd;
+  };
+  const auto answered = [](const Fd& fd) {
+    char first = 0;
+    return ::recv(fd.get(), &first, 1, MSG_PEEK) == 1;
+  };
+  for (int i = 0; i < 4; ++i) {
+    const auto alone = ask_for("alone-" + std::to_string(i), 0);
+    ASSERT_TRUE(answered(alone));
+  }
+  Fd a, b;
+  EXPECT_TRUE(base::testing::eventually([&] {
+    a = ask_for("l1-l2", 0);
+    return answered(a);
+  }));
+  EXPECT_TRUE(base::testing::eventually([&] {
+    b = ask_for("l1-l2", 1);
+    return answered(b);
+  }));
+  say(a, "there");
+  wait_for(b,
+           "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: souk\r\n\r\nthere");
 }
 
 TEST_F(RelayTest, WithoutAKeyNobodyMeets) {

@@ -6,7 +6,6 @@ import http.client
 import os
 import random
 import subprocess
-import time
 import unittest
 
 import souk
@@ -171,9 +170,7 @@ class Pins(FilesTest):
             self.assertEqual(answer.status, 201, answer.text)
         self.assertLess(self.memory_mib() - before, 200)
         self.server.kill()
-        began = time.monotonic()
         self.server.start()
-        self.assertLess(time.monotonic() - began, 10)
         self.assertLess(self.memory_mib(), before + 200)
         self.assertEqual(self.raw("GET", "/v1/blobs/" + zeros, self.eve)[0], 200)
 

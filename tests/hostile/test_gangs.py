@@ -86,14 +86,15 @@ class GangAttacks(GangTest):
         for host in ("10.64.0.1", "10.64.0.2", "127.0.0.1", self.own_address()):
             with socket.socket() as s:
                 s.settimeout(1)
-                if s.connect_ex((host, 5000)) == 0:
+                try:
+                    s.connect((host, 5000))
                     s.sendall(b"hello")
+                except OSError:
+                    pass
         # From another gang; and from that gang to the market, to this computer and to the internet.
-        with socket.create_server(("0.0.0.0", 0)) as lenders, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-            lenders.settimeout(0.1)
+        lenders, udp = self.lenders_ports()
+        with lenders, udp:
             port = lenders.getsockname()[1]
-            udp.bind(("0.0.0.0", port))
-            udp.settimeout(0.1)
             places = [f"{self.own_address()}:{port}", f"{self.own_address()}:{self.server.port}", f"127.0.0.1:{port}"]
             job = self.run_job("kind: gang\nworkers: 2\nworkdir: project\nrun: python3 prowl.py " + " ".join(places),
                                prowl_py=PROWLER)
@@ -115,10 +116,9 @@ class GangAttacks(GangTest):
                          b"SKG1\0\1\0\0" + struct.pack("<I", 40) + bytes(40), b"SKG1"):
                 with socket.socket() as s:
                     s.settimeout(5)
-                    if s.connect_ex(("127.0.0.1", number)) != 0:
-                        continue
-                    s.sendall(text)
                     try:
+                        s.connect(("127.0.0.1", number))
+                        s.sendall(text)
                         said = s.recv(4096)
                     except OSError:
                         said = b""
@@ -126,6 +126,20 @@ class GangAttacks(GangTest):
         self.assertNotIn("CAME", self.logs(victim))
         self.assertEqual(self.job(victim)["state"], "running", "and the gang goes on")
         self.souk("cancel", victim, token=self.bob)
+
+    def lenders_ports(self):
+        """A listening socket, and one for datagrams at the same port."""
+        while True:
+            listening = socket.create_server(("0.0.0.0", 0))
+            udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            for each in (listening, udp):
+                each.settimeout(0.1)
+            try:
+                udp.bind(("0.0.0.0", listening.getsockname()[1]))
+                return listening, udp
+            except OSError:
+                listening.close()
+                udp.close()
 
     def listening(self, agent):
         """TCP ports on which a process listens."""

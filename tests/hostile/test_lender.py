@@ -3,7 +3,7 @@ import http.client
 import os
 import unittest
 
-from lending import Agent, LendingTest, needs_sandbox
+from lending import Agent, LendingTest, needs_sandbox, wait_challenge
 from souk import DEADLINE_S, wait_for
 from test_blobs import manifest, name_of
 
@@ -100,7 +100,7 @@ class Liar(LendingTest):
 
     def refused(self, agent, name):
         """It was asked and did not pass: it lends nothing."""
-        wait_for(lambda: "challenge" in agent.text(), "a challenge")
+        wait_for(lambda: "challenge" in agent.text(), "a challenge", 10 * DEADLINE_S)
         self.assertNotIn("met a challenge", agent.text())
         self.assertIn("challenge", self.machine(name)["doubted"])
         offers = self.good("GET", "/v1/offers", token=self.ann)["items"]
@@ -115,10 +115,9 @@ class Liar(LendingTest):
         self.good("POST", f"/v1/machines/{machine['id']}/heartbeat", {"leases": []}, self.ann)
         job = self.run_job("run: 'true'")
         carl = self.sign_up("carl")
-        agent = Agent(self, carl, "honest", "--cores", "1", "--memory", "1G", "--price", "0.1")
-        # Other tests may keep these cores busy: then it is asked again.
-        wait_for(lambda: "met a challenge" in agent.text(), "the challenge to be met", 120)
-        self.souk("job", "wait", job, "--timeout", "30s", token=self.bob)
+        agent = Agent(self, carl, "honest", "--cores", "1", "--memory", "1G", "--price", "0.1", first=True)
+        wait_challenge(self, agent)
+        self.souk("job", "wait", job, "--timeout", "120s", token=self.bob)
         leases = self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)["items"]
         self.assertEqual([l["lender"] for l in leases], ["carl"])
 
@@ -190,7 +189,7 @@ class Idler(LendingTest):
         self.good("POST", f"/v1/offers/{offer['id']}/pause", {}, carl)
         self.agent("first")
         self.agent("second", token=dora)
-        self.souk("job", "wait", job, "--timeout", "60s", token=self.bob)
+        self.souk("job", "wait", job, "--timeout", "120s", token=self.bob)
         out = os.path.join(self.folder, "results")
         self.souk("results", job, "-o", out, token=self.bob)
         with open(os.path.join(out, "out"), encoding="utf-8") as f:
@@ -221,7 +220,7 @@ class Idler(LendingTest):
             return shown if shown["done"] == times else None
         self.agent("honest", token=dora)
         job = self.run_job("run: echo work > out\noutputs: [out]")
-        self.souk("job", "wait", job, "--timeout", "60s", token=self.bob)
+        self.souk("job", "wait", job, "--timeout", "120s", token=self.bob)
         self.assertEqual(wait_for(lambda: used(1), "the probe on the honest machine")["wrong"], 0)
         offer = self.lend(carl, name="idler", slots=1, price=0.01)
         self.run_job("run: echo more > out\noutputs: [out]")

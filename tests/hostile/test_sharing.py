@@ -9,9 +9,11 @@ import subprocess
 import threading
 import unittest
 
-from souk import wait_for
-from test_files import MIB, FilesTest
 from lending import needs_sandbox
+from line import Line
+from ports import closed_port
+from souk import DEADLINE_S, wait_for
+from test_files import MIB, FilesTest
 
 
 class Liar:
@@ -52,23 +54,9 @@ class Liar:
 class SharingAttacks(FilesTest):
     def lent_by_hand(self):
         """A machine of ann's without an agent: its id."""
-        machine = self.lend(self.ann, slots=1, name="hand")["machine"]
-        over = threading.Event()
-
-        def beat():
-            while not over.wait(1):
-                try:
-                    work = self.server.call("GET", f"/v1/machines/{machine}/work", token=self.ann).json
-                    held = [{"lease": l["id"], "epoch": l["epoch"]} for l in work["leases"]]
-                    self.server.call("POST", f"/v1/machines/{machine}/heartbeat", {"leases": held},
-                                     self.ann)
-                except (OSError, http.client.HTTPException):
-                    return
-        thread = threading.Thread(target=beat)
-        thread.start()
-        self.addCleanup(thread.join)
-        self.addCleanup(over.set)
-        return machine
+        # Its lease is heard of when it is taken, and never after that.
+        self.good("PATCH", "/v1/settings", {"silence": "1h", "pickup": "1h"}, self.ann)
+        return self.lend(self.ann, slots=1, name="hand")["machine"]
 
     def share(self, machine, port, pin="ab" * 32, token=None):
         return self.server.call("PUT", f"/v1/machines/{machine}/sharing",
@@ -112,10 +100,9 @@ class SharingAttacks(FilesTest):
     def test_nobody_reads_or_finds_chunks_without_a_ticket(self):
         self.write(6 * MIB)
         machine = self.lent_by_hand()
-        self.assertEqual(self.share(machine, 9).status, 200)
-        job = self.run_job("run: sha256sum data/data.bin; sleep 30\n"
-                           "inputs: [{path: data, folder: big}]\nworkers: 2..2")
-        agent = self.agent("honest", "--share-chunks", "127.0.0.1:0")
+        self.assertEqual(self.share(machine, closed_port(self)).status, 200)
+        agent = self.sharer_at(Line(self, self.server.port), "honest")
+        job = self.submit("2..2", then="sleep 1000")
         lease = self.lease_of(machine)
         self.wait_running(agent)
         names = self.names(job)
@@ -125,7 +112,7 @@ class SharingAttacks(FilesTest):
         def ask(name, ticket):
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            c = http.client.HTTPSConnection("127.0.0.1", peer["port"], context=context, timeout=20)
+            c = http.client.HTTPSConnection("127.0.0.1", peer["port"], context=context, timeout=DEADLINE_S)
             try:
                 c.request("GET", "/chunks/" + name, headers={"Authorization": "Bearer " + ticket})
                 answer = c.getresponse()

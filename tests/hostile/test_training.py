@@ -9,7 +9,7 @@ import unittest
 
 import test_wages
 from lending import LendingTest, needs_sandbox
-from souk import wait_for
+from souk import DEADLINE_S, wait_for
 from test_train import points
 
 HUGE = 2 ** 62
@@ -204,7 +204,7 @@ class TrainingAttacks(LendingTest):
                 if worker is liar and done and done[0]["kind"] == "evaluate":
                     lies.append(done[1])
             return self.job(job)["state"] not in ("queued", "running")
-        wait_for(over, "the end of the training", 60)
+        wait_for(over, "the end of the training", 4 * DEADLINE_S)
         ended = self.job(job)
         self.assertEqual((ended["state"], ended["reason"]), ("succeeded", "all epochs are done"))
         self.assertGreater(len(lies), 0)
@@ -239,12 +239,13 @@ class TrainingAttacks(LendingTest):
         honest, sleeper = Worker(self, self.ann, "ann"), Worker(self, dave, "dave")
         self.submit(workers=2, epochs=50)
         test_wages.take_up([honest, sleeper])
-        done = []
+        took = []
 
         def known():  # The usual pace.
+            began = time.monotonic()
             turn = honest.turn()
-            done.extend([turn] if turn and turn[0]["kind"] == "train" else [])
-            return len(done) >= 5
+            took.extend([time.monotonic() - began] if turn and turn[0]["kind"] == "train" else [])
+            return len(took) >= 5
         wait_for(known, "some units")
 
         def given():
@@ -254,7 +255,7 @@ class TrainingAttacks(LendingTest):
         sleeper.pull()
         report = sleeper.work(unit)
         began = time.monotonic()
-        time.sleep(3)  # The attack.
+        time.sleep(max(3, 20 * max(took)))  # The attack.
         verdict = sleeper.report(unit, report, None).json
         self.assertTrue(verdict["accepted"], verdict)
         self.assertLess(test_wages.micros(verdict["worked"]) / 1e6, (time.monotonic() - began) / 2)

@@ -16,6 +16,7 @@ test('a chart is zoomed by dragging, and a button brings the whole back', async 
   await goTo(page, 'Prices');
   const history = page.getByRole('region', { name: 'Price history' });
   const chart = history.locator('canvas').first();
+  await expect(page.getByLabel('loading')).toHaveCount(0); // Nothing above it moves it any more.
   await chart.scrollIntoViewIfNeeded();
   // The legend has the last values without a pointer on the chart, and names the band.
   await expect(history.getByText('highest 0.63')).toBeVisible();

@@ -52,6 +52,26 @@ export async function goTo(page: Page, room: string): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
 }
 
+// Gives all notices that were shown so far: they go by themselves, perhaps before a busy test looks.
+export async function keepNotices(page: Page): Promise<() => Promise<string[]>> {
+  await page.addInitScript(() => {
+    const notices = new Set<string>();
+    new MutationObserver(() => {
+      for (const one of document.querySelectorAll('.mantine-Notification-description')) notices.add(one.textContent ?? '');
+    }).observe(document, { childList: true, subtree: true, characterData: true });
+    Object.assign(window, { notices });
+  });
+  return () => page.evaluate(() => [...(window as unknown as { notices: Set<string> }).notices]);
+}
+
+// What was asked for before is on the screen, and so is the picture after it: then the browser knows what the first
+// one took and what moved.
+export async function twoPictures(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))),
+  );
+}
+
 // No fault that keeps people out, as axe sees it.
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source);

@@ -13,18 +13,31 @@ const binary =
 
 export const kPassword = 'correct horse battery staple';
 
+// Binds a free port of this computer, says which, and keeps it. Nobody is given that port then, and only a program
+// that asks for this very one can listen on it. Node binds no port without listening on it.
+const kHoldPort = `
+import socket, sys
+held = socket.socket()
+held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+held.bind(("127.0.0.1", 0))
+print(held.getsockname()[1], flush=True)
+sys.stdin.read()
+`;
+
 export class Market {
   readonly folder = mkdtempSync(join(tmpdir(), 'souk-e2e-'));
   url = '';
   private server: ChildProcess | undefined;
   private lenders: ChildProcess[] = [];
-  private port = 0;
+  private port = '';
+  private holder: ChildProcess | undefined; // Of the port, while the server is away too.
 
   private constructor(private readonly bonus: string) {}
 
   // `bonus`: what newcomers begin with.
   static async start(bonus = '0'): Promise<Market> {
     const market = new Market(bonus);
+    await market.holdPort();
     await market.serve();
     return market;
   }
@@ -41,6 +54,16 @@ export class Market {
       SOUK_PASSWORD: kPassword,
       ...more,
     };
+  }
+
+  private async holdPort(): Promise<void> {
+    const holder = spawn('python3', ['-c', kHoldPort], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.holder = holder;
+    this.port = await new Promise<string>((resolve, reject) => {
+      holder.once('error', reject);
+      holder.once('exit', (code) => reject(new Error(`no port: python3 ended with ${code}`)));
+      createInterface(holder.stdout).once('line', resolve);
+    });
   }
 
   async serve(): Promise<void> {
@@ -60,7 +83,6 @@ export class Market {
         if (found?.[1]) resolve(found[1]);
       });
     });
-    this.port = Number(new URL(this.url).port);
   }
 
   // The server goes at once, as in a power cut.
@@ -73,7 +95,7 @@ export class Market {
     const done = spawnSync(binary, [...args, '--json'], {
       env: this.env({ HOME: join(this.folder, who), XDG_CONFIG_HOME: join(this.folder, who), XDG_CACHE_HOME: join(this.folder, 'cache') }),
       encoding: 'utf8',
-      timeout: 120_000,
+      timeout: 300_000,
     });
     if (done.status !== 0) throw new Error(`souk ${args.join(' ')}: ${done.stderr}`);
     return JSON.parse(done.stdout) as T;
@@ -101,6 +123,7 @@ export class Market {
   async stop(): Promise<void> {
     for (const lender of this.lenders) await end(lender, 'SIGKILL');
     await end(this.server, 'SIGTERM');
+    await end(this.holder, 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,7 @@
-import { expect, goTo, signUp, test } from './fixtures';
+import { expect, goTo, keepNotices, signUp, test } from './fixtures';
 
 test('an operator switches the mechanism of a class', async ({ page, market }) => {
+  const notices = await keepNotices(page);
   await signUp(page, market, 'boss');
   await goTo(page, 'Operator');
   await page.getByRole('tab', { name: 'Mechanisms' }).click();
@@ -8,7 +9,7 @@ test('an operator switches the mechanism of a class', async ({ page, market }) =
   await page.getByRole('option', { name: /^posted/ }).click();
   await page.getByRole('button', { name: 'Switch the mechanism' }).click();
   await page.getByRole('button', { name: 'Switch c1' }).click();
-  await expect(page.getByText('c1 is cleared by posted from the next round on.')).toBeVisible();
+  await expect.poll(notices).toContain('c1 is cleared by posted from the next round on.');
   market.souk('boss', 'login', 'boss');
   const { items } = market.souk<{ items: { name: string; mechanism: string }[] }>('boss', 'class', 'list');
   expect(items.map((c) => c.mechanism)).toContain('posted');

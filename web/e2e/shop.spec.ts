@@ -99,7 +99,7 @@ for (const look of [
       await page.getByRole('region', { name: 'First steps' }).getByRole('link', { name: 'Plan a job' }).click();
       await page.getByText('Handwritten digits with LeNet (MNIST)').click();
       await page.getByRole('button', { name: 'Plan', exact: false }).last().click();
-      await expect(page.getByText(/You have 0 credits, and this needs/)).toBeVisible({ timeout: 60_000 });
+      await expect(page.getByText(/You have 0 credits, and this needs/)).toBeVisible();
       await expect(page.getByRole('button', { name: 'Submit' })).toBeDisabled();
       await expectAccessible(page);
       await expectToFit(page);
@@ -118,7 +118,7 @@ for (const look of [
       await asked.getByRole('button', { name: 'Grant bob' }).click();
       await expect(asked.getByText(/^granted/)).toBeVisible();
 
-      await expect(page.getByRole('button', { name: 'Submit' })).toBeEnabled({ timeout: 60_000 });
+      await expect(page.getByRole('button', { name: 'Submit' })).toBeEnabled();
       await page.getByRole('button', { name: 'Submit' }).click();
       await expect(page).toHaveURL(/\/jobs\/j\d+$/);
     });

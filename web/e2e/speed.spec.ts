@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, goTo, signUp, test } from './fixtures';
+import { expect, goTo, signUp, test, twoPictures } from './fixtures';
 
 // The console when there is much to show: it works, and how fast is printed. Times are what the browser
 // says an input took until the next picture (Event Timing), to 8 ms. With SOUK_BARS=1 a time beyond its bar
@@ -21,13 +21,6 @@ async function watchInputs(page: Page): Promise<void> {
     };
     Object.assign(window, { takeInputTimes: take });
   });
-}
-
-// What was asked for before is on the screen: an input's time is known with the picture after it.
-async function twoPictures(page: Page): Promise<void> {
-  await page.evaluate(
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))),
-  );
 }
 
 async function slowest(page: Page): Promise<number> {

@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 
 from souk import safetensors  # noqa: E402
 
-DEADLINE_S = 120  # For a whole conversation; none is expected to take this long.
+DEADLINE_S = 600  # For a whole conversation; none is expected to take this long.
 
 
 class Worker:

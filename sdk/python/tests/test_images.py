@@ -62,7 +62,7 @@ class Images(unittest.TestCase):
             env={"PYTHONPATH": str(conversation.SOURCES), "PATH": "/usr/bin"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=conversation.DEADLINE_S,
             check=False,
         )
         self.assertEqual(done.returncode, 1)

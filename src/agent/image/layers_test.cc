@@ -187,6 +187,45 @@ TEST_F(Layers, BombsStopAtTheLimit) {
   EXPECT_LE(std::distance(fs::directory_iterator(root_), {}), 10);
 }
 
+// There is no end of it else: it needs no room, but a lender's time.
+TEST_F(Layers, WhatFollowsTheEndOfTheTarIsNotUnpacked) {
+  const auto tar = Tar().file("a", "1").text();
+  const std::string zeros(4 << 20, '\0');
+  for (auto layer : {gzipped(tar + zeros), zstded(tar + zeros), gzipped(tar) + gzipped(zeros)}) {
+    layer[layer.size() - 6] ^= 1;  // Whoever reads so far finds it damaged.
+    if (layer.starts_with("\x28")) layer += "damaged";
+    fs::remove(root_ + "/a");
+    good(layer);
+    EXPECT_EQ(slurp(root_ + "/a"), "1");
+  }
+}
+
+TEST_F(Layers, EntriesAndNotesThatMakeNoFileAreCountedToo) {
+  most_files_ = 10;
+  Tar folders, marks;
+  for (int i = 0; i < 50; ++i) folders.folder("./");
+  for (int i = 0; i < 50; ++i) marks.file("a/.wh..wh..opq", "");
+  for (const auto& layer : {folders.text(), marks.text()}) {
+    files_ = 0;
+    const auto done = apply(layer);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Code::too_large);
+  }
+  most_files_ = 10'000;
+  most_bytes_ = 8 << 20;
+  Tar wordy;
+  for (int i = 0; i < 50; ++i) wordy.note('g', std::string(1 << 20, 'x')).file("a", "");
+  auto done = apply(wordy.text());
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::too_large);
+  Tar empty;
+  for (int i = 0; i < 10'000; ++i) empty.note('g', "");
+  done = apply(empty.text());
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::invalid);
+  EXPECT_THAT(done.error().message, HasSubstr("4 MiB"));
+}
+
 TEST_F(Layers, FoldersThatLinksNestForEverAreRefused) {
   std::string deep = "d";
   for (int i = 0; i < 120; ++i) deep += "/d";

@@ -9,45 +9,56 @@ namespace {
 
 using namespace testing;
 
-// An image of a shell and a few tools, imported once from this machine's own files.
+// An image of a shell and a few tools, imported once from this machine's own files. It lies in a
+// storage of this process alone, so no lock or image is shared with other tests.
 class PodmanSandbox : public ::testing::Test {
  protected:
-  // Of this process alone: the same test may run beside this one.
-  static std::string image_name() {
-    return "localhost/souk-sandbox-test:" + std::to_string(getpid());
-  }
+  static constexpr const char* kImage = "localhost/souk-sandbox-test:1";
 
   static void SetUpTestSuite() {
-    if (geteuid() != 0) return;
+    if (geteuid() != 0) {
+      why_not_ = "podman needs root";
+      return;
+    }
+    std::string folder = "/tmp/souk-podman-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    std::ofstream(folder_ + "/storage.conf")
+        << "[storage]\ndriver = \"vfs\"\ngraphroot = \"" << folder_ << "/graph\"\nrunroot = \""
+        << folder_ << "/run\"\n";
+    setenv("CONTAINERS_STORAGE_CONF", (folder_ + "/storage.conf").c_str(), 1);
     const std::string build =
-        "set -e; d=$(mktemp -d); trap 'rm -rf $d' EXIT; mkdir -p $d/bin $d/work $d/tmp $d/proc "
-        "$d/dev;"
+        "set -e; d=" + folder_ +
+        "/image; mkdir -p $d/bin $d/work $d/tmp $d/proc $d/dev;"
         "for t in sh sleep cat id ls touch; do cp -L $(command -v $t) $d/bin/; done;"
         "for l in $(ldd $d/bin/* | grep -o '/[^ :]*\\.so[^ ]*' | sort -u); do"
         "  mkdir -p $d/$(dirname $l); cp -L $l $d/$l; done;"
         "tar -C $d -c . | podman --runtime runc import - " +
-        image_name() +
+        std::string(kImage) +
         ";"
         "podman --runtime runc run --rm --pull never --network none --ulimit nofile=1024:1024 "
         "--ulimit nproc=1000:1000 " +
-        image_name() + " /bin/sh -c 'exit 0'";
-    works_ = std::system(("(" + build + ") > /dev/null 2>&1").c_str()) == 0;
+        kImage + " /bin/sh -c 'exit 0'";
+    if (std::system(("(" + build + ") > " + folder_ + "/log 2>&1").c_str()) != 0)
+      why_not_ = slurp(folder_ + "/log");
   }
   static void TearDownTestSuite() {
-    if (works_ && std::system(("podman rmi -f " + image_name() + " > /dev/null").c_str()) != 0)
-      std::puts("the test's image stayed");
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
   void SetUp() override {
-    if (!works_) GTEST_SKIP() << "podman cannot run containers here";
+    if (!why_not_.empty()) GTEST_SKIP() << "podman cannot run containers here: " << why_not_;
   }
   static Program image(std::string script) {
     auto program = shell(std::move(script));
-    program.image = image_name();
+    program.image = kImage;
     return program;
   }
 
   std::unique_ptr<Sandbox> place = sandbox("podman");
-  static inline bool works_ = false;
+
+ private:
+  static inline std::string folder_, why_not_;
 };
 
 TEST_F(PodmanSandbox, RunsWithOutputExitCodeAndScratch) {

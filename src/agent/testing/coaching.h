@@ -60,8 +60,8 @@ class CoachTest : public ::testing::Test {
   }
 
   TrainingMarket market;
-  CoachOptions options{.shard_bytes = 1'000, .grace = base::seconds(20)};
-  base::Duration timeout = base::seconds(20);
+  CoachOptions options{.shard_bytes = 1'000, .grace = base::minutes(1)};
+  base::Duration timeout = base::minutes(1);
   std::optional<PlayedTrainer> trainer;
   std::optional<Coach> coach;
 

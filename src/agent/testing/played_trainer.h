@@ -51,7 +51,7 @@ class PlayedTrainer {
     const auto all = asked();
     return static_cast<std::size_t>(std::ranges::count(all, op));
   }
-  // The next line, if one comes within 20 s.
+  // The next line, if one comes within a minute.
   [[nodiscard]] std::string hear() {
     while (true) {
       if (const auto end = arrived_.find('\n'); end != std::string::npos) {
@@ -60,7 +60,7 @@ class PlayedTrainer {
         return line;
       }
       pollfd event{socket_.get(), POLLIN, 0};
-      if (::poll(&event, 1, 20'000) <= 0) return "";
+      if (::poll(&event, 1, 60'000) <= 0) return "";
       char piece[4'096];
       const auto n = ::recv(socket_.get(), piece, sizeof piece, 0);
       if (n <= 0) return "";

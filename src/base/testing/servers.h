@@ -13,11 +13,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -26,20 +29,13 @@
 #include "base/check.h"
 #include "base/fd.h"
 #include "base/testing/eventually.h"
+#include "base/testing/port.h"
 
-// Database servers of one's own, for tests and benchmarks: on loopback, in a folder that goes with
-// them. Each is nothing where its program is not installed.
+// Database servers of one's own, for tests and benchmarks: on loopback, at a port that stays
+// theirs, in a folder that goes with them. Each is nothing where its program is not installed, and
+// where it does not start; then its log is on stderr.
 
 namespace souk::base::testing {
-
-inline std::uint16_t free_port() {
-  const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-  socklen_t size = sizeof address;
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  CHECK(::bind(fd.get(), any, size) == 0 && ::getsockname(fd.get(), any, &size) == 0);
-  return ntohs(address.sin_port);
-}
 
 class Folder {
  public:
@@ -87,6 +83,12 @@ class Child {
     ::kill(pid_, signal);
     wait();
   }
+  [[nodiscard]] bool running() const {
+    siginfo_t info{};
+    return pid_ > 0 &&
+           ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+  }
   int wait() {
     int status = -1;
     if (pid_ > 0) ::waitpid(std::exchange(pid_, -1), &status, 0);
@@ -104,12 +106,26 @@ inline bool answers(std::uint16_t port) {
   return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-inline bool wait_for(const std::function<bool()>& condition) {
-  return eventually(condition, std::chrono::seconds(30));
+inline bool wait_for(const std::function<bool()>& condition) { return eventually(condition); }
+
+// Tells why a server did not start.
+inline void show_log(const std::string& folder) {
+  std::ostringstream log;
+  log << std::ifstream(folder + "/log").rdbuf();
+  std::fputs(("a server did not start:\n" + log.str()).c_str(), stderr);
+}
+
+// Waits until `child` is `ready`. False if it ends before that.
+inline bool begins(const Child& child, const std::string& folder,
+                   const std::function<bool()>& ready) {
+  if (wait_for([&] { return !child.running() || ready(); }) && child.running()) return true;
+  show_log(folder);
+  return false;
 }
 
 struct Database {
   Folder folder;
+  Port port;
   Child child;
   std::string url;
   std::function<std::optional<Child>()> start = {};  // Again, over the same data.
@@ -124,15 +140,20 @@ struct Database {
   }
 };
 
+inline constexpr const char* kRedis = "/usr/bin/redis-server";
+
+inline bool has_redis() { return std::filesystem::exists(kRedis); }
+
 inline std::optional<Database> start_redis() {
-  if (!std::filesystem::exists("/usr/bin/redis-server")) return std::nullopt;
+  if (!has_redis()) return std::nullopt;
   Folder folder;
-  const auto port = free_port();
-  Child child({"/usr/bin/redis-server", "--port", std::to_string(port), "--bind", "127.0.0.1",
-               "--save", "", "--appendonly", "no", "--dir", folder.path()},
+  Port port;
+  Child child({kRedis, "--port", std::to_string(port.number()), "--bind", "127.0.0.1", "--save", "",
+               "--appendonly", "no", "--dir", folder.path()},
               folder.path());
-  if (!wait_for([&] { return answers(port); })) return std::nullopt;
-  return Database{std::move(folder), std::move(child), fmt::format("redis://127.0.0.1:{}/0", port)};
+  if (!begins(child, folder.path(), [&] { return answers(port.number()); })) return std::nullopt;
+  auto url = fmt::format("redis://127.0.0.1:{}/0", port.number());
+  return Database{std::move(folder), std::move(port), std::move(child), std::move(url)};
 }
 
 // Where PostgreSQL's programs are; empty when it is not installed.
@@ -143,15 +164,19 @@ inline std::string postgres_programs() {
   return {};
 }
 
+// It refuses to run as root, who therefore needs a user for it.
+inline bool has_postgres() {
+  return !postgres_programs().empty() && (::geteuid() != 0 || ::getpwnam("postgres") != nullptr);
+}
+
 inline std::optional<Database> start_postgres(bool durable) {
   const auto programs = postgres_programs();
-  if (programs.empty()) return std::nullopt;
+  if (!has_postgres()) return std::nullopt;
   Folder folder;
-  std::vector<std::string> as_user;  // It refuses to run as root.
+  std::vector<std::string> as_user;
   if (::geteuid() == 0) {
     const auto* user = ::getpwnam("postgres");
-    if (user == nullptr || ::chown(folder.path().c_str(), user->pw_uid, user->pw_gid) != 0)
-      return std::nullopt;
+    if (::chown(folder.path().c_str(), user->pw_uid, user->pw_gid) != 0) return std::nullopt;
     as_user = {"setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"};
   }
   const auto run = [as_user, log = folder.path()](std::vector<std::string> arguments) {
@@ -161,23 +186,26 @@ inline std::optional<Database> start_postgres(bool durable) {
   const auto data = folder.path() + "/data";
   if (run({programs + "/initdb", "-D", data, "-A", "trust", "-U", "souk", "--no-sync",
            "--no-locale", "-E", "UTF8"})
-          .wait() != 0)
+          .wait() != 0) {
+    show_log(folder.path());
     return std::nullopt;
-  const auto port = std::to_string(free_port());
-  const auto start = [=, sockets = folder.path()]() -> std::optional<Child> {
-    auto child = run({programs + "/postgres", "-D", data, "-p", port, "-k", sockets, "-c",
+  }
+  Port own;
+  const auto port = std::to_string(own.number());
+  const auto start = [=, path = folder.path()]() -> std::optional<Child> {
+    auto child = run({programs + "/postgres", "-D", data, "-p", port, "-k", path, "-c",
                       "listen_addresses=127.0.0.1", "-c", "max_wal_size=4GB", "-c",
                       durable ? "fsync=on" : "fsync=off"});
     // It takes connections before it takes requests.
     const auto ready = [&] {
       return run({programs + "/pg_isready", "-q", "-h", "127.0.0.1", "-p", port}).wait() == 0;
     };
-    return wait_for(ready) ? std::optional(std::move(child)) : std::nullopt;
+    return begins(child, path, ready) ? std::optional(std::move(child)) : std::nullopt;
   };
   auto child = start();
   if (!child) return std::nullopt;
-  return Database{std::move(folder), *std::move(child),
-                  fmt::format("postgresql://souk@127.0.0.1:{}/postgres", port), start};
+  auto url = fmt::format("postgresql://souk@127.0.0.1:{}/postgres", port);
+  return Database{std::move(folder), std::move(own), *std::move(child), std::move(url), start};
 }
 
 }  // namespace souk::base::testing

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "base/testing/eventually.h"
 #include "blob/testing/fault_s3.h"
 #include "blob/testing/samples.h"
@@ -108,6 +110,23 @@ TEST(Bucket, AStoreThatIsGoneIsLeftAloneForAMoment) {
   EXPECT_THAT(bucket->get("a").error().message, HasSubstr("a moment ago"));
   s3.start_again();
   EXPECT_TRUE(base::testing::eventually([&] { return bucket->get("a").has_value(); }));
+}
+
+class ThrowingClock final : public base::Clock {
+ public:
+  [[nodiscard]] base::Time now() const override { throw std::runtime_error("no time"); }
+};
+
+TEST(Bucket, ACallThatThrewIsNotCancelled) {
+  FaultS3 s3;
+  const ThrowingClock clock;
+  const auto bucket =
+      Bucket::make(
+          *parse_s3(s3.url()), [] { return net::AwsKey{"id", "secret", ""}; }, clock)
+          .value();
+  EXPECT_THROW((void)bucket->get("a"), std::runtime_error);
+  bucket->cancel();  // There is nothing under way.
+  EXPECT_EQ(bucket->get("a").error().code, Code::unavailable);
 }
 
 TEST(Bucket, AListingHasAllPages) {

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace souk::cli {
@@ -28,13 +30,17 @@ struct Settings {
             flag("--blobs SIZE", "how much", blobs)};
   }
   base::Result<> read(const std::string& text, const std::string& given = "") {
-    const auto path = ::testing::TempDir() + "souk-config.yaml";
+    const auto folder = fmt::format("{}souk-settings-{}", ::testing::TempDir(), ::getpid());
+    std::filesystem::create_directory(folder);
+    const auto path = folder + "/souk-config.yaml";
     std::ofstream(path) << text;
-    return read_config_file(path, options(), [&](const Option& o) { return o.name == given; });
+    auto out = read_config_file(path, options(), [&](const Option& o) { return o.name == given; });
+    std::filesystem::remove_all(folder);
+    return out;
   }
 };
 
-TEST(ConfigFile, EveryFlagIsAKey) {
+TEST(SettingsFile, EveryFlagIsAKey) {
   Settings s;
   const auto read = s.read(
       "data: ./market\nthreads: 4\nmemory: true\nkeep_journal: 30d\n"
@@ -48,14 +54,14 @@ TEST(ConfigFile, EveryFlagIsAKey) {
   EXPECT_EQ(s.blobs->mib, 50 << 10);
 }
 
-TEST(ConfigFile, FlagsComeFirst) {
+TEST(SettingsFile, FlagsComeFirst) {
   Settings s{.threads = 8};
   ASSERT_TRUE(s.read("threads: 4\ndata: x\n", "--threads"));
   EXPECT_EQ(s.threads, 8);
   EXPECT_EQ(s.data, "x");
 }
 
-TEST(ConfigFile, WhatIsWrongIsNamedWithItsLine) {
+TEST(SettingsFile, WhatIsWrongIsNamedWithItsLine) {
   const std::pair<std::string, std::string> cases[] = {
       {"data: x\ntreads: 4\n", "souk-config.yaml:2: unknown key 'treads'"},
       {"data: x\n\nthreads: many\n", "souk-config.yaml:3: threads: "},
@@ -77,7 +83,7 @@ TEST(ConfigFile, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_TRUE(s.read("data:\n"));
 }
 
-TEST(ConfigFile, WhatIsPrintedIsReadBack) {
+TEST(SettingsFile, WhatIsPrintedIsReadBack) {
   Settings s{.data = "a: b #c",
              .threads = 3,
              .memory = true,

@@ -62,7 +62,8 @@ class Gate {
 class RunWithHubs : public testing::RunTest {
  protected:
   void SetUp() override {
-    if (!redis()) GTEST_SKIP() << "no redis-server on this computer";
+    if (!base::testing::has_redis()) GTEST_SKIP() << "no redis-server on this computer";
+    ASSERT_TRUE(redis());
     auto started = Service::start({.store = redis()->url, .secret = kSecret});
     ASSERT_TRUE(started) << started.error().message;
     service_ = *std::move(started);

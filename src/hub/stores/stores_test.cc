@@ -32,8 +32,11 @@ const std::optional<base::testing::Database>& postgres() {
   return server;
 }
 
-#define NEEDS(server) \
-  if (!(server)) GTEST_SKIP() << "no program for " #server " on this computer"
+// What is installed must start.
+#define NEEDS(server)                                              \
+  if (!base::testing::has_##server())                              \
+    GTEST_SKIP() << "no program for " #server " on this computer"; \
+  ASSERT_TRUE(server()) << "it is installed, and does not start"
 
 std::unique_ptr<ParameterStore> store(std::string_view url, std::string_view job) {
   auto made = make_store(url, job);
@@ -215,38 +218,38 @@ TEST(MemoryStore, BarsAContributionAndKeepsGenerationsApart) {
 }
 
 TEST(RedisStore, ComesToTheSameParametersAsMemoryByEveryRule) {
-  NEEDS(redis());
+  NEEDS(redis);
   expect_same_as_memory(redis()->url);
 }
 TEST(RedisStore, LosesNoIncrementOfSeveralHubs) {
-  NEEDS(redis());
+  NEEDS(redis);
   EXPECT_EQ(count_to(redis()->url, "count", 100, 3), 300);
 }
 TEST(RedisStore, EventualModeIsTheControlThatMayLose) {
-  NEEDS(redis());
+  NEEDS(redis);
   const auto kept = count_to(redis()->url + "?mode=eventual", "lossy", 100, 3);
   EXPECT_LE(kept, 300);
   std::cout << "without a check, " << kept << " of 300 increments were kept\n";
 }
 TEST(RedisStore, FoldsAContributionOnceWhicheverHubBringsIt) {
-  NEEDS(redis());
+  NEEDS(redis);
   expect_folds_once(redis()->url);
 }
 TEST(RedisStore, AContributionIsFoldedOrBarredNeverBoth) {
-  NEEDS(redis());
+  NEEDS(redis);
   expect_barred_or_folded(redis()->url, 200);
 }
 TEST(RedisStore, AFoldThatComesTooLateDoesNotReachTheParametersThatCameAfter) {
-  NEEDS(redis());
+  NEEDS(redis);
   expect_only_its_generation(*store(redis()->url, "anew"));
 }
 TEST(RedisStore, GivesBackWhatWasSaved) {
-  NEEDS(redis());
+  NEEDS(redis);
   expect_round_trip(redis()->url);
 }
 
 TEST(RedisStore, LeavesNothingAside) {
-  NEEDS(redis());
+  NEEDS(redis);
   EXPECT_EQ(count_to(redis()->url, "tidy", 20, 2), 40);
   Redis connection(*parse_redis_url(redis()->url));
   const auto keys = connection.call({"KEYS", "souk:{tidy}:*"});
@@ -255,8 +258,9 @@ TEST(RedisStore, LeavesNothingAside) {
 }
 
 TEST(RedisStore, NamesTheServerThatDiedAndGivesTheContributionBack) {
+  NEEDS(redis);
   auto server = base::testing::start_redis();
-  NEEDS(server);
+  ASSERT_TRUE(server);
   const auto rule = train::testing::rule("downpour", {{"eta", 1}});
   const auto hub = store(server->url, "j9");
   ASSERT_TRUE(hub->load(first(kFloats, 0)));
@@ -274,7 +278,7 @@ TEST(RedisStore, NamesTheServerThatDiedAndGivesTheContributionBack) {
 }
 
 TEST(RedisStore, RefusesWhatDoesNotFitTheParameters) {
-  NEEDS(redis());
+  NEEDS(redis);
   const auto hub = store(redis()->url, "shape");
   ASSERT_TRUE(hub->load(first(10, 0)));
   std::vector<Contribution> one;
@@ -286,7 +290,7 @@ TEST(RedisStore, RefusesWhatDoesNotFitTheParameters) {
 }
 
 TEST(RedisStore, SaysThatAJobHasNoParameters) {
-  NEEDS(redis());
+  NEEDS(redis);
   const auto taken = store(redis()->url, "nobody")->take();
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, base::Code::not_found);
@@ -294,40 +298,40 @@ TEST(RedisStore, SaysThatAJobHasNoParameters) {
 }
 
 TEST(PostgresStore, ComesToTheSameParametersAsMemoryByEveryRule) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   expect_same_as_memory(postgres()->url);
 }
 TEST(PostgresStore, LosesNoIncrementOfSeveralHubs) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   EXPECT_EQ(count_to(postgres()->url, "count", 50, 3), 150);
 }
 TEST(PostgresStore, FoldsAContributionOnceWhicheverHubBringsIt) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   expect_folds_once(postgres()->url);
 }
 TEST(PostgresStore, AContributionIsFoldedOrBarredNeverBoth) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   expect_barred_or_folded(postgres()->url, 60);
 }
 TEST(PostgresStore, AFoldThatComesTooLateDoesNotReachTheParametersThatCameAfter) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   expect_only_its_generation(*store(postgres()->url, "anew"));
 }
 TEST(PostgresStore, GivesBackWhatWasSaved) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   expect_round_trip(postgres()->url);
 }
 TEST(PostgresStore, SaysThatAJobHasNoParameters) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   EXPECT_EQ(store(postgres()->url, "nobody")->take().error().code, base::Code::not_found);
 }
 TEST(PostgresStore, NamesTheServerThatIsNotThere) {
-  const auto port = base::testing::free_port();
-  const auto url = fmt::format("postgresql://souk:hush@127.0.0.1:{}/souk", port);
+  const base::testing::Port port;
+  const auto url = fmt::format("postgresql://souk:hush@127.0.0.1:{}/souk", port.number());
   const auto taken = store(url, "j1")->take();
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, base::Code::unavailable);
-  EXPECT_THAT(taken.error().message, HasSubstr(std::to_string(port)));
+  EXPECT_THAT(taken.error().message, HasSubstr(std::to_string(port.number())));
   EXPECT_THAT(taken.error().message, Not(HasSubstr("hush")));
 }
 
@@ -367,8 +371,9 @@ TEST(RedisUrl, IsReadInAllItsParts) {
 }
 
 TEST(RedisStore, IsRefusedWithoutThePasswordAndLetInWithIt) {
+  NEEDS(redis);
   const auto server = base::testing::start_redis();
-  NEEDS(server);
+  ASSERT_TRUE(server);
   Redis admin(*parse_redis_url(server->url));
   ASSERT_TRUE(admin.call({"CONFIG", "SET", "requirepass", "hush"}));
   const auto refused = store(server->url, "j1")->take();
@@ -440,12 +445,12 @@ void expect_little_memory(const std::string& url) {
 }
 
 TEST(RedisStore, ALargeModelTakesLittleMoreThanItself) {
-  NEEDS(redis());
+  NEEDS(redis);
   expect_little_memory(redis()->url);
 }
 
 TEST(PostgresStore, ALargeModelTakesLittleMoreThanItself) {
-  NEEDS(postgres());
+  NEEDS(postgres);
   expect_little_memory(postgres()->url);
 }
 #endif

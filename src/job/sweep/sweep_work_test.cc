@@ -117,6 +117,27 @@ TEST(SweepWork, WhatIsSearchedIsBounded) {
   EXPECT_THAT(check_search(many).error().message, HasSubstr("2048 combinations"));
 }
 
+// 4,000 bytes, with all that a trial may report: one that did not fit would never be begun, or
+// never be noted.
+TEST(SweepWork, WhatIsKeptWithATrialFits) {
+  wire::Sweep sweep{.of = "batch", .trials = 1, .metric = "loss"};
+  sweep.goal = wire::SweepGoal::minimize;
+  for (int i = 0; i < 16; ++i)
+    sweep.parameters[std::string(62, 'p') + std::to_string(i + 10)].values = {
+        "\"" + std::string(140, 'v') + "\""};
+  EXPECT_TRUE(check_search(sweep));
+  auto longer = sweep;
+  for (auto& [name, parameter] : longer.parameters)
+    parameter.values = {"\"v\"", "\"" + std::string(198, 'v') + "\""};
+  EXPECT_EQ(check_search(longer).error().field, "parameters");
+  EXPECT_THAT(check_search(longer).error().hint, HasSubstr("4000 at most"));
+  sweep.method = wire::SweepMethod::asha;  // Rungs take room, too.
+  sweep.eta = 2;
+  EXPECT_EQ(check_search(sweep).error().field, "parameters");
+  sweep.eta = 10;
+  EXPECT_TRUE(check_search(sweep));
+}
+
 TEST(SweepFile, ReadsATrainingAndAProgram) {
   const auto file = read_job_file(
       "kind: sweep\nmodel: lenet\ndata: mnist\nsweep: {metric: accuracy, method: grid, parameters: "

@@ -62,8 +62,9 @@ TEST_F(PostgresJournalTest, AReaderFindsNoJournalWhereNobodyMadeOne) {
 }
 
 TEST_F(PostgresJournalTest, ErrorsNeverShowThePassword) {
-  const auto port = base::testing::free_port();
-  const auto away = journal::open(fmt::format("postgres://u:hunter2@127.0.0.1:{}/db", port));
+  const base::testing::Port port;
+  const auto away =
+      journal::open(fmt::format("postgres://u:hunter2@127.0.0.1:{}/db", port.number()));
   ASSERT_FALSE(away);
   EXPECT_EQ(away.error().code, Code::unavailable);
   EXPECT_THAT(away.error().message, Not(HasSubstr("hunter2")));
@@ -88,6 +89,22 @@ TEST_F(PostgresJournalTest, AWriterThatWasOvertakenIsRefusedAndChangesNothing) {
   EXPECT_EQ(old->append({at, 3, "again"}).error().code, Code::unavailable);
   ASSERT_TRUE(fresh->append({at + 1, 1, "more"}));
   EXPECT_EQ(testing::all(*open())->size(), 12u);
+}
+
+// The rows that another wrote at its numbers are removed by then: still they are not free.
+TEST_F(PostgresJournalTest, AWriterThatIsOvertakenByACutIsRefused) {
+  auto old = open(), older = open();
+  auto fresh = open();
+  const auto sent = fill(*fresh, 10);
+  ASSERT_TRUE(fresh->save_base(sent[5].first, "state"));
+  ASSERT_TRUE(fresh->cut(sent[5].first, base::blake2b("state")));
+  while (*fresh->trim()) {
+  }
+  EXPECT_EQ(old->append({1, 1, "I still lead"}).error().code, Code::conflict);
+  const Batch batches[] = {{1, 1, "I still"}, {2, 1, "lead"}};
+  EXPECT_EQ(older->append_all(batches).error().code, Code::conflict);
+  EXPECT_EQ(run("SELECT count(*) FROM souk_batches").number(0, 0), 5);
+  ASSERT_TRUE(fresh->append({fresh->next(), 1, "more"}));
 }
 
 TEST_F(PostgresJournalTest, OfTwoWritersAtOneNumberOneIsTaken) {

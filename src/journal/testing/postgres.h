@@ -21,7 +21,8 @@ inline std::optional<base::testing::Database>& postgres() {
 // The URL of a schema of its own, in which there is nothing yet.
 inline std::optional<std::string> fresh_schema() {
   static int made = 0;
-  if (!postgres()) return std::nullopt;
+  if (!base::testing::has_postgres()) return std::nullopt;
+  CHECK(postgres().has_value());  // What is installed must start.
   const auto name = fmt::format("test_{}", ++made);
   auto db = PgConnection::make(postgres()->url);
   CHECK(db && db->run(("CREATE SCHEMA " + name).c_str()));

@@ -9,6 +9,7 @@
 #include "advisor/planners/exact.h"
 #include "advisor/planners/scala_opt.h"
 #include "advisor/planners/spotdnn.h"
+#include "base/testing/source_tree.h"
 #include "lab/files/trace.h"
 
 namespace souk::lab {
@@ -133,8 +134,7 @@ TEST(PlanFiles, MistakesInAProfileAreNamed) {
 
 // The published ones, where they are.
 std::string shared(const std::string& name) {
-  const auto path =
-      std::filesystem::path(__FILE__).parent_path() / "../../../../shared/data" / name;
+  const auto path = base::source_tree() / "../shared/data" / name;
   return std::filesystem::exists(path) ? path.string() : "";
 }
 

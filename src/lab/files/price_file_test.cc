@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/testing/source_tree.h"
 
 namespace souk::lab {
 namespace {
@@ -57,8 +58,7 @@ TEST(PriceFile, MistakesAreNamed) {
 }
 
 TEST(PriceFile, TheShippedCatalogIsRead) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() /
-                    "../../../examples/catalogs/ec2-us-east-1-2020-03.json";
+  const auto path = base::source_tree() / "examples/catalogs/ec2-us-east-1-2020-03.json";
   const auto text = base::read_file(path.string(), "");
   ASSERT_TRUE(text) << text.error().message;
   const auto out = parse_prices(*text, "ec2.json");

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/testing/source_tree.h"
 #include "wire/json.h"
 
 namespace souk::lab {
@@ -60,8 +61,7 @@ TEST(Trace, AMissingRateIsAnError) {
 
 // The real ones, where they are.
 std::string shared(const std::string& name) {
-  const auto path =
-      std::filesystem::path(__FILE__).parent_path() / "../../../../shared/data" / name;
+  const auto path = base::source_tree() / "../shared/data" / name;
   return std::filesystem::exists(path) ? path.string() : "";
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/testing/eventually.h"
+#include "base/testing/source_tree.h"
 #include "lab/worlds/experiment.h"
 #include "mechanism/testing/books.h"
 
@@ -271,8 +272,7 @@ TEST(External, BadParametersAreNamed) {
 
 // The same rule as a program and built in: the same gains from the same draws, in both worlds.
 TEST(External, IsAMechanismLikeAnyOtherInTheLab) {
-  const auto program =
-      std::filesystem::path(__FILE__).parent_path() / "../../../examples/mechanisms/mcafee.py";
+  const auto program = base::source_tree() / "examples/mechanisms/mcafee.py";
   for (const std::string_view world : {"book", "market"}) {
     const bool book = world == "book";
     const auto text = fmt::format(

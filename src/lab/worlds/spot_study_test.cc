@@ -1,5 +1,6 @@
 #include "lab/worlds/spot_study.h"
 #include "base/file.h"
+#include "base/testing/source_tree.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -82,8 +83,8 @@ TEST(SpotStudy, HindsightNeverCostsMoreThanWhatWasDone) {
 }
 
 TEST(SpotStudy, OnRecordedPricesMovingIsNearHindsightAndNeverLate) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() /
-                    "../../../../shared/data/training_on_a_dime/aws_gpu_spot_prices_2019-2020.csv";
+  const auto path =
+      base::source_tree() / "../shared/data/training_on_a_dime/aws_gpu_spot_prices_2019-2020.csv";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the prices are not on this machine";
   const auto text = base::read_file(path.string(), "");
   ASSERT_TRUE(text);

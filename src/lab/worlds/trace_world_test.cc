@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/testing/source_tree.h"
 #include "lab/files/trace.h"
 #include "wire/json.h"
 
@@ -160,8 +161,7 @@ TEST(TraceWorld, JobsWithoutARateAreRefusedSkippedOrMadeSmaller) {
 
 // The real ones, where they are.
 std::string shared(const std::string& name) {
-  const auto path =
-      std::filesystem::path(__FILE__).parent_path() / "../../../../shared/data" / name;
+  const auto path = base::source_tree() / "../shared/data" / name;
   return std::filesystem::exists(path) ? path.string() : "";
 }
 

@@ -4,11 +4,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <optional>
-#include <thread>
+#include <vector>
 
+#include "base/testing/eventually.h"
 #include "relay/overlay/addresses.h"
 #include "relay/overlay/packet.h"
 
@@ -16,6 +18,7 @@ namespace souk::relay {
 namespace {
 
 using base::Fd;
+using base::testing::eventually;
 
 std::pair<Fd, Fd> pair_of(int type) {
   int ends[2];
@@ -37,38 +40,31 @@ std::string packet(std::uint32_t from, std::uint32_t to, std::string_view text) 
   return out;
 }
 
-template <class Condition>
-bool eventually(Condition&& condition) {
-  for (int i = 0; i < 3'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
-
 // A worker whose device is a socket of whole messages.
 struct Worker {
   Fd device;
   KeyPair keys = KeyPair::make();
   std::unique_ptr<Overlay> overlay;
 
-  Worker(std::int32_t worker, std::int32_t workers, bool fast_aes = true) {
+  Worker(std::int32_t worker, std::int32_t workers, bool fast_aes = true,
+         base::Duration to_verify = base::minutes(10)) {
     auto [ours, theirs] = pair_of(SOCK_SEQPACKET);
     device = std::move(ours);
     overlay = std::make_unique<Overlay>(OverlayOptions{.worker = worker,
                                                        .workers = workers,
                                                        .tun = std::move(theirs),
                                                        .keys = keys,
-                                                       .fast_aes = fast_aes});
+                                                       .fast_aes = fast_aes,
+                                                       .to_verify = to_verify});
   }
   void say(const std::string& text) const {
     std::string out(sizeof(VirtioHeader), '\0');
     out += text;
     ASSERT_EQ(::send(device.get(), out.data(), out.size(), 0), std::ssize(out));
   }
-  std::string hears(int patience_ms = 20'000) const {
+  std::string hears() const {
     pollfd event{device.get(), POLLIN, 0};
-    if (::poll(&event, 1, patience_ms) <= 0) return "(nothing)";
+    if (::poll(&event, 1, 60'000) <= 0) return "(nothing)";
     std::string out(70'000, '\0');
     const auto n = ::recv(device.get(), out.data(), out.size(), 0);
     out.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
@@ -106,6 +102,8 @@ TEST_P(OverlayTest, PacketsGoBothWaysWholeAndLarge) {
     EXPECT_EQ(a.hears(), back);
   }
   EXPECT_EQ(a.overlay->sent_bytes(), std::ssize(there));
+  // It is counted when it has been delivered.
+  EXPECT_TRUE(eventually([&] { return a.overlay->received_bytes() >= 20 * std::ssize(back); }));
   EXPECT_EQ(a.overlay->received_bytes(), 20 * std::ssize(back));
 }
 
@@ -194,6 +192,73 @@ TEST(Overlay, AWorkerThatWasReplacedIsReachedUnderItsNewKeyOnly) {
   EXPECT_EQ(a.hears(), text);
 }
 
+TEST(Overlay, AWorkerThatLeftTheGangIsHeardNoMore) {
+  Worker a(0, 3), b(1, 3), c(2, 3);
+  know(a, 0, b, 1);
+  know(a, 0, c, 2);
+  connect(a, 0, b, 1);
+  connect(a, 0, c, 2);
+  ASSERT_TRUE(eventually([&] { return a.overlay->reaches(1) && a.overlay->reaches(2); }));
+  a.overlay->drop_peer(1);
+  EXPECT_TRUE(eventually([&] { return !b.overlay->reaches(0); })) << "its line was closed";
+  connect(a, 0, b, 1);
+  EXPECT_FALSE(a.overlay->reaches(1));
+  ASSERT_EQ(a.overlay->peers().size(), 1u);
+  EXPECT_EQ(a.overlay->peers()[0].worker, 2);
+  EXPECT_TRUE(a.overlay->reaches(2));
+  // The market had only lost sight of it.
+  ASSERT_TRUE(a.overlay->set_peer(1, b.keys.public_key, true));
+  connect(a, 0, b, 1);
+  ASSERT_TRUE(eventually([&] { return a.overlay->reaches(1) && b.overlay->reaches(0); }));
+  const auto text = packet(address_of(1), address_of(0), "again");
+  b.say(text);
+  EXPECT_EQ(a.hears(), text);
+}
+
+// All that arrives up to the end of the line; nothing while it is open.
+bool hung_up(const Fd& fd) {
+  char piece[256];
+  ssize_t n = 0;
+  while ((n = ::recv(fd.get(), piece, sizeof piece, MSG_DONTWAIT)) > 0) {
+  }
+  return n == 0 || errno == ECONNRESET;
+}
+
+TEST(Overlay, StrangersThatSayWhoTheyAreHoldFewLinesAndNotForLong) {
+  Worker a(0, 2, true, base::seconds(1)), b(1, 2);
+  know(a, 0, b, 1);
+  ASSERT_TRUE(eventually([&] {  // Again, should this machine take longer than that.
+    connect(a, 0, b, 1);
+    return eventually([&] { return a.overlay->reaches(1) && b.overlay->reaches(0); },
+                      std::chrono::seconds(5));
+  }));
+  std::vector<Fd> strangers;
+  const auto open = [&] {
+    return std::ranges::count_if(strangers, [](const Fd& fd) { return !hung_up(fd); });
+  };
+  for (int i = 0; i < 50; ++i) {
+    auto [one, other] = pair_of(SOCK_STREAM);
+    a.overlay->add_line(1, net::line_of(std::move(other)), PathKind::direct, true);
+    strangers.push_back(std::move(one));
+  }
+  EXPECT_TRUE(eventually([&] { return open() <= Overlay::kMostUnverified; }));
+  EXPECT_TRUE(eventually([&] { return open() == 0; })) << "they never showed anything";
+  const auto good = packet(address_of(1), address_of(0), "good");
+  b.say(good);
+  EXPECT_EQ(a.hears(), good) << "the line of the worker itself stays";
+}
+
+// Else each line would need room for one.
+TEST(Overlay, ALineThatBeginsWithALargeRecordIsNotHeardOut) {
+  Worker a(0, 2), b(1, 2);
+  know(a, 0, b, 1);
+  auto [one, other] = pair_of(SOCK_STREAM);
+  a.overlay->add_line(1, net::line_of(std::move(other)), PathKind::direct);
+  const auto text = Overlay::head_of(1, 0) + std::string("\x00\x10\0\0", 4);
+  ASSERT_EQ(::send(one.get(), text.data(), text.size(), 0), std::ssize(text));
+  EXPECT_TRUE(eventually([&] { return hung_up(one); }));
+}
+
 // What does not fit is lost, and others are served.
 TEST(Overlay, AWorkerThatTakesNothingDoesNotHoldUpTheOthers) {
   Worker a(0, 3), b(1, 3), c(2, 3);
@@ -209,7 +274,7 @@ TEST(Overlay, AWorkerThatTakesNothingDoesNotHoldUpTheOthers) {
     std::string out(sizeof(VirtioHeader), '\0');
     out += large;
     pollfd event{a.device.get(), POLLOUT, 0};
-    ASSERT_GT(::poll(&event, 1, 20'000), 0);
+    ASSERT_GT(::poll(&event, 1, 60'000), 0);
     ::send(a.device.get(), out.data(), out.size(), 0);
   }
   a.say(note);

@@ -170,6 +170,33 @@ TEST_F(Leading, ThreeFailuresWithoutASuccessEndIt) {
   EXPECT_EQ(view(id).trials.size(), 3u);
 }
 
+// A lender or a program may write 4,000 bytes, which is all that the end of a sweep may have.
+TEST_F(Leading, EndsHoweverLongTheReasonOfAFailureIs) {
+  const std::string said = "worker 0: " + std::string(1'995, '!') + std::string("\xC3\xA9");
+  const auto fill = said + std::string(market::kTextMax - said.size(), '?');
+  const auto id = sweep(asha(20, 1));
+  for (int i = 0; i < 3; ++i) {
+    tick();
+    const auto trial = w.at(id).trials.at(0);
+    run(market::kSystem, market::ReportResult{trial, "", true, fill});
+    report(id, trial, {}, true);
+  }
+  tick();
+  EXPECT_EQ(w.at(id).state, JobState::failed);
+  EXPECT_EQ(w.at(id).reason.size(), market::kTextMax);
+  EXPECT_EQ(w.s.ledger.balance(bob).available, 100_cr);
+}
+
+TEST_F(Leading, ATrialThatCannotBeNotedEndsIt) {
+  auto s = asha(2, 1);
+  for (int i = 0; i < 16; ++i)
+    s.parameters["p" + std::to_string(i)].values = {"\"" + std::string(300, 'v') + "\""};
+  const auto id = sweep(s);
+  tick();
+  EXPECT_EQ(w.at(id).state, JobState::failed);
+  EXPECT_EQ(w.at(id).reason.substr(0, 25), "trial 1 cannot be run: th");
+}
+
 TEST_F(Leading, NoneIsBegunWhileTheLastFailureIsNotHeard) {
   const auto id = sweep(asha(20, 1));
   std::vector<base::JobId> trials;

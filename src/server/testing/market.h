@@ -140,21 +140,13 @@ inline Options in_folder(const std::string& data) {
   return out;
 }
 
-// A market with an operator (the boss), and one call for each thing that people often do.
-class Market {
+// People at a market, and one call for each thing that they often do.
+class People {
  public:
-  explicit Market(const Options& options = in_memory()) : server_(start(options)) {
-    caller_ = std::make_unique<Caller>(server_->url(), server_->fingerprint());
-  }
+  explicit People(std::string url, std::string pin = "")
+      : url_(std::move(url)), pin_(std::move(pin)), caller_(std::make_unique<Caller>(url_, pin_)) {}
 
-  static std::unique_ptr<Server> start(const Options& options) {
-    auto started = Server::start(options);
-    CHECK(started.has_value());
-    return *std::move(started);
-  }
-
-  Server& server() { return *server_; }
-  [[nodiscard]] Caller another() const { return Caller(server_->url(), server_->fingerprint()); }
+  [[nodiscard]] Caller another() const { return Caller(url_, pin_); }
   Answer call(std::string_view method, const std::string& path, const std::string& token = "",
               std::string_view body = "", net::Headers headers = {}) {
     return caller_->call(method, path, token, body, std::move(headers));
@@ -220,22 +212,47 @@ class Market {
   }
 
  private:
+  const std::string url_, pin_;
+  const std::unique_ptr<Caller> caller_;
+};
+
+struct StartedServer {
+  explicit StartedServer(const Options& options) : server_(start(options)) {}
+  static std::unique_ptr<Server> start(const Options& options) {
+    auto started = Server::start(options);
+    CHECK(started.has_value());
+    return *std::move(started);
+  }
+  Server& server() { return *server_; }
+
+ protected:
   std::unique_ptr<Server> server_;
-  std::unique_ptr<Caller> caller_;
+};
+
+// A market with people. The first to sign up is its operator (the boss).
+class Market : public StartedServer, public People {
+ public:
+  explicit Market(const Options& options = in_memory())
+      : StartedServer(options), People(server_->url(), server_->fingerprint()) {}
 };
 
 // The usual cast, with a machine on offer and credits to spend.
-struct Fair : Market {
-  explicit Fair(const Options& options = in_memory()) : Market(options) {
-    boss = sign_up("boss");
-    lender = sign_up("lena");
-    borrower = sign_up("bob");
-    grant(boss, borrower, "100");
-    box = machine(lender);
-    agent = machine_token(lender, box);
+struct Cast {
+  explicit Cast(People& people) {
+    boss = people.sign_up("boss");
+    lender = people.sign_up("lena");
+    borrower = people.sign_up("bob");
+    people.grant(boss, borrower, "100");
+    box = people.machine(lender);
+    agent = people.machine_token(lender, box);
   }
   Person boss, lender, borrower;
   std::string box, agent;  // The lender's machine, and its token.
+};
+
+struct Fair : Market, Cast {
+  explicit Fair(const Options& options = in_memory())
+      : Market(options), Cast(static_cast<People&>(*this)) {}
 };
 
 }  // namespace souk::server::testing

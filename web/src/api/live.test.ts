@@ -1,5 +1,6 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver } from '@tanstack/react-query';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../testing/patience';
 import { refresh } from './live';
 
 // A market whose answers come when the test says so.
@@ -20,7 +21,7 @@ test('news that comes faster than answers do not keep an answer from being shown
   const list = new QueryObserver(client, { queryKey: ['/v1/jobs'], queryFn: ask });
   const stop = list.subscribe(() => {});
   waiting[0]?.answer();
-  await vi.waitFor(() => expect(list.getCurrentResult().data).toBe('answer 1'));
+  await eventually(() => expect(list.getCurrentResult().data).toBe('answer 1'));
   const news = () => refresh(client, new Set(['/v1/jobs']));
   void news();
   const told = [news(), news(), news()];
@@ -28,7 +29,7 @@ test('news that comes faster than answers do not keep an answer from being shown
   expect(waiting[1]?.gone()).toBe(false);
   waiting[1]?.answer();
   // What was on its way may be older than the news: one more request, for all of them.
-  await vi.waitFor(() => expect(waiting.length).toBe(3));
+  await eventually(() => expect(waiting.length).toBe(3));
   expect(list.getCurrentResult().data).toBe('answer 2');
   waiting[2]?.answer();
   await Promise.all(told);
@@ -48,12 +49,12 @@ test('news leaves the next page of a list on its way', async () => {
   });
   const stop = pages.subscribe(() => {});
   waiting[0]?.answer();
-  await vi.waitFor(() => expect(pages.getCurrentResult().hasNextPage).toBe(true));
+  await eventually(() => expect(pages.getCurrentResult().hasNextPage).toBe(true));
   void pages.fetchNextPage();
   void refresh(client, new Set(['/v1/jobs']));
   expect(waiting[1]?.gone()).toBe(false);
   waiting[1]?.answer();
-  await vi.waitFor(() => expect(pages.getCurrentResult().data?.pages.length).toBe(2));
+  await eventually(() => expect(pages.getCurrentResult().data?.pages.length).toBe(2));
   stop();
 });
 

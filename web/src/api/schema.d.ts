@@ -448,23 +448,6 @@ export interface paths {
         patch: operations["editMachine"];
         trace?: never;
     };
-    "/v1/machines/{id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What the programs of its latest leases use, over time */
-        get: operations["getMachineUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/offers": {
         parameters: {
             query?: never;
@@ -640,23 +623,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/jobs/{id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What its workers use, over time */
-        get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/jobs/{id}/pause": {
         parameters: {
             query?: never;
@@ -810,6 +776,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/leases/{id}/volume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What is in a volume of the job from now on */
+        post: operations["saveVolume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/machines/{id}/heartbeat": {
         parameters: {
             query?: never;
@@ -821,6 +804,57 @@ export interface paths {
         put?: never;
         /** The machine is alive and holds these leases */
         post: operations["heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What its workers use, over time */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/machines/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the programs of its latest leases use, over time */
+        get: operations["getMachineUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/forecasts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Forecasts of jobs that have ended, beside what came of them */
+        get: operations["listForecasts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -960,6 +994,215 @@ export interface paths {
         /** Which of these chunks of the lease's files another machine has. The rest: GET /v1/blobs */
         post: operations["findPeers"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/leases/{id}/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** A worker of a gang is there; gives those who are, too */
+        put: operations["joinNetwork"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/leases/{id}/tunnel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A way to another worker of the gang through this server: the connection leaves HTTP (101) */
+        get: operations["meetWorker"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/relays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Relays at which machines of gangs may meet */
+        get: operations["listRelays"];
+        /** A relay at which machines of gangs may meet */
+        put: operations["announceRelay"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{name}/{path...}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A request to a service: its program answers */
+        get: operations["callServiceGet"];
+        /** A request to a service: its program answers */
+        put: operations["callServicePut"];
+        /** A request to a service: its program answers */
+        post: operations["callServicePost"];
+        /** A request to a service: its program answers */
+        delete: operations["callServiceDelete"];
+        options?: never;
+        head?: never;
+        /** A request to a service: its program answers */
+        patch: operations["callServicePatch"];
+        trace?: never;
+    };
+    "/v1/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Services that I may call */
+        get: operations["listServices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** As in OpenAI's API: the service with that model answers */
+        post: operations["chatCompletions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** As in OpenAI's API: the service with that model answers */
+        post: operations["completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Language models that I may use, as in OpenAI's API */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/leases/{id}/line": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A line to the lease's program, to be used by whoever may talk to it: the connection leaves HTTP (101) */
+        get: operations["parkLine"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A way to a port, or to the terminal, of my job's program: the connection leaves HTTP (101) */
+        get: operations["connectJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** My volumes */
+        get: operations["listVolumes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget what is in a volume of mine */
+        delete: operations["removeVolume"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1521,6 +1764,10 @@ export interface components {
             scratch_mib?: number;
             environment?: components["schemas"]["BatchEnvironment"];
             sweep?: components["schemas"]["Sweep"];
+            gang?: components["schemas"]["BatchGang"];
+            service?: components["schemas"]["BatchService"];
+            session?: components["schemas"]["BatchSession"];
+            volumes?: string[];
         };
         BatchAssignment: {
             job_name: string;
@@ -1535,6 +1782,8 @@ export interface components {
             memory_mib: number;
             gpus: number;
             packages?: string[];
+            gang?: components["schemas"]["GangPlace"];
+            volumes?: components["schemas"]["VolumeContent"][];
         };
         BatchCheckpoint: {
             path: string;
@@ -1557,6 +1806,10 @@ export interface components {
             arch: string;
             wheels?: components["schemas"]["Wheel"][];
         };
+        BatchGang: {
+            /** @default false */
+            led: boolean;
+        };
         BatchInput: {
             path: string;
             /** @default  */
@@ -1567,6 +1820,34 @@ export interface components {
             url: string;
             /** @default  */
             sha256: string;
+        };
+        BatchService: {
+            name: string;
+            port: number;
+            /** @default  */
+            health: string;
+            /** @default 8 */
+            at_once: number;
+            /**
+             * @description A length of time.
+             * @default 2m
+             * @example 1h30m
+             */
+            timeout: string;
+            /** @default owner */
+            callers: components["schemas"]["Callers"];
+            /** @default  */
+            model: string;
+        };
+        BatchSession: {
+            /**
+             * @description A length of time.
+             * @default 30m
+             * @example 1h30m
+             */
+            idle: string;
+            /** @default 0 */
+            port: number;
         };
         BatchTime: {
             batch: number;
@@ -1631,6 +1912,8 @@ export interface components {
         BudgetUses: {
             items?: components["schemas"]["BudgetUse"][];
         };
+        /** @enum {string} */
+        Callers: "owner" | "members";
         Cancel: {
             /** @default  */
             reason: string;
@@ -1805,8 +2088,28 @@ export interface components {
         FeedbackCategory: "question" | "problem" | "idea" | "praise";
         /** @enum {string} */
         Folding: "each" | "buffer" | "round";
+        ForecastOutcome: {
+            /**
+             * @description Names one job.
+             * @example j17
+             */
+            job: string;
+            kind: string;
+            class: string;
+            state: components["schemas"]["JobState"];
+            /** Format: date-time */
+            ended: string;
+            forecast: components["schemas"]["JobQuote"];
+            actual: components["schemas"]["JobActual"];
+        };
         Freeze: {
             reason: string;
+        };
+        /** @enum {string} */
+        GangPhase: "forming" | "running" | "regrouping" | "ending";
+        GangPlace: {
+            world: number;
+            restarts: number;
         };
         /** @enum {string} */
         Goods: "slots" | "bundles";
@@ -1927,6 +2230,13 @@ export interface components {
              * @example j17
              */
             sweep?: string;
+            gang?: components["schemas"]["JobGang"];
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            per_request?: number;
+            volumes?: string[];
         };
         JobActual: {
             /**
@@ -2011,6 +2321,10 @@ export interface components {
             method?: components["schemas"]["QuoteMethod"];
             /** Format: int64 */
             runs?: number;
+        };
+        JobGang: {
+            phase: components["schemas"]["GangPhase"];
+            restarts: number;
         };
         JobMove: {
             /** Format: date-time */
@@ -2205,6 +2519,10 @@ export interface components {
             part?: number;
             doing?: string;
             task?: components["schemas"]["BatchAssignment"];
+            /** Format: date-time */
+            ready?: string;
+            /** Format: int64 */
+            requests?: number;
         };
         LeaseCheckpoint: {
             epoch: number;
@@ -2445,6 +2763,19 @@ export interface components {
             items?: components["schemas"]["Mechanism"][];
             external: components["schemas"]["Choice"];
         };
+        MeetingPlace: {
+            url: string;
+            ticket: string;
+        };
+        ModelList: {
+            object: string;
+            data?: components["schemas"]["ModelRow"][];
+        };
+        ModelRow: {
+            id: string;
+            object: string;
+            owned_by: string;
+        };
         NearMachine: {
             /**
              * @description Names one offer.
@@ -2457,6 +2788,27 @@ export interface components {
         };
         /** @enum {string} */
         Network: "none" | "internet";
+        NetworkJoin: {
+            epoch: number;
+            key: string;
+            /** @default false */
+            fast_aes: boolean;
+            /** @default 0 */
+            port: number;
+        };
+        NetworkPeer: {
+            worker: number;
+            key: string;
+            /** @default false */
+            fast_aes: boolean;
+            address?: string;
+            ports?: number[];
+            places?: components["schemas"]["MeetingPlace"][];
+        };
+        NetworkView: {
+            world: number;
+            peers?: components["schemas"]["NetworkPeer"][];
+        };
         NewAccount: {
             name: string;
             password: string;
@@ -2500,6 +2852,11 @@ export interface components {
             batch?: components["schemas"]["Batch"];
             also_classes?: string[];
             expect?: string;
+            /**
+             * @description Credits, with at most six decimals.
+             * @example 0.4
+             */
+            per_request?: number;
         };
         NewLabReplay: {
             mechanisms?: string[];
@@ -2756,6 +3113,10 @@ export interface components {
             items?: components["schemas"]["Feedback"][];
             next?: string;
         };
+        PageForecastOutcome: {
+            items?: components["schemas"]["ForecastOutcome"][];
+            next?: string;
+        };
         PageJob: {
             items?: components["schemas"]["Job"][];
             next?: string;
@@ -2999,6 +3360,21 @@ export interface components {
             extra_per_hour: number;
             flag: string;
         };
+        RelayHere: {
+            url: string;
+            key: string;
+            /** @default  */
+            region: string;
+        };
+        RelayList: {
+            items?: components["schemas"]["RelayRow"][];
+        };
+        RelayRow: {
+            url: string;
+            region: string;
+            /** Format: date-time */
+            heard: string;
+        };
         ReplayRow: {
             mechanism: string;
             /** Format: int64 */
@@ -3066,6 +3442,25 @@ export interface components {
         Scope: "user" | "machine" | "operator" | "spend";
         /** @enum {string} */
         Sends: "delta" | "weights";
+        ServiceList: {
+            items?: components["schemas"]["ServiceRow"][];
+        };
+        ServiceRow: {
+            name: string;
+            /**
+             * @description Names one job.
+             * @example j17
+             */
+            job: string;
+            owner: string;
+            callers: components["schemas"]["Callers"];
+            model?: string;
+            workers: number;
+            /** Format: int64 */
+            in_work: number;
+            /** Format: int64 */
+            queued: number;
+        };
         Session: {
             account: components["schemas"]["Account"];
             token: string;
@@ -3753,6 +4148,34 @@ export interface components {
             at: string;
             usage: components["schemas"]["Usage"];
         };
+        VolumeContent: {
+            name: string;
+            blob?: string;
+        };
+        VolumeList: {
+            items?: components["schemas"]["VolumeRow"][];
+        };
+        VolumeRow: {
+            name: string;
+            blob: string;
+            /** Format: date-time */
+            saved: string;
+            /**
+             * @description Names one job.
+             * @example j17
+             */
+            job: string;
+            /**
+             * @description Names one job.
+             * @example j17
+             */
+            in_use?: string;
+        };
+        VolumeSave: {
+            epoch: number;
+            name: string;
+            blob: string;
+        };
         WeekEarnings: {
             /**
              * @description Credits, with at most six decimals.
@@ -3805,7 +4228,7 @@ export interface components {
             example: string;
         };
         /** @enum {string} */
-        WorkerState: "waiting" | "preparing" | "running" | "draining" | "done";
+        WorkerState: "waiting" | "preparing" | "running" | "draining" | "done" | "ready";
         WorkerStatus: {
             index: number;
             state: components["schemas"]["WorkerState"];
@@ -4642,29 +5065,6 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getMachineUsage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What the programs of its latest leases use, over time */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobUsage"];
-                };
-            };
-            default: components["responses"]["Problem"];
-        };
-    };
     listOffers: {
         parameters: {
             query?: {
@@ -5073,29 +5473,6 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getUsage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What its workers use, over time */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobUsage"];
-                };
-            };
-            default: components["responses"]["Problem"];
-        };
-    };
     pauseJob: {
         parameters: {
             query?: never;
@@ -5347,6 +5724,36 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    saveVolume: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VolumeSave"];
+            };
+        };
+        responses: {
+            /** @description What is in a volume of the job from now on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     heartbeat: {
         parameters: {
             query?: never;
@@ -5372,6 +5779,76 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Orders"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What its workers use, over time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobUsage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getMachineUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the programs of its latest leases use, over time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobUsage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listForecasts: {
+        parameters: {
+            query?: {
+                /** @description 1 to 500, 50 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forecasts of jobs that have ended, beside what came of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageForecastOutcome"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -5653,6 +6130,421 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChunkPeers"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    joinNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NetworkJoin"];
+            };
+        };
+        responses: {
+            /** @description A worker of a gang is there; gives those who are, too */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    meetWorker: {
+        parameters: {
+            query: {
+                /** @description The other worker. */
+                to: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A way to another worker of the gang through this server: the connection leaves HTTP (101) */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listRelays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Relays at which machines of gangs may meet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RelayList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    announceRelay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RelayHere"];
+            };
+        };
+        responses: {
+            /** @description A relay at which machines of gangs may meet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    callServiceGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                "path...": string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A request to a service: its program answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    callServicePut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                "path...": string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description A request to a service: its program answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    callServicePost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                "path...": string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description A request to a service: its program answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    callServiceDelete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                "path...": string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A request to a service: its program answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    callServicePatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                "path...": string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description A request to a service: its program answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listServices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Services that I may call */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    chatCompletions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description As in OpenAI's API: the service with that model answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    completions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description As in OpenAI's API: the service with that model answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Language models that I may use, as in OpenAI's API */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    parkLine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A line to the lease's program, to be used by whoever may talk to it: the connection leaves HTTP (101) */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    connectJob: {
+        parameters: {
+            query?: {
+                /** @description Which of its workers; 0 by default. */
+                worker?: number;
+                /** @description Of the program; absent: its terminal. */
+                port?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A way to a port, or to the terminal, of my job's program: the connection leaves HTTP (101) */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listVolumes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description My volumes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VolumeList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeVolume: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text that is new for every new request. For 24 hours, whatever the load, a request with a key that the account has used is not applied again. A repeat gets the first answer (Idempotent-Replay: true) while that is kept: for an hour, if it is not longer than 16 KiB and the account did not make very many. After that it gets a 409 that says that the request was applied and what it made. Another request under the same key gets a 409 too. A key older than 24 hours is forgotten: do not retry a request for so long. */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forget what is in a volume of mine */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
                 };
             };
             default: components["responses"]["Problem"];

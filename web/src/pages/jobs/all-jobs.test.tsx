@@ -2,6 +2,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { render, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
+import { eventually } from '../../testing/patience';
 import { useAllJobs } from './all-jobs';
 
 function List() {
@@ -38,8 +39,8 @@ test('a job of the second page is found although the list was refreshed while th
 test('a second page that is refused is not asked for without end, but with the next refresh', async () => {
   const { client, asked } = show((_, n) => (n === 1 ? new Response('{}', { status: 429 }) : undefined));
   expect(await screen.findByText('jobs: j2')).toBeTruthy();
-  await vi.waitFor(() => expect(client.isFetching()).toBe(0));
-  expect(asked()).toBe(1);
+  await eventually(() => expect([asked(), client.isFetching()]).toEqual([1, 0]));
   await client.invalidateQueries();
   expect(await screen.findByText('jobs: j2 j1')).toBeTruthy();
+  expect(asked()).toBe(2);
 });

@@ -3,6 +3,7 @@ import { fireEvent, screen } from '@testing-library/react';
 import { useState } from 'react';
 import { expect, test, vi } from 'vitest';
 import { showWith } from '../../testing/market';
+import { eventually } from '../../testing/patience';
 import { noDraft } from './scenario';
 import { StartPanel } from './start-panel';
 
@@ -18,19 +19,24 @@ function Lab({ show }: { show: (id: string) => void }) {
   return <StartPanel scenarios={scenarios} draft={draft} setDraft={setDraft} show={show} />;
 }
 
-const run = () => fireEvent.click(screen.getByText('Run'));
+// A button that still waits for an answer hears no click.
+async function run() {
+  const button = screen.getByRole('button', { name: 'Run' });
+  await eventually(() => expect(button).toHaveProperty('disabled', false));
+  fireEvent.click(button);
+}
 
 test('an example runs as it is, and with what was changed in it', async () => {
   const show = vi.fn();
   const changes = showWith(<Lab show={show} />, answers);
   fireEvent.click(screen.getByLabelText('Start from an example', { selector: 'input' }));
   fireEvent.click(await screen.findByText('smith'));
-  run();
-  await vi.waitFor(() => expect(show).toHaveBeenCalledWith('r7'));
+  await run();
+  await eventually(() => expect(show).toHaveBeenCalledWith('r7'));
   fireEvent.change(screen.getByLabelText('sellers'), { target: { value: '30' } });
   fireEvent.change(screen.getByLabelText('Seeds'), { target: { value: '5' } });
-  run();
-  await vi.waitFor(() => expect(show).toHaveBeenCalledTimes(2));
+  await run();
+  await eventually(() => expect(show).toHaveBeenCalledTimes(2));
   expect(changes.map((c) => c.body)).toEqual([
     { scenario: smith },
     { scenario: smith.replace('count: 11', 'count: 30'), seeds: 5 },
@@ -40,6 +46,6 @@ test('an example runs as it is, and with what was changed in it', async () => {
 test('what the server finds wrong is said beside the scenario', async () => {
   showWith(<Lab show={vi.fn()} />, { 'GET /v1/mechanisms': { items: [] } });
   fireEvent.change(screen.getByLabelText('Scenario'), { target: { value: 'name: x' } });
-  run();
+  await run();
   expect(await screen.findByText(/no answer to POST/)).toBeTruthy();
 });

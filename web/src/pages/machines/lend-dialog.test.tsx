@@ -50,7 +50,7 @@ test('a name makes a machine, its token and the line; the machine shows when its
   expect(asked.find((a) => a.what === 'POST /v1/tokens')?.body).toMatchObject({ scope: 'machine', machine: 'm7' });
   screen.getByText(/Waiting for den/);
   known = { ...machine, spec: { ...spec, cores: 8, cpu: 'Fast', os: 'Debian' } };
-  await screen.findByText('den is here', {}, { timeout: 4_000 });
+  await screen.findByText('den is here');
   screen.getByText('Fast');
 });
 

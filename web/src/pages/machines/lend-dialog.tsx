@@ -31,7 +31,8 @@ function Install() {
       <Code block my={4} style={{ whiteSpace: 'pre-wrap' }}>
         {'sudo apt install bubblewrap\nmake build && sudo make install  # in the source of Souk\nsouk doctor  # says what is missing'}
       </Code>
-      It needs no root to lend, and no open port: it connects outward only.
+      It needs no root to lend, and nothing to be opened in a firewall: it connects outward. While it joins a gang of
+      machines it opens a port; with <Code>--relayed</Code> it never does.
     </Text>
   );
 }
@@ -58,7 +59,7 @@ function Lines({ token, known }: { token: string; known: boolean }) {
       <CopyLine text={`curl -fsS ${market}/lend | sh -s ${token}`} label="the line to paste" />
       {!known && (
         <Text size="sm" c="dimmed" component="div">
-          It needs Linux on x86-64, no root and no open port. It fetches souk {version} (
+          It needs Linux on x86-64 and no root, and nothing to be opened in a firewall. It fetches souk {version} (
           {Math.ceil(bytes / 1e6)} MB), checks it, installs it below your home folder and lends. Read it first,
           if you like: <Anchor href={`${market}/lend`} target="_blank" rel="noreferrer">{market}/lend</Anchor>. The
           SHA-256 of what it fetches is

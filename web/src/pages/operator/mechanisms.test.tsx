@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
 import { fireEvent, screen } from '@testing-library/react';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { showWith } from '../../testing/market';
 import { external, mechanism } from '../../testing/mechanisms';
+import { eventually } from '../../testing/patience';
 import { Mechanisms } from './mechanisms';
 
 const c1 = {
@@ -43,7 +44,7 @@ test('a switch says what the new rule promises, asks first, and keeps the class 
   expect(changes).toEqual([]);
   await screen.findByText(/Clear c1 by posted/);
   fireEvent.click(button('Switch c1'));
-  await vi.waitFor(() => expect(changes).toHaveLength(1));
+  await eventually(() => expect(changes).toHaveLength(1));
   expect(changes[0]).toEqual({
     method: 'PUT',
     url: '/v1/classes/c1',
