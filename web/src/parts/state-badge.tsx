@@ -14,7 +14,7 @@ export type State =
 
 const kColors: Record<State, string> = {
   running: 'teal', open: 'teal', succeeded: 'green', done: 'green',
-  queued: 'blue', granted: 'blue', preparing: 'blue', full: 'blue', waiting: 'blue',
+  queued: 'blue', granted: 'blue', preparing: 'blue', ready: 'blue', full: 'blue', waiting: 'blue',
   paused: 'yellow', draining: 'yellow', closed: 'gray', offline: 'gray', 'no offer': 'gray',
   cancelled: 'gray', stopped: 'gray', interrupted: 'yellow', expired: 'orange', failed: 'red', doubted: 'red', frozen: 'red',
 };
