@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "market/limits.h"
 #include "market/testing/world.h"
 #include "wire/api_json.h"
 
