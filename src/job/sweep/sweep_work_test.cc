@@ -124,7 +124,7 @@ TEST(SweepWork, WhatIsKeptWithATrialFits) {
   sweep.goal = wire::SweepGoal::minimize;
   for (int i = 0; i < 16; ++i)
     sweep.parameters[std::string(62, 'p') + std::to_string(i + 10)].values = {
-        "\"" + std::string(140, 'v') + "\""};
+        "\"" + std::string(120, 'v') + "\""};
   EXPECT_TRUE(check_search(sweep));
   auto longer = sweep;
   for (auto& [name, parameter] : longer.parameters)
