@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -96,11 +97,23 @@ std::string yaml_scalar(const std::string& text) {
   return plain ? text : wire::to_json(text);
 }
 
+// A file of comments only is no document.
+bool is_blank(std::string_view text) {
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    const auto first = line.find_first_not_of(" \t\r");
+    if (first != line.npos && line[first] != '#') return false;
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return true;
+}
+
 }  // namespace
 
 base::Result<> read_config_file(const std::string& path, std::span<const Option> options,
                                 const std::function<bool(const Option&)>& given) {
   SOUK_ASSIGN(const auto text, wire::read_yaml_text(path));
+  if (is_blank(text)) return {};
   SOUK_ASSIGN(const auto document, wire::parse_yaml(text, path));
   auto done = apply(document.value, options, given);
   if (!done) return std::unexpected(wire::locate(std::move(done.error()), document, path));

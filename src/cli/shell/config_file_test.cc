@@ -80,6 +80,7 @@ TEST(SettingsFile, WhatIsWrongIsNamedWithItsLine) {
   Settings s;
   EXPECT_THAT(s.read("treads: 4\n").error().hint, HasSubstr("'threads'"));
   EXPECT_TRUE(s.read(""));
+  EXPECT_TRUE(s.read("# threads: 4\n\n  # data: x"));
   EXPECT_TRUE(s.read("data:\n"));
 }
 

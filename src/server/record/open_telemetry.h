@@ -9,8 +9,8 @@
 namespace souk::server {
 
 // The records beside the journal of a market: in the file telemetry.db of the data folder. A file
-// that is damaged is set aside, as nothing in it is worth a market that does not start; the log
-// says so.
+// that is damaged is set aside, and on a full disk there are none (null), as nothing in it is worth
+// a market that does not start; the log says so.
 [[nodiscard]] base::Result<std::unique_ptr<journal::Records>> open_telemetry(
     const std::string& folder);
 
