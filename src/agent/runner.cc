@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 
 #include "agent/remote.h"
@@ -30,10 +31,16 @@ constexpr auto kStep = std::chrono::milliseconds(20);
 constexpr auto kUsageEvery = base::seconds(1);
 constexpr auto kToSave = base::seconds(10);  // Of a drain, kept for saving what was done.
 constexpr auto kToStart = base::seconds(1);  // In which a sandbox that cannot start it says so.
+constexpr auto kNoticeComes = std::chrono::seconds(2);
 constexpr auto kShortNotice = base::seconds(1);
 constexpr auto kLastWords = base::seconds(2);
 constexpr auto kToLeave = base::seconds(10);  // A trainer, after its goodbye.
 constexpr int kProcesses = 1024;
+
+// By somebody other than the agent: who ends a whole computer or batch job tells all its processes.
+bool was_told_to_end(const Exit& exit) {
+  return exit.signal == SIGTERM || exit.signal == SIGINT || exit.signal == SIGHUP;
+}
 
 // The shell waits for the command that runs when SIGTERM comes, and begins no other.
 std::string script_of(const wire::Batch& batch) {
@@ -454,6 +461,10 @@ void Runner::attend(Place& place) {
     place.exit = place.process->wait(
         base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kStep).count()));
   }
+  // Then the agent's notice is on its way.
+  if (!told_to_end && was_told_to_end(*place.exit))
+    for (auto waited = kStep; waited < kNoticeComes && !draining() && !stopped_; waited += kStep)
+      std::this_thread::sleep_for(kStep);
   look_at_usage(place);
 }
 

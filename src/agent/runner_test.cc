@@ -325,6 +325,23 @@ TEST_F(RunnerTest, WhatWasDoneUntilADrainIsSavedBeforeTheReport) {
                                  "/v1/leases/l1/finish"));
 }
 
+TEST_F(RunnerTest, AProgramThatWasEndedTogetherWithTheComputerGivesItsLeaseBack) {
+  const auto program = start_and_wait(batch_lease("x", with_checkpoint()));
+  program->write("state/step", "42");
+  program->end({.signal = SIGTERM, .text = "ended by signal 15"});
+  runner->drain(clock.now() + seconds(50), "the computer is shut down");
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(market.count(kCheckpoint), 1U);
+  EXPECT_EQ(finish("outcome"), "released");
+}
+
+TEST_F(RunnerTest, AProgramThatWasEndedAloneHasFailed) {
+  const auto program = start_and_wait(batch_lease("x", with_checkpoint()));
+  program->end({.signal = SIGTERM, .text = "ended by signal 15"});
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(finish("outcome"), "failed");
+}
+
 TEST_F(RunnerTest, ACheckpointIsSavedEverySoOftenAndAFailedOneEndsNothing) {
   const auto program = start_and_wait(batch_lease("x", with_checkpoint(seconds(60))));
   program->write("state/step", "1");

@@ -53,17 +53,24 @@ json::value path_schema(std::string_view before, std::string_view name) {
   return id ? *std::move(id) : json::value{{"type", "string"}, {"minLength", 1}};
 }
 
+// "{path...}" stands for all that follows. OpenAPI has no word for that.
+constexpr std::string_view kOpen = "...";
+
 json::array path_parameters(std::string_view path) {
   json::array out;
   std::string_view before;
   for (const auto segment : base::split(path, '/')) {
     if (segment.starts_with('{')) {
       CHECK(segment.ends_with('}') && segment.size() > 2);
-      const auto name = segment.substr(1, segment.size() - 2);
-      out.push_back({{"name", name},
-                     {"in", "path"},
-                     {"required", true},
-                     {"schema", path_schema(before, name)}});
+      auto name = segment.substr(1, segment.size() - 2);
+      const bool open = name.ends_with(kOpen);
+      if (open) name.remove_suffix(kOpen.size());
+      json::object parameter{{"name", name},
+                             {"in", "path"},
+                             {"required", true},
+                             {"schema", path_schema(before, name)}};
+      if (open) parameter["description"] = "All that follows, with its slashes.";
+      out.push_back(std::move(parameter));
     }
     before = segment;
   }
@@ -176,7 +183,9 @@ std::string openapi(const ApiInfo& info, std::span<const Operation> operations, 
   for (const auto& op : operations) {
     auto method = op.method;
     std::ranges::transform(method, method.begin(), [](unsigned char c) { return std::tolower(c); });
-    auto& at = paths[op.path];
+    auto path = op.path;
+    if (const auto open = path.find(kOpen); open != path.npos) path.erase(open, kOpen.size());
+    auto& at = paths[path];
     if (!at.is_object()) at = json::object{};
     at.get_object()[method] = describe(op);
   }

@@ -36,9 +36,8 @@ std::vector<std::string_view> names_list() {
 }
 
 // One route. Parameters in the path are the {names} in `path`: an {id} is that of the noun before
-// it
-// ("/v1/jobs/{id}"), a {unit} is a number, the {name} of one of the "blobs" is a digest, others are
-// texts.
+// it ("/v1/jobs/{id}"), a {unit} is a number, the {name} of one of the "blobs" is a digest, others
+// are texts. A {name...} at the end is all that follows.
 struct Operation {
   std::string method;  // "GET", "POST"...
   std::string path;    // "/v1/jobs/{id}"

@@ -40,6 +40,7 @@ const std::vector<Operation> kOperations{
      .id = "paint",
      .summary = "Paint",
      .query = {{.name = "color", .values = names_list<testing::Color>()}}},
+    {.method = "GET", .path = "/v1/files/{path...}", .id = "getFile", .summary = "A file"},
     {.method = "GET",
      .path = "/v1/events",
      .id = "events",
@@ -84,6 +85,13 @@ TEST(OpenApi, ParametersSayWhatTheyAccept) {
   EXPECT_EQ(list.at(0).at("schema").at("pattern"), *parse(R"("^l[1-9][0-9]*$")"));
   EXPECT_EQ(list.at(1).at("schema").at("type"), "integer");
   EXPECT_EQ(list.at(2).at("schema").at("enum"), *parse(R"(["red","green","dark_blue"])"));
+}
+
+TEST(OpenApi, AllThatFollowsIsOneParameter) {
+  const auto d = document();
+  const auto& rest = d.at("paths").at("/v1/files/{path}").at("get").at("parameters").at(0);
+  EXPECT_EQ(rest.at("name"), "path");
+  EXPECT_EQ(rest.at("description"), "All that follows, with its slashes.");
 }
 
 TEST(OpenApi, MutationsNeedATokenAndAnIdempotencyKey) {

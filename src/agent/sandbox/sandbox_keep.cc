@@ -36,6 +36,12 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// Who ends a whole computer or batch job ends all its processes at once. The agent is told as well,
+// and decides: until then the keeper stays, with what the program has written.
+void ignore_what_the_agent_is_told() {
+  for (const int s : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::signal(s, SIG_IGN);
+}
+
 // Closes all but what is needed, and lets go of the agent's terminal.
 void let_go(const std::vector<int>& kept) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -101,6 +107,7 @@ struct Gates {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(kNotStarted);
   setsid();
+  reset_signals();
   Step step = enter_and_limit(plan);
   if (step == Step::none && gates.announce >= 0)
     step = join_own_network(gates.announce, gates.ready, gates.go);
@@ -288,6 +295,7 @@ KeepArguments::KeepArguments(KeepPlan p, int control) : plan(std::move(p)) {
 
 void keep(KeepArguments& arguments, int control) {
   reset_signals();
+  ignore_what_the_agent_is_told();
   setsid();  // A Ctrl-C in the agent's terminal is for the agent to handle.
   let_go(arguments.kept);
   prctl(PR_SET_NAME, "souk-keeper");

@@ -186,7 +186,10 @@ class KeptProcess final : public Process {
     const auto excess = watched_ ? watched_->excess() : std::nullopt;
     exit.out_of_memory = failed && ((excess && !excess->disk) ||
                                     (parts_.cgroup && parts_.cgroup->out_of_memory_kills() > 0));
-    exit.started = program_ran(exit.code) || exit.out_of_memory || excess || killed_;
+    // bwrap itself would have said with which code it failed.
+    const bool shot = WIFSIGNALED(report.status);
+    exit.started =
+        (shot && !failure_) || program_ran(exit.code) || exit.out_of_memory || excess || killed_;
     if (failure_)
       exit.text = explain(*failure_).message;
     else if (!exit.started)

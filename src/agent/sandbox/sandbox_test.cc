@@ -71,6 +71,20 @@ TEST_P(EverySandbox, TerminateLetsTheProgramSaveItsWork) {
   EXPECT_EQ(slurp(box->scratch() + "/saved"), "yes");
 }
 
+// As a batch system does that takes its node back.
+TEST_P(EverySandbox, WhatIsEndedFromOutsideLeavesWhatItWrote) {
+  Box box(*place, shell("echo half > result; echo written; exec sleep 100"));
+  ASSERT_TRUE(box);
+  box.start();
+  ASSERT_TRUE(box.prints("written"));
+  for (const auto& process : tree_of(getpid()))
+    if (process.pid != getpid()) ::kill(process.pid, SIGTERM);
+  const auto exit = box.finish();
+  EXPECT_EQ(exit.signal, SIGTERM);
+  EXPECT_TRUE(exit.started) << exit.text;
+  EXPECT_EQ(slurp(box->scratch() + "/result"), "half\n");
+}
+
 TEST(Devices, OnlyThoseThatWereLentAreThere) {
   const auto place = sandbox("bubblewrap");
   auto program = shell("test -c /dev/net/tun && echo lent; ls /dev");

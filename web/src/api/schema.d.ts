@@ -1051,7 +1051,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/services/{name}/{path...}": {
+    "/v1/services/{name}/{path}": {
         parameters: {
             query?: never;
             header?: never;
@@ -6238,7 +6238,8 @@ export interface operations {
             header?: never;
             path: {
                 name: string;
-                "path...": string;
+                /** @description All that follows, with its slashes. */
+                path: string;
             };
             cookie?: never;
         };
@@ -6262,7 +6263,8 @@ export interface operations {
             header?: never;
             path: {
                 name: string;
-                "path...": string;
+                /** @description All that follows, with its slashes. */
+                path: string;
             };
             cookie?: never;
         };
@@ -6290,7 +6292,8 @@ export interface operations {
             header?: never;
             path: {
                 name: string;
-                "path...": string;
+                /** @description All that follows, with its slashes. */
+                path: string;
             };
             cookie?: never;
         };
@@ -6318,7 +6321,8 @@ export interface operations {
             header?: never;
             path: {
                 name: string;
-                "path...": string;
+                /** @description All that follows, with its slashes. */
+                path: string;
             };
             cookie?: never;
         };
@@ -6342,7 +6346,8 @@ export interface operations {
             header?: never;
             path: {
                 name: string;
-                "path...": string;
+                /** @description All that follows, with its slashes. */
+                path: string;
             };
             cookie?: never;
         };
