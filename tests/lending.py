@@ -99,8 +99,8 @@ class LendingTest(MarketTest):
         self.souk("account", "grant", "bob", "100", token=self.ann)
 
     def agent(self, name, *flags, token=None, **more):
-        return Agent(self, token or self.ann, name, "--cores", "1", "--memory", "1G", "--price",
-                     "0.1", *flags, **more)
+        price = () if "--price" in flags else ("--price", "0.1")
+        return Agent(self, token or self.ann, name, "--cores", "1", "--memory", "1G", *price, *flags, **more)
 
     def lose(self, agent, job, silence="5s"):
         """Kills an agent that has a lease of the job, and waits until the market has missed it. The market

@@ -117,7 +117,7 @@ class Again(LendTest):
 
 class Batch(LendTest):
     def test_a_program_runs_elsewhere_and_its_files_come_back(self):
-        self.agent("box")
+        self.agent("box", "--price", "1")  # Also a blink of work is more than a millionth of a credit.
         job = self.run_job("name: hello\nworkdir: project\nrun: python3 main.py\noutputs: [out]\n"
                            "env: {GREETING: hi, N: 3}",
                            main_py="import os\nprint(os.environ['GREETING'], os.environ['N'])\n"

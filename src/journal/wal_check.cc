@@ -34,6 +34,10 @@
 // Each transaction is synced before the next begins. So a crash leaves at most one transaction
 // incomplete, with any of its frames missing, at the end: a whole transaction after a bad one
 // proves that the bad one was durable once.
+//
+// SQLite writes a frame's header first, then its page. A kill between the two leaves, at the very
+// end, a header that commits and a page that is what lay there before. A frame that was durable and
+// decayed differs by a word; so where one word cannot be what is wrong, it was never finished.
 
 namespace souk::journal {
 namespace {
@@ -73,6 +77,33 @@ Checksum extend(Checksum sum, std::string_view bytes, bool big_words) {
     sum.b += words[1] + sum.a;
   }
   return sum;
+}
+
+// 1 / odd, of 32 bits: each step doubles the bits that are right, which are three at first.
+std::uint32_t inverse(std::uint32_t odd) {
+  auto x = odd;
+  for (int i = 0; i < 4; ++i) x *= 2 - odd * x;
+  return x;
+}
+
+// Would another value of one word among `count`, or of one of both sums, explain it that their sum
+// is off by `a` and `b`? A word's share in both is a product with two neighbours in Fibonacci's
+// row, of which never both are even.
+bool one_word_explains(std::uint32_t a, std::uint32_t b, std::size_t count) {
+  if (a == 0 || b == 0) return true;
+  struct Share {
+    std::uint32_t a, b;
+  };
+  Share first{1, 1}, second{0, 1};  // Of the words that the two sums took last.
+  for (std::size_t i = 0; i < count; i += 2) {
+    for (auto* share : {&first, &second}) {
+      const auto word = share->a % 2 == 1 ? a * inverse(share->a) : b * inverse(share->b);
+      if (word * share->a == a && word * share->b == b) return true;
+      share->a += share->b;
+      share->b += share->a;
+    }
+  }
+  return false;
 }
 
 // Empty if the header is not one that SQLite wrote.
@@ -123,6 +154,9 @@ class FrameScan {
       stale_ = !current && !sums;
       // What a stale frame says about commits belongs to another time.
       bad_commits_ = commits && !stale_;
+      torn_ = current && !sums &&
+              !one_word_explains(stored.a - sum.a, stored.b - sum.b,
+                                 (8 + header_.page_size) / sizeof(std::uint32_t));
     }
   }
 
@@ -139,7 +173,7 @@ class FrameScan {
     if (first_bad_ != 0 && later > 0) {
       out.state = WalState::damaged;
       out.what = fmt::format("frame {} is bad, and whole transactions follow it", first_bad_);
-    } else if (first_bad_ != 0 && (bad_commits_ || commits_after_ > 0)) {
+    } else if (first_bad_ != 0 && ((bad_commits_ && !torn_) || commits_after_ > 0)) {
       out.state = WalState::flipped;
       out.what = fmt::format("frame {}, in the last transaction, is bad", first_bad_);
     } else if (good_ > good_commit_ || (first_bad_ != 0 && !stale_) || seen_after_ || rest_) {
@@ -168,6 +202,7 @@ class FrameScan {
   std::uint64_t first_bad_ = 0;      // Counted from 1; 0 if none.
   bool stale_ = false;               // The first bad one may be just an old one.
   bool bad_commits_ = false;         // The first bad one ends a transaction.
+  bool torn_ = false;                // Of the first bad one, the page may never have been written.
   bool seen_after_ = false;          // A good frame after it...
   std::uint64_t commits_after_ = 0;  // ... and good ones that end a transaction.
   bool rest_ = false;

@@ -98,6 +98,29 @@ TEST_F(WalCheck, AnUnfinishedTransactionIsATornTail) {
   }
 }
 
+TEST_F(WalCheck, AFrameWhosePageWasNotWrittenIsATornTail) {
+  small();
+  large();
+  const auto bytes = log();
+  const auto page = bytes.size() - kFrame + 24;
+  for (const auto written :
+       {std::size_t{0}, std::size_t{512}, std::size_t{2048}, std::size_t{4000}}) {
+    auto torn = bytes;
+    for (auto i = page + written; i < torn.size(); ++i) torn[i] = static_cast<char>(i * 37 % 251);
+    const auto report = check(torn);
+    EXPECT_EQ(report.state, WalState::unfinished) << written;
+    EXPECT_EQ(report.good_frames, 1u);
+  }
+}
+
+TEST_F(WalCheck, AnyBitOfTheLastPageThatIsWrongIsAFlippedTail) {
+  small();
+  large();
+  const auto bytes = log();
+  for (auto i = bytes.size() - kFrame; i < bytes.size(); ++i)
+    EXPECT_EQ(check(flip(bytes, i)).state, WalState::flipped) << i;
+}
+
 TEST_F(WalCheck, AHeaderAloneIsATornTail) {
   small();
   EXPECT_EQ(check(log().substr(0, 20)).state, WalState::unfinished);

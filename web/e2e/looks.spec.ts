@@ -46,25 +46,42 @@ async function watchJumps(page: Page): Promise<() => Promise<number>> {
   };
 }
 
-// What the page asks for is answered when the result is called, and not before.
-async function holdAnswers(page: Page): Promise<() => Promise<void>> {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
+// What the page asks for is answered when the result is called, and not before: one after the other, each
+// when the page has shown the one before, the last first or as they were asked.
+async function holdAnswers(page: Page, lastFirst: boolean): Promise<() => Promise<void>> {
+  const waiting: (() => Promise<void>)[] = [];
   const asked = (url: URL) => url.pathname.startsWith('/v1/') && url.pathname !== '/v1/events';
   await page.route(asked, async (route) => {
-    await released;
-    await route.continue();
+    await new Promise<void>((resolve) => {
+      waiting.push(async () => {
+        await route.fulfill({ response: await route.fetch() });
+        resolve();
+      });
+    });
   });
+  const answerAll = async () => {
+    for (;;) {
+      const answer = lastFirst ? waiting.pop() : waiting.shift();
+      if (!answer) return;
+      await answer();
+      await twoPictures(page);
+    }
+  };
   return async () => {
-    release();
+    await answerAll();
     await page.unroute(asked);
+    await answerAll(); // What came in between.
   };
 }
 
+const kScreen = { width: 1280, height: 800 };
+const kPhone = { width: 360, height: 740 };
+
 for (const look of [
-  { name: 'light', colorScheme: 'light' as const, viewport: { width: 1280, height: 800 } },
-  { name: 'dark', colorScheme: 'dark' as const, viewport: { width: 1280, height: 800 } },
-  { name: 'phone', colorScheme: 'light' as const, viewport: { width: 360, height: 740 } },
+  { name: 'light', colorScheme: 'light' as const, viewport: kScreen, lastFirst: false },
+  { name: 'dark', colorScheme: 'dark' as const, viewport: kScreen, lastFirst: true },
+  { name: 'phone', colorScheme: 'light' as const, viewport: kPhone, lastFirst: false },
+  { name: 'dark phone', colorScheme: 'dark' as const, viewport: kPhone, lastFirst: true },
 ])
   test.describe(look.name, () => {
     test.use({ colorScheme: look.colorScheme, viewport: look.viewport });
@@ -75,7 +92,7 @@ for (const look of [
       await expect(page.getByRole('button', { name: 'Log in' })).toBeVisible();
       const moved: Record<string, number> = { login: await jumps() };
       const arrive = async (place: string, go: () => Promise<void>) => {
-        const release = await holdAnswers(page);
+        const release = await holdAnswers(page, look.lastFirst);
         await go();
         await jumps(); // What the click did is no jump; what comes by itself is.
         await release();

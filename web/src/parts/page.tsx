@@ -29,6 +29,23 @@ export function Page({ title, about, actions, children }: PageProps) {
   );
 }
 
+interface Query<T> {
+  data?: T | undefined;
+  error: unknown;
+  refetch: () => unknown;
+}
+
+// Several queries as one, for what is shown once all have their answers: what stood below the first
+// would jump with each of them.
+export function together<T extends unknown[]>(...queries: { [K in keyof T]: Query<T[K]> }): Query<T> {
+  const all: Query<unknown>[] = queries;
+  return {
+    data: all.every((q) => q.data !== undefined) ? (all.map((q) => q.data) as T) : undefined,
+    error: all.find((q) => q.data === undefined && q.error)?.error,
+    refetch: () => all.forEach((q) => q.data === undefined && q.refetch()),
+  };
+}
+
 // The answer of a query once it is there; before that a gray box of the same height, so that
 // nothing jumps.
 export function Loaded<T>({
@@ -36,7 +53,7 @@ export function Loaded<T>({
   height = 120,
   children,
 }: {
-  query: { data?: T | undefined; error: unknown; refetch: () => unknown };
+  query: Query<T>;
   height?: number;
   children: (data: T) => ReactNode;
 }) {

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 import { useGet } from '../../api/queries';
-import { Loaded, Page } from '../../parts/page';
+import { Loaded, Page, together } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { useMe } from '../../session';
 import { Movements } from './movements';
@@ -25,13 +25,15 @@ export default function Ledger() {
       title={name === me.name ? 'Ledger' : `Ledger of ${name}`}
       about="Every credit that moved, and why. Money moves only for accepted work."
     >
-      <Panel title="Check of the ledger">
-        <Loaded query={ledger} height={210}>
-          {(data) => <SumCheck ledger={data} me={name} />}
-        </Loaded>
-      </Panel>
-      <Loaded query={statement} height={400}>
-        {() => <Movements account={name} book={book} />}
+      <Loaded query={together(ledger, statement)} height={700}>
+        {([data]) => (
+          <>
+            <Panel title="Check of the ledger">
+              <SumCheck ledger={data} me={name} />
+            </Panel>
+            <Movements account={name} book={book} />
+          </>
+        )}
       </Loaded>
     </Page>
   );

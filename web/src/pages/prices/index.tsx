@@ -7,7 +7,7 @@ import { bytes, count, credits } from '../../format';
 import { Empty } from '../../parts/empty';
 import { Fact } from '../../parts/fact';
 import { truthful } from '../../parts/mechanism-words';
-import { Loaded, Page } from '../../parts/page';
+import { Loaded, Page, together } from '../../parts/page';
 import { AdvicePanel } from './advice-panel';
 import { AheadPanel } from './ahead-panel';
 import { BookPanel } from './book-panel';
@@ -28,37 +28,33 @@ function ClassPrices({ slotClass: c }: { slotClass: SlotClass }) {
   const asked = useGet('/v1/book', { query: { class: c.name } });
   const book = useMemo(() => ({ asks: asked.data?.asks ?? [], bids: asked.data?.bids ?? [] }), [asked.data]);
   const mechanisms = useGet('/v1/mechanisms', {});
-  const rule = mechanisms.data?.items?.find((m) => m.name === c.in_force);
   return (
-    <Stack gap="lg" pt="md">
-      <Loaded query={prices} height={64}>
-        {(p) => (
-          <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }}>
-            <Fact label="A slot is">{contents(c)}</Fact>
-            <Fact label="Suggested now">{credits(p.suggested)}</Fact>
-            <Fact label="Last paid">{p.last === undefined ? '–' : credits(p.last)}</Fact>
-            <Fact label="Median, 7 days">{p.summary.median === undefined ? '–' : credits(p.summary.median)}</Fact>
-            <Fact label="In use">{count(c.leased, 'slot')}</Fact>
-            <Fact label="Wanted">{count(c.wanted, 'slot')}</Fact>
-          </SimpleGrid>
-        )}
-      </Loaded>
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <Loaded query={asked} height={480}>
-          {() => <BookPanel book={book} />}
-        </Loaded>
-        <Loaded query={prices} height={480}>
-          {(p) => <AdvicePanel prices={p} book={book} truthful={rule ? truthful(rule.properties) : false} />}
-        </Loaded>
-      </SimpleGrid>
-      <HistoryPanel name={c.name} />
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <Loaded query={prices} height={480}>
-          {(p) => <AheadPanel prices={p} />}
-        </Loaded>
-        <RulePanel slotClass={c} />
-      </SimpleGrid>
-    </Stack>
+    <Loaded query={together(prices, asked, mechanisms)} height={1400}>
+      {([p, , { items }]) => {
+        const rule = items?.find((m) => m.name === c.in_force);
+        return (
+          <Stack gap="lg" pt="md">
+            <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }}>
+              <Fact label="A slot is">{contents(c)}</Fact>
+              <Fact label="Suggested now">{credits(p.suggested)}</Fact>
+              <Fact label="Last paid">{p.last === undefined ? '–' : credits(p.last)}</Fact>
+              <Fact label="Median, 7 days">{p.summary.median === undefined ? '–' : credits(p.summary.median)}</Fact>
+              <Fact label="In use">{count(c.leased, 'slot')}</Fact>
+              <Fact label="Wanted">{count(c.wanted, 'slot')}</Fact>
+            </SimpleGrid>
+            <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+              <BookPanel book={book} />
+              <AdvicePanel prices={p} book={book} truthful={rule ? truthful(rule.properties) : false} />
+            </SimpleGrid>
+            <HistoryPanel name={c.name} />
+            <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+              <AheadPanel prices={p} />
+              <RulePanel slotClass={c} mechanism={rule} />
+            </SimpleGrid>
+          </Stack>
+        );
+      }}
+    </Loaded>
   );
 }
 
