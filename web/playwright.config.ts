@@ -11,5 +11,7 @@ export default defineConfig({
   timeout: 600_000,
   expect: { timeout: 120_000 },
   reporter: [['list']],
-  use: { ...chromium, actionTimeout: 120_000, screenshot: 'only-on-failure', trace: 'retain-on-failure' },
+  // No trace: taking one of every test costs a third of the computing. What a page showed when its test failed is
+  // printed and photographed; for a trace, `npx playwright test --trace on`.
+  use: { ...chromium, actionTimeout: 120_000, screenshot: 'only-on-failure', trace: 'off' },
 });

@@ -27,5 +27,10 @@ export default defineConfig({
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/testing/setup.ts'],
     testTimeout: 300_000, // More than some waits of src/testing/patience.ts.
+    // A process and a jsdom for each file cost four times what the tests do. src/testing/setup.ts keeps the files
+    // apart. One thread: with more, modules that were loaded for one file would hold its jsdom while others run.
+    isolate: false,
+    pool: 'threads',
+    poolOptions: { threads: { singleThread: true } },
   },
 });

@@ -1,4 +1,4 @@
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, type BrowserContext, expect, type Page } from '@playwright/test';
 import axe from 'axe-core';
 import { kPassword, Market } from './market';
 
@@ -13,13 +13,14 @@ export const test = base.extend<{ market: Market; quiet: undefined; allowed: Reg
   // What the browser itself prints when a request is refused or the market is away.
   allowed: [[], { option: true }],
   quiet: [
-    async ({ page, allowed, market: _ }, use) => {
+    async ({ page, allowed, market: _ }, use, info) => {
       const errors: string[] = [];
       page.on('console', (message) => {
         if (message.type() === 'error') errors.push(message.text());
       });
       page.on('pageerror', (error) => errors.push(String(error)));
       await use(undefined);
+      if (info.status !== info.expectedStatus) await printPages(page.context().browser()?.contexts() ?? []);
       expect(errors.filter((e) => !allowed.some((a) => a.test(e)))).toEqual([]);
     },
     { auto: true },
@@ -27,6 +28,14 @@ export const test = base.extend<{ market: Market; quiet: undefined; allowed: Reg
 });
 
 export { expect };
+
+// For the message of a failed test: what every page shows, as a screen reader would read it.
+async function printPages(contexts: BrowserContext[]): Promise<void> {
+  for (const page of contexts.flatMap((context) => context.pages())) {
+    const seen = await page.locator('body').ariaSnapshot({ timeout: 10_000 }).catch(String);
+    console.log(`${page.url()} showed:\n${seen}`);
+  }
+}
 
 export async function signUp(page: Page, market: Market, name: string): Promise<void> {
   await page.goto(market.url);
@@ -74,13 +83,27 @@ export async function twoPictures(page: Page): Promise<void> {
 
 // No fault that keeps people out, as axe sees it.
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   const bad = await page.evaluate(async () => {
     const { axe: checker } = window as unknown as { axe: typeof axe };
-    const { violations } = await checker.run(document);
+    // Of what is no violation nothing is asked, so that nothing of it is described.
+    const { violations } = await checker.run(document, { resultTypes: ['violations'], preload: false });
     return violations
       .filter((v) => v.impact === 'serious' || v.impact === 'critical')
       .map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html).slice(0, 3).join(' ')}`);
   });
   expect(bad).toEqual([]);
 }
+
+export async function expectToFit(page: Page): Promise<void> {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(wide, 'the page scrolls sideways').toBeLessThanOrEqual(0);
+}
+
+// On which a way through the shop is gone.
+export const kShopLooks = [
+  { name: 'wide and light', colorScheme: 'light' as const, viewport: { width: 1280, height: 900 } },
+  { name: 'wide and dark', colorScheme: 'dark' as const, viewport: { width: 1280, height: 900 } },
+  { name: 'phone and light', colorScheme: 'light' as const, viewport: { width: 390, height: 844 } },
+  { name: 'phone and dark', colorScheme: 'dark' as const, viewport: { width: 390, height: 844 } },
+];
