@@ -76,9 +76,9 @@ bench: all ## build and run the benchmarks
 	@SOUK_BIN=$(CURDIR)/$(SOUK) bench/hostile.py
 	@cd web && SOUK_BARS=1 SOUK_BIN=$(CURDIR)/$(SOUK) npx playwright test speed.spec.ts
 
-lint: build/release/build.ninja ## format, layering, sizes, text, scripts, clang-tidy
+lint: ## format, layering, sizes, names, text, scripts, clang-tidy
 	@scripts/setup lint
-	@scripts/check format layering sizes text shell
+	@scripts/check format layering sizes names text shell
 	@scripts/check tidy $(if $(filter all,$(TIDY)),--all)
 
 format: ## reformat the sources in place

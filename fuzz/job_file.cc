@@ -2,7 +2,7 @@
 
 #include "fuzz/target.h"
 #include "job/train/training_file.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 #include "wire/yaml.h"
 
 // A job file in YAML: as the command line reads it, and as a server that prepares a job does.

@@ -113,14 +113,14 @@ TEST(FitSaturating, PointsThatSayNothingAreRefused) {
 // The parameters that spotDNN's authors published for ResNet-110.
 Convergence resnet() { return std::get<TargetLoss>(testing::resnet110(0.9).work).curve; }
 
-struct Cluster {
+struct ProfiledCluster {
   double batch;
   std::int32_t workers;
 };
 // Clusters of 2, 4 and 7 workers, as they profile with, and batches of their machine types.
-const std::vector<Cluster> kClusters{{1'024, 2}, {2'048, 4}, {1'500, 7}, {4'096, 4}};
+const std::vector<ProfiledCluster> kClusters{{1'024, 2}, {2'048, 4}, {1'500, 7}, {4'096, 4}};
 
-std::vector<LossPoint> losses(const std::vector<Cluster>& clusters, int each, double step,
+std::vector<LossPoint> losses(const std::vector<ProfiledCluster>& clusters, int each, double step,
                               double relative_noise = 0, std::uint64_t seed = 1) {
   base::Random random(seed);
   const auto g = resnet();

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/time.h"
 
 namespace souk::advisor {
 namespace {
@@ -16,7 +17,6 @@ using base::Code;
 using base::fail;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kHour = 3'600;
 
 template <class... F>
 struct Overload : F... {
@@ -173,7 +173,7 @@ Forecaster::Forecaster(Problem problem) : problem_(std::move(problem)) {
 }
 
 Forecaster::Own Forecaster::own(const MachineType& type) const {
-  const auto per_s = type.revocations_per_hour / kHour;
+  const auto per_s = type.revocations_per_hour / base::kSecondsPerHour;
   const auto recovery = settled(problem_.recovery, per_s);
   return {.seconds = type.compute_s + pcie_seconds(problem_.traffic, type.gpus),
           .stretch = stretch(per_s, recovery),
@@ -228,7 +228,7 @@ Estimate Forecaster::estimate(const Mix& mix) const {
   Estimate out{.iterations = iterations_for(sum.machines, sum.batch(), sum.unequal()),
                .step_s = 1 / capped(sum.rate)};
   out.time_s = out.iterations * out.step_s;
-  out.cost = out.time_s * sum.per_hour / kHour;
+  out.cost = out.time_s * sum.per_hour / base::kSecondsPerHour;
   return out;
 }
 
@@ -273,7 +273,7 @@ double Forecaster::chance(const Mix& mix, double deadline_s) const {
   double steady = 0, leaving = 0, lost = 0;  // Per second.
   for (std::size_t i = 0; i < mix.size(); ++i) {
     if (mix[i] == 0) continue;
-    const auto per_s = problem_.types[i].revocations_per_hour / kHour;
+    const auto per_s = problem_.types[i].revocations_per_hour / base::kSecondsPerHour;
     const auto rate = 1 / step_seconds(i, n, own_[i].steady);
     steady += mix[i] * rate;
     leaving += mix[i] * per_s;
@@ -308,15 +308,16 @@ Forecast Forecaster::forecast(const Mix& mix, std::optional<double> deadline_s) 
                 time_at([&](const Spread& s) { return s.lean(problem_.level); }),
                 time_at(quantile(1 - tail))};
   const auto cost_of = [&](double per_hour) {
-    return Interval{out.time_s.low * per_hour / kHour, out.time_s.expected * per_hour / kHour,
-                    out.time_s.high * per_hour / kHour};
+    return Interval{out.time_s.low * per_hour / base::kSecondsPerHour,
+                    out.time_s.expected * per_hour / base::kSecondsPerHour,
+                    out.time_s.high * per_hour / base::kSecondsPerHour};
   };
   out.cost = cost_of(sum.per_hour);
   out.cost_with_hub = cost_of(sum.per_hour + in_credits(hub.price));
   for (std::size_t i = 0; i < mix.size(); ++i) {
     if (mix[i] == 0) continue;
-    out.revocations +=
-        mix[i] * problem_.types[i].revocations_per_hour * out.time_s.expected / kHour;
+    out.revocations += mix[i] * problem_.types[i].revocations_per_hour * out.time_s.expected /
+                       base::kSecondsPerHour;
     out.guessed |= own_[i].spread.guessed();
   }
   if (deadline_s) out.chance = chance(mix, *deadline_s);

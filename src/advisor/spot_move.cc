@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/time.h"
 
 namespace souk::advisor {
 namespace {
 
-constexpr double kHour = 3600;
-
 // What the rest costs there at today's price, a move included.
 double cost_at(const SpotPlace& place, bool moves, const SpotJobLeft& left) {
-  return (left.work / place.rate + (moves ? left.restart_s : 0)) * place.price / kHour;
+  return (left.work / place.rate + (moves ? left.restart_s : 0)) * place.price /
+         base::kSecondsPerHour;
 }
 
 // Is it done here in time, or could the fastest place still do the rest after a period at this one?

@@ -7,7 +7,7 @@
 
 #include "agent/challenge_desk.h"
 #include "base/containment.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::agent {
 namespace {

@@ -1,5 +1,6 @@
 #include "agent/agent.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 using testing::lease;
 using testing::refused;
 
-constexpr const char* kWork = "GET /v1/machines/m1/work";
+constexpr const char* kAskWork = "GET /v1/machines/m1/work";
 constexpr const char* kBeat = "POST /v1/machines/m1/heartbeat";
 
 // An agent on its own thread, with a market and programs that the test plays.
@@ -153,7 +154,7 @@ TEST_F(AgentTest, AnAgentWhoseTokenWasRevokedSaysSoAndDrainsWhatRuns) {
   market.set_leases({batch_lease("x")});
   start();
   const auto program = sandbox->program();
-  market.usually(kWork,
+  market.usually(kAskWork,
                  [](const net::Request&) { return refused(Code::unauthenticated, "bad token"); });
   ASSERT_TRUE(eventually([&] { return program->terminated(); }));
   program->end({.code = 143});
@@ -226,8 +227,8 @@ TEST_F(AgentTest, AMarketThatWasAwayIsToldAgainWhatTheMachineHolds) {
   };
   EXPECT_EQ(telling(), 1U) << "only when it has changed";
   market.set_away(true);
-  const auto polls = market.count(kWork);
-  ASSERT_TRUE(eventually([&] { return market.count(kWork) > polls + 2; }));
+  const auto polls = market.count(kAskWork);
+  ASSERT_TRUE(eventually([&] { return market.count(kAskWork) > polls + 2; }));
   market.set_away(false);
   const auto told = telling();
   EXPECT_TRUE(eventually([&] { return telling() > told; })) << "it may have forgotten";
@@ -273,7 +274,7 @@ TEST_F(AgentTest, AChallengeThatCannotBeMetIsAnsweredWithTheReason) {
 
 TEST_F(AgentTest, AStopEndsTheWaitForWorkAtOnce) {
   start();
-  ASSERT_TRUE(eventually([&] { return market.count(kWork) > 0; }));
+  ASSERT_TRUE(eventually([&] { return market.count(kAskWork) > 0; }));
   agent->stop();
   const auto ran = result.get();
   ASSERT_TRUE(ran) << ran.error().message;

@@ -18,7 +18,7 @@ using base::Code;
 using base::fail;
 using base::Result;
 
-constexpr std::int32_t kMostThreads = 4096;
+constexpr std::int32_t kMostChallengeThreads = 4096;
 
 Result<std::uint64_t> number_of(const std::string& text) {
   std::uint64_t out = 0;
@@ -72,7 +72,7 @@ Result<wire::ChallengeAnswer> ChallengeDesk::try_to_answer(const wire::Challenge
     return out;
   }
   if (seeds.empty()) return fail(Code::invalid, "a challenge without a seed");
-  const auto cores = std::clamp(challenge.cores, 1, kMostThreads);
+  const auto cores = std::clamp(challenge.cores, 1, kMostChallengeThreads);
   if (challenge.kind == wire::ChallengeKind::compute) {
     SOUK_ASSIGN(const auto lanes, base::lanes(seeds, challenge.steps));
     out.results = texts(lanes.results);

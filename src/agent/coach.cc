@@ -13,7 +13,8 @@
 #include "blob/transfer.h"
 #include "train/pull.h"
 #include "train/update.h"
-#include "wire/api_json.h"
+#include "wire/api/log.h"
+#include "wire/json.h"
 
 namespace souk::agent {
 namespace {
@@ -23,20 +24,19 @@ using base::Duration;
 using base::fail;
 using base::Result;
 
-constexpr std::size_t kPiece = 4 << 20;
+constexpr std::size_t kReadAtOnce = 4 << 20;
 constexpr auto kFirstPause = std::chrono::milliseconds(50);
 constexpr auto kLongestPause = std::chrono::milliseconds(1000);
 constexpr auto kToInit = base::minutes(10);
 constexpr auto kLongestUnit = base::hours(6);
 constexpr auto kToGiveBack = base::seconds(5);
 constexpr std::int64_t kLeastMemoryMib = 64, kMostMemoryMib = std::int64_t{1} << 20;
-constexpr auto kGlance = std::chrono::milliseconds(20);  // Is it still wanted?
+constexpr auto kUnitGlance = std::chrono::milliseconds(20);  // Is it still wanted?
 constexpr const char* kInit = "init.safetensors";
 // Of two units in turn: the files of one are written while the trainer works with the other's.
 constexpr const char* kBases[] = {"base-0.safetensors", "base-1.safetensors"};
 constexpr const char* kUpdates[] = {"update-0.safetensors", "update-1.safetensors"};
 constexpr const char* kKept = "job";  // The name of the optimiser's state: there is one job.
-
 // Units that this machine cannot do are somebody else's; after so many in a row it leaves.
 constexpr int kMostFailures = 3;
 
@@ -202,7 +202,7 @@ void Coach::await_trainer(base::Time until) {
 
 void Coach::rest() {
   doing("waiting for work");
-  while (kSteadyClock.now() < ask_at_ && !no_more_()) std::this_thread::sleep_for(kGlance);
+  while (kSteadyClock.now() < ask_at_ && !no_more_()) std::this_thread::sleep_for(kUnitGlance);
   lap(&wire::TimeSpent::waiting);
 }
 
@@ -429,7 +429,7 @@ Result<> Coach::write_part(const std::string& file, std::size_t at, std::string_
   return written;
 }
 
-train::Packing Coach::Outgoing::packing() const { return {values, codec, residual, kPiece}; }
+train::Packing Coach::Outgoing::packing() const { return {values, codec, residual, kReadAtOnce}; }
 
 bool Coach::push_to_hub(const wire::Unit& unit, const Outgoing& update) {
   if (!unit.hub) return false;

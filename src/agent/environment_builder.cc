@@ -24,7 +24,7 @@ using base::Result;
 constexpr auto kToUnpack = base::minutes(30);
 constexpr std::int64_t kMemory = std::int64_t{512} << 20;
 constexpr std::int64_t kScratch = std::int64_t{16} << 20;
-constexpr int kProcesses = 64;
+constexpr int kBuildProcesses = 64;
 constexpr const char* kWheels = "/work/wheels";
 
 // What an installer does with a wheel (PyPA's "binary distribution format"), but onto a tar.
@@ -82,7 +82,7 @@ std::string key_of(const wire::BatchEnvironment& environment) {
   return "env-" + base::to_string(base::blake2b(base::join(hashes, "\n")));
 }
 
-std::string said(const base::Fd& output) {
+std::string last_line_of(const base::Fd& output) {
   std::string text(2'000, '\0');
   const auto got = ::pread(output.get(), text.data(), text.size(), 0);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -157,7 +157,7 @@ Result<> EnvironmentBuilder::unpack(Program program, const std::string& wheels,
   program.talk_fd = talk.get();
   program.output_fd = output.get();
   program.limits = {
-      .cores = 1, .memory_bytes = kMemory, .scratch_bytes = kScratch, .pids = kProcesses};
+      .cores = 1, .memory_bytes = kMemory, .scratch_bytes = kScratch, .pids = kBuildProcesses};
   SOUK_ASSIGN(const auto process, sandbox_.prepare(program));
   SOUK_TRY(process->start());
   talk.reset();
@@ -168,7 +168,7 @@ Result<> EnvironmentBuilder::unpack(Program program, const std::string& wheels,
   if (!applied) process->kill();
   const auto exit = process->wait(base::seconds(10));
   if (exit && (exit->code != 0 || exit->signal != 0 || !exit->started)) {
-    const auto why = said(output);
+    const auto why = last_line_of(output);
     if (applied || !why.empty())
       return fail(Code::invalid, fmt::format("the packages cannot be unpacked: {}",
                                              why.empty() ? exit->text : why));

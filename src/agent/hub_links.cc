@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "wire/api_json.h"
+#include "wire/api/log.h"
+#include "wire/json.h"
 #include "wire/problem.h"
 
 namespace souk::agent {
 namespace {
 
-constexpr auto kConnect = base::seconds(5);
+constexpr auto kHubConnect = base::seconds(5);
 constexpr auto kPause = base::seconds(30);  // Until one that failed is tried again.
 constexpr std::size_t kMostHubs = 64;
 
@@ -21,7 +22,7 @@ HubLinks::HubLinks(base::JobId job, LinkOptions market, const base::Clock& clock
 HubLinks::HubLink* HubLinks::find(const wire::UnitHub& hub) {
   if (const auto it = hubs_.find(hub.url); it != hubs_.end()) return &it->second;
   const net::ClientOptions options{.base_url = hub.url,
-                                   .connect_timeout = kConnect,
+                                   .connect_timeout = kHubConnect,
                                    .total_timeout = market_.timeout,
                                    .ca_file = market_.ca_file,
                                    .pinned_sha256 = hub.pinned.value_or(""),

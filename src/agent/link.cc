@@ -14,9 +14,9 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr auto kFirstPause = std::chrono::milliseconds(200);
-constexpr auto kLongestPause = std::chrono::seconds(5);
-constexpr auto kGlance = std::chrono::milliseconds(20);  // Is it still wanted?
+constexpr auto kFirstRetryPause = std::chrono::milliseconds(200);
+constexpr auto kLongestRetryPause = std::chrono::seconds(5);
+constexpr auto kLinkGlance = std::chrono::milliseconds(20);  // Is it still wanted?
 
 // A gateway that speaks for a market it cannot reach is as good as no answer.
 bool from_a_gateway(const net::Response& response) {
@@ -108,7 +108,7 @@ base::Result<std::string> Link::insist(std::string_view path, std::string_view b
   using Clock = std::chrono::steady_clock;
   const auto key = net::fresh_key();
   const auto deadline = Clock::now() + std::chrono::microseconds(patience.us);
-  for (auto pause = std::chrono::milliseconds(kFirstPause);; pause *= 2) {
+  for (auto pause = std::chrono::milliseconds(kFirstRetryPause);; pause *= 2) {
     auto answer = call("POST", path, body, key);
     const bool again = !answer && (answer.error().code == Code::unavailable ||
                                    answer.error().code == Code::exhausted);
@@ -116,9 +116,9 @@ base::Result<std::string> Link::insist(std::string_view path, std::string_view b
       return Clock::now() >= deadline || *cancelled_ || (give_up && give_up());
     };
     if (!again || over()) return answer;
-    pause = std::min<std::chrono::milliseconds>(pause, kLongestPause);
+    pause = std::min<std::chrono::milliseconds>(pause, kLongestRetryPause);
     const auto next = std::min(Clock::now() + pause, deadline);
-    while (Clock::now() < next && !over()) std::this_thread::sleep_for(kGlance);
+    while (Clock::now() < next && !over()) std::this_thread::sleep_for(kLinkGlance);
     if (*cancelled_ || (give_up && give_up())) return answer;
   }
 }

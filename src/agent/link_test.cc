@@ -1,5 +1,6 @@
 #include "agent/link.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <future>
@@ -22,9 +23,9 @@ net::Response refusal(Code code, std::string message) {
 
 // A market that answers each request with the next of `answers`, the last one for ever; without
 // any it never answers.
-class Market : public testing::ScriptedServer {
+class ScriptedMarket : public testing::ScriptedServer {
  public:
-  explicit Market(std::vector<net::Response> answers = {{.body = "yes"}})
+  explicit ScriptedMarket(std::vector<net::Response> answers = {{.body = "yes"}})
       : ScriptedServer(
             [answers = std::move(answers), i = std::size_t{0}](const net::Request&) mutable {
               return answers.empty() ? std::nullopt
@@ -45,7 +46,7 @@ Link link_to(std::vector<std::string> servers, base::Duration timeout = base::mi
 }
 
 TEST(Link, CallsCarryTheTokenTheBodyAndAFreshKeyForEachChange) {
-  Market market;
+  ScriptedMarket market;
   auto link = link_to({market.url()});
   EXPECT_EQ(*link.get("/v1/machines"), "yes");
   EXPECT_EQ(*link.post("/v1/a", "{}"), "yes");
@@ -61,7 +62,7 @@ TEST(Link, CallsCarryTheTokenTheBodyAndAFreshKeyForEachChange) {
 }
 
 TEST(Link, TheSecondAddressIsTriedWhenNobodyListensAtTheFirst) {
-  Market market;
+  ScriptedMarket market;
   auto link = link_to({nowhere(), market.url()});
   for (const int calls : {1, 2, 3}) {
     const auto got = link.post("/v1/machines", "{}");
@@ -71,8 +72,8 @@ TEST(Link, TheSecondAddressIsTriedWhenNobodyListensAtTheFirst) {
 }
 
 TEST(Link, AnAddressThatWorksIsKept) {
-  Market first, second;
-  auto broken = std::make_unique<Market>();
+  ScriptedMarket first, second;
+  auto broken = std::make_unique<ScriptedMarket>();
   auto link = link_to({broken->url(), first.url(), second.url()});
   ASSERT_TRUE(link.get("/"));
   broken.reset();
@@ -92,9 +93,9 @@ TEST(Link, WhenNobodyListensAnywhereTheErrorSaysThatTryingAgainMayHelp) {
 TEST(Link, NoServerAtAllIsAnError) { EXPECT_FALSE(Link::make({.servers = {}, .token = ""})); }
 
 TEST(Link, AReportGoesOnUnderOneKeySoThatItHappensOnce) {
-  Market market({refusal(Code::unavailable, "starting"),
-                 refusal(Code::exhausted, "slow down"),
-                 {.body = "done"}});
+  ScriptedMarket market({refusal(Code::unavailable, "starting"),
+                         refusal(Code::exhausted, "slow down"),
+                         {.body = "done"}});
   auto link = link_to({market.url()});
   const auto got = link.insist("/v1/leases/l1/finish", "{}", base::seconds(60));
   ASSERT_TRUE(got) << got.error().message;
@@ -106,7 +107,7 @@ TEST(Link, AReportGoesOnUnderOneKeySoThatItHappensOnce) {
 }
 
 TEST(Link, AReportWhoseAnswerIsLostKeepsItsKey) {
-  Market market({});
+  ScriptedMarket market({});
   auto link = link_to({market.url()}, base::milliseconds(50));
   const auto got = link.insist("/v1/leases/l1/finish", "{}", base::seconds(60),
                                [&] { return market.asked().size() >= 3; });
@@ -116,7 +117,7 @@ TEST(Link, AReportWhoseAnswerIsLostKeepsItsKey) {
 }
 
 TEST(Link, AGatewayWhoseMarketRestartsDoesNotLoseTheReport) {
-  Market market({bad_gateway(), {.body = "done"}});
+  ScriptedMarket market({bad_gateway(), {.body = "done"}});
   auto link = link_to({market.url()});
   const auto got = link.insist("/v1/leases/l1/finish", "{}", base::seconds(60));
   ASSERT_TRUE(got) << got.error().message;
@@ -127,7 +128,7 @@ TEST(Link, AGatewayWhoseMarketRestartsDoesNotLoseTheReport) {
 TEST(Link, InsistingEndsWhenPatienceDoes) {
   // On a slow machine there is time for a second request only with more patience.
   for (auto patience = base::milliseconds(500);; patience = patience * 2) {
-    Market market({refusal(Code::unavailable, "the journal is full")});
+    ScriptedMarket market({refusal(Code::unavailable, "the journal is full")});
     auto link = link_to({market.url()});
     const auto began = kSteadyClock.now();
     const auto got = link.insist("/v1/x", "{}", patience);
@@ -141,7 +142,7 @@ TEST(Link, InsistingEndsWhenPatienceDoes) {
 }
 
 TEST(Link, InsistingEndsWhenItIsNoLongerWanted) {
-  Market market({refusal(Code::unavailable, "starting")});
+  ScriptedMarket market({refusal(Code::unavailable, "starting")});
   auto link = link_to({market.url()});
   const auto got =
       link.insist("/v1/x", "{}", base::minutes(60), [&] { return market.asked().size() >= 2; });
@@ -150,7 +151,7 @@ TEST(Link, InsistingEndsWhenItIsNoLongerWanted) {
 }
 
 TEST(Link, ARefusalComesBackInTheMarketsWordsAndIsNotRepeated) {
-  Market market({refusal(Code::conflict, "the lease has epoch 2")}), other;
+  ScriptedMarket market({refusal(Code::conflict, "the lease has epoch 2")}), other;
   auto link = link_to({market.url(), other.url()});
   const auto got = link.insist("/v1/x", "{}", base::minutes(60));
   ASSERT_FALSE(got);
@@ -162,7 +163,7 @@ TEST(Link, ARefusalComesBackInTheMarketsWordsAndIsNotRepeated) {
 }
 
 TEST(Link, AnAgentThatIsToldToStopDoesNotWaitForAnAnswer) {
-  Market silent({});
+  ScriptedMarket silent({});
   auto link = link_to({silent.url(), silent.url()}, base::minutes(60));
   auto got = std::async(std::launch::async, [&] { return link.get("/v1/leases?wait=30s"); });
   ASSERT_TRUE(eventually([&] { return silent.asked().size() == 1; }));
@@ -173,7 +174,7 @@ TEST(Link, AnAgentThatIsToldToStopDoesNotWaitForAnAnswer) {
 }
 
 TEST(Link, AnAgentThatIsToldToStopDoesNotInsist) {
-  Market market({refusal(Code::unavailable, "starting")});
+  ScriptedMarket market({refusal(Code::unavailable, "starting")});
   auto link = link_to({market.url()});
   auto got =
       std::async(std::launch::async, [&] { return link.insist("/v1/x", "{}", base::minutes(60)); });

@@ -23,7 +23,7 @@ using base::Code;
 using base::fail;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kPiece = 128 * 1024;  // Sent at once.
+constexpr std::size_t kSentAtOnce = 128 * 1024;  // Sent at once.
 constexpr auto kEvery = std::chrono::milliseconds(250);
 constexpr auto kAfterTrouble = std::chrono::seconds(2);
 
@@ -131,7 +131,7 @@ bool LogSpool::send_some() {
     const std::lock_guard lock(mutex_);
     if (sent_ >= size_ || enough_) return true;
     offset = sent_;
-    piece.resize(static_cast<std::size_t>(std::min<std::int64_t>(kPiece, size_ - sent_)));
+    piece.resize(static_cast<std::size_t>(std::min<std::int64_t>(kSentAtOnce, size_ - sent_)));
     const auto n = ::pread(file_, piece.data(), piece.size(), offset);
     piece.resize(static_cast<std::size_t>(std::max<ssize_t>(0, n)));
   }

@@ -17,15 +17,15 @@ namespace {
 using blob::testing::Folder;
 using testing::eventually;
 
-constexpr std::int64_t kPlenty = 64 << 20;
+constexpr std::int64_t kPlentyOfText = 64 << 20;
 
 // The market's end, with the rules of server/files/logs.h, failing as told. Thread-safe.
-class Market {
+class LogMarket {
  public:
   // What to do wrong. Set before use.
   int refuses_every = 0;  // This request does not arrive.
   int forgets_every = 0;  // This one does, but its answer is lost.
-  std::int64_t keeps = kPlenty;
+  std::int64_t keeps = kPlentyOfText;
   bool is_deaf = false;  // Every request waits until hear().
 
   LogSpool::Send send() {
@@ -77,7 +77,7 @@ class Market {
 
 class LogSpoolTest : public ::testing::Test {
  protected:
-  std::unique_ptr<LogSpool> open(std::int64_t most = kPlenty) {
+  std::unique_ptr<LogSpool> open(std::int64_t most = kPlentyOfText) {
     auto spool = LogSpool::open(folder_ / "log", most, market_.send());
     EXPECT_TRUE(spool) << spool.error().message;
     ::fcntl((*spool)->program_end(), F_SETFL, O_NONBLOCK);  // So that waiting shows.
@@ -102,7 +102,7 @@ class LogSpoolTest : public ::testing::Test {
   }
 
   Folder folder_;
-  Market market_;
+  LogMarket market_;
 };
 
 TEST_F(LogSpoolTest, EveryLineIsKeptOnceAndInOrderThoughTheNetworkFails) {
@@ -156,8 +156,8 @@ TEST_F(LogSpoolTest, BytesThatAreNoTextBecomeQuestionMarksAndLoseNothingElse) {
       {"\xF0", "?"},
   };
   for (const auto& c : cases) {
-    Market market;
-    const auto spool = *LogSpool::open(folder_ / "log", kPlenty, market.send());
+    LogMarket market;
+    const auto spool = *LogSpool::open(folder_ / "log", kPlentyOfText, market.send());
     ASSERT_TRUE(print(*spool, c.printed));
     EXPECT_TRUE(spool->finish(base::seconds(60)));
     EXPECT_EQ(market.text(), c.kept);

@@ -5,7 +5,8 @@
 
 #include "agent/peers/direct_fetch.h"
 #include "agent/peers/peer_fetch.h"
-#include "wire/api_json.h"
+#include "wire/api/blob.h"
+#include "wire/json.h"
 
 namespace souk::agent {
 namespace {

@@ -15,7 +15,8 @@
 #include "job/image.h"
 #include "job/kinds.h"
 #include "job/work.h"
-#include "wire/api_json.h"
+#include "wire/api/log.h"
+#include "wire/json.h"
 
 namespace souk::agent {
 namespace {
@@ -27,7 +28,7 @@ using base::Result;
 using base::Time;
 
 constexpr std::int64_t kMostLog = 60 << 20;
-constexpr auto kStep = std::chrono::milliseconds(20);
+constexpr auto kRunnerStep = std::chrono::milliseconds(20);
 constexpr auto kUsageEvery = base::seconds(1);
 constexpr auto kToSave = base::seconds(10);  // Of a drain, kept for saving what was done.
 constexpr auto kToStart = base::seconds(1);  // In which a sandbox that cannot start it says so.
@@ -35,7 +36,7 @@ constexpr auto kNoticeComes = std::chrono::seconds(2);
 constexpr auto kShortNotice = base::seconds(1);
 constexpr auto kLastWords = base::seconds(2);
 constexpr auto kToLeave = base::seconds(10);  // A trainer, after its goodbye.
-constexpr int kProcesses = 1024;
+constexpr int kMostProcesses = 1024;
 
 // By somebody other than the agent: who ends a whole computer or batch job tells all its processes.
 bool was_told_to_end(const Exit& exit) {
@@ -69,13 +70,8 @@ bool has_nothing(const std::string& folder) {
   return !std::filesystem::exists(folder, error) || std::filesystem::is_empty(folder, error);
 }
 
-bool below(std::string_view path, std::string_view folder) {
-  return path == folder ||
-         (path.starts_with(folder) && path.substr(folder.size()).starts_with('/'));
-}
-
 // A path as the server accepted it, without a slash at its end.
-std::string tidy(std::string path) {
+std::string without_slash(std::string path) {
   while (path.ends_with('/')) path.pop_back();
   return path;
 }
@@ -197,7 +193,7 @@ Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std:
 
 // Bound read-only from the machine's cache; without a sandbox nothing can be bound: then a copy.
 Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
-  const auto to = tidy(input.path);
+  const auto to = without_slash(input.path);
   if (shop_.sandbox == "none" && !lease_.task->batch.image) {
     if (!input.url.empty()) return fail(Code::forbidden, "this machine fetches no inputs");
     SOUK_ASSIGN(auto files, fetch(place, input.blob, input.path));
@@ -310,8 +306,9 @@ Result<> Runner::prepare(Place& place) {
   }
   if (task.checkpoint && task.batch.checkpoint) {
     SOUK_ASSIGN(auto saved, fetch(place, *task.checkpoint, "checkpoint"));
-    const auto folder = tidy(task.batch.checkpoint->path);
-    std::erase_if(place.files.entries, [&](const auto& e) { return below(e.path, folder); });
+    const auto folder = without_slash(task.batch.checkpoint->path);
+    std::erase_if(place.files.entries,
+                  [&](const auto& e) { return base::is_below(e.path, folder); });
     std::ranges::move(saved.entries, std::back_inserter(place.files.entries));
   }
   SOUK_TRY(fetch_volumes(place));
@@ -363,7 +360,7 @@ Result<> Runner::fill_scratch(Place& place) {
   program.limits = {.cores = static_cast<double>(task.cores) * shop_.cpu_share,
                     .memory_bytes = task.memory_mib << 20,
                     .scratch_bytes = shop_.scratch_bytes,
-                    .pids = kProcesses};
+                    .pids = kMostProcesses};
   if (on_disk()) {
     if (scratch_bytes() > shop_.disk_scratch_bytes)
       return fail(Code::unavailable,
@@ -459,12 +456,13 @@ void Runner::attend(Place& place) {
     }
     if (now() >= place.next_volumes && !told_to_end) save_volumes(place);
     place.exit = place.process->wait(
-        base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kStep).count()));
+        base::Duration(std::chrono::duration_cast<std::chrono::microseconds>(kRunnerStep).count()));
   }
   // Then the agent's notice is on its way.
   if (!told_to_end && was_told_to_end(*place.exit))
-    for (auto waited = kStep; waited < kNoticeComes && !draining() && !stopped_; waited += kStep)
-      std::this_thread::sleep_for(kStep);
+    for (auto waited = kRunnerStep; waited < kNoticeComes && !draining() && !stopped_;
+         waited += kRunnerStep)
+      std::this_thread::sleep_for(kRunnerStep);
   look_at_usage(place);
 }
 
@@ -496,8 +494,8 @@ void Runner::checkpoint(Place& place) {
   const auto folder = place.process->scratch() + "/" + lease_.task->batch.checkpoint->path;
   if (lease_.task->gang && lease_.task->index > 0 && has_nothing(folder)) return;
   const auto saved = [&]() -> Result<> {
-    SOUK_ASSIGN(const auto root,
-                save(place.process->scratch(), {tidy(lease_.task->batch.checkpoint->path)}));
+    SOUK_ASSIGN(const auto root, save(place.process->scratch(),
+                                      {without_slash(lease_.task->batch.checkpoint->path)}));
     SOUK_TRY(link_->post(path("checkpoint"),
                          wire::to_json(wire::LeaseCheckpoint{lease_.epoch, to_string(root)})));
     return {};
@@ -509,7 +507,7 @@ void Runner::checkpoint(Place& place) {
 Result<std::string> Runner::collect(Place& place) {
   doing("sending results");
   std::vector<std::string> only;
-  for (const auto& output : lease_.task->batch.outputs) only.push_back(tidy(output));
+  for (const auto& output : lease_.task->batch.outputs) only.push_back(without_slash(output));
   // Who is paid for accepted work alone gives nothing else back.
   if (only.empty() || place.kind->pay == market::Pay::work) return std::string();
   const auto deadline = now() + shop_.grace;
@@ -552,7 +550,7 @@ void Runner::finish(Place& place) {
   bool good = exit.code == 0 && exit.signal == 0;
   auto text = exit.text;
   if (place.coach) {
-    while (!place.coach->finished()) std::this_thread::sleep_for(kStep);
+    while (!place.coach->finished()) std::this_thread::sleep_for(kRunnerStep);
     if (good && !place.coach->failure().empty()) text = place.coach->failure();
     good = good && place.coach->failure().empty();
   }

@@ -28,7 +28,7 @@ constexpr int kTensorFlowPort = 29'600;
 constexpr std::string_view kHostFile = ".souk/hosts";
 constexpr auto kToMakeNetwork = base::seconds(20);
 constexpr auto kToReachAll = base::minutes(2);
-constexpr auto kGlance = std::chrono::milliseconds(20);
+constexpr auto kServiceGlance = std::chrono::milliseconds(20);
 constexpr auto kToEnd = base::seconds(12);  // Of a drain, for the program to end.
 
 // What each framework wants to hear of the same thing.
@@ -151,8 +151,7 @@ class Health {
       : porter_(porter), service_(service) {}
 
   bool good() {
-    using Clock = std::chrono::steady_clock;
-    const auto now = Clock::now();
+    const auto now = std::chrono::steady_clock::now();
     if (good_ && now - asked_ < std::chrono::seconds(3)) return true;
     asked_ = now;
     return good_ = ask();
@@ -240,7 +239,7 @@ Result<> Runner::await(Place& place, const std::function<Result<bool>()>& done) 
       return fail(Code::conflict, "the lender ends");
     }
     if (place.process->poll()) return fail(Code::unavailable, "the sandbox has ended");
-    std::this_thread::sleep_for(kGlance);
+    std::this_thread::sleep_for(kServiceGlance);
   }
 }
 

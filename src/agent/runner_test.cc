@@ -22,7 +22,7 @@ using ::testing::Pair;
 using testing::refused;
 using ::testing::SizeIs;
 
-constexpr const char* kStart = "POST /v1/leases/l1/start";
+constexpr const char* kStartLease = "POST /v1/leases/l1/start";
 constexpr const char* kCheckpoint = "POST /v1/leases/l1/checkpoint";
 constexpr const char* kFinish = "POST /v1/leases/l1/finish";
 
@@ -33,7 +33,7 @@ class RunnerTest : public ::testing::Test, protected testing::FakeWorkshop {
   std::shared_ptr<testing::FakeProgram> start_and_wait(wire::Lease lease) {
     start(std::move(lease));
     auto program = sandbox->program();
-    EXPECT_TRUE(eventually([&] { return market.count(kStart) > 0; }));
+    EXPECT_TRUE(eventually([&] { return market.count(kStartLease) > 0; }));
     return program;
   }
   [[nodiscard]] bool ends() const {
@@ -62,7 +62,7 @@ TEST_F(RunnerTest, AProgramGetsItsFilesAndItsOutputsAndLogComeBack) {
               ElementsAre(Pair("more", "1\n"), Pair("out/copy", "input")));
   EXPECT_EQ(market.log("l1"), "from bob 0 of 1\n");
   EXPECT_NE(finish("usage.received_bytes"), "0");
-  EXPECT_EQ(market.count(kStart), 1U);
+  EXPECT_EQ(market.count(kStartLease), 1U);
 }
 
 TEST_F(RunnerTest, HowAProgramEndedIsReportedAndItsOutputsAreKept) {
@@ -89,13 +89,13 @@ TEST_F(RunnerTest, ASetUpThatFailsIsTheJobsFailureAndIsBilled) {
   EXPECT_EQ(finish("outcome"), "failed");
   EXPECT_THAT(finish("detail"), HasSubstr("4"));
   EXPECT_THAT(market.log("l1"), HasSubstr("no such package"));
-  EXPECT_EQ(market.count(kStart), 1U) << "billing begins at the start";
+  EXPECT_EQ(market.count(kStartLease), 1U) << "billing begins at the start";
 }
 
 TEST_F(RunnerTest, BillingBeginsWithTheSetUp) {
   start(batch_lease("train", {.setup = "pip install x"}));
   const auto program = sandbox->program();
-  EXPECT_TRUE(eventually([&] { return market.count(kStart) == 1; }));
+  EXPECT_TRUE(eventually([&] { return market.count(kStartLease) == 1; }));
   EXPECT_TRUE(eventually([&] { return runner->held().doing == "running"; }));
 }
 
@@ -208,7 +208,7 @@ TEST_F(RunnerTest, WhatCannotBeginHereGoesToSomebodyElse) {
   EXPECT_EQ(finish("outcome"), "unstarted");
   EXPECT_EQ(finish("detail"), "no space for a scratch folder");
   EXPECT_EQ(sandbox->count(), 0U) << "nothing ran";
-  EXPECT_EQ(market.count(kStart), 0U);
+  EXPECT_EQ(market.count(kStartLease), 0U);
 }
 
 TEST_F(RunnerTest, AJobThatAsksForMoreRoomThanMemoryHasGetsADisk) {
@@ -384,7 +384,7 @@ TEST_F(RunnerTest, ALeaseThatIsNoLongerOursEndsWithoutAReportButItsLogIsKept) {
 }
 
 TEST_F(RunnerTest, AStartThatTheMarketRefusesEndsTheProgram) {
-  market.on(kStart, {refused(Code::conflict, "the lease is closed")});
+  market.on(kStartLease, {refused(Code::conflict, "the lease is closed")});
   start(batch_lease("x"));
   ASSERT_TRUE(ends());
   EXPECT_EQ(sandbox->count(), 1U);

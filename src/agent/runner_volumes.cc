@@ -6,7 +6,7 @@
 #include "agent/runner_place.h"
 #include "blob/folder.h"
 #include "wire/api/volume.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 // Folders of a job that outlive it: they begin with what is in them, and what is changed is kept
 // every minute and at the end.

@@ -28,11 +28,11 @@ using base::Fd;
 using base::Result;
 
 constexpr std::size_t kMostLine = 4 << 20;
-constexpr std::size_t kQuoted = 400;
+constexpr std::size_t kMostQuoted = 400;
 constexpr int kLookEveryMs = 20;
 constexpr auto kToBegin = base::minutes(3);  // Frameworks load slowly from cold disks.
 
-std::string text_in(const json::object& o, std::string_view key) {
+std::string text_of(const json::object& o, std::string_view key) {
   const auto* v = o.if_contains(key);
   return v != nullptr && v->is_string() ? std::string(v->get_string()) : std::string();
 }
@@ -68,7 +68,7 @@ Result<std::vector<wire::TensorInfo>> tensors_in(const json::object& o, std::siz
     if (shape == nullptr || !shape->is_array())
       return fail(Code::invalid, "a tensor without a shape");
     const auto* state = t->if_contains("state");
-    wire::TensorInfo info{.name = text_in(*t, "name"),
+    wire::TensorInfo info{.name = text_of(*t, "name"),
                           .state = state != nullptr && state->is_bool() && state->get_bool()};
     std::size_t n = 1;
     for (const auto& d : shape->get_array()) {
@@ -95,13 +95,13 @@ Result<TrainerAnswer> parse_answer(std::string_view line, std::size_t most_float
   if (ok == nullptr || !ok->is_bool())
     return fail(
         Code::invalid,
-        fmt::format("the trainer said '{}'", line.substr(0, std::min(line.size(), kQuoted))),
+        fmt::format("the trainer said '{}'", line.substr(0, std::min(line.size(), kMostQuoted))),
         "it must answer with a line of JSON: docs/worker-protocol.md");
   if (!ok->get_bool())
-    return fail(Code::invalid, "the trainer: " + text_in(*o, "error").substr(0, kQuoted));
-  TrainerAnswer out{.name = text_in(*o, "name"),
-                    .framework = text_in(*o, "framework"),
-                    .device = text_in(*o, "device"),
+    return fail(Code::invalid, "the trainer: " + text_of(*o, "error").substr(0, kMostQuoted));
+  TrainerAnswer out{.name = text_of(*o, "name"),
+                    .framework = text_of(*o, "framework"),
+                    .device = text_of(*o, "device"),
                     .steps = count_in(*o, "steps"),
                     .samples = count_in(*o, "samples"),
                     .loss = number_in(*o, "loss"),

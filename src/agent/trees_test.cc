@@ -20,13 +20,13 @@ using blob::testing::Folder;
 using blob::testing::noise;
 using blob::testing::spill;
 
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
+constexpr std::int64_t kPlentyOfDisk = std::int64_t{1} << 30;
 
 class TreesTest : public ::testing::Test {
  protected:
   TreesTest() { store_ = *blob::Store::open(folder_ / "store"); }
 
-  std::unique_ptr<Trees> open(std::int64_t max_bytes = kPlenty) {
+  std::unique_ptr<Trees> open(std::int64_t max_bytes = kPlentyOfDisk) {
     auto trees = Trees::open(trees_, max_bytes);
     EXPECT_TRUE(trees) << trees.error().message;
     return *std::move(trees);
@@ -247,13 +247,13 @@ TEST_F(TreesTest, WhatWasHalfRemovedIsNeverUsed) {
     spill(mine / "input/stuck/second", "2");
     const auto root = blob::pack(mine / "input", *store)->root;
     {
-      const auto trees = *Trees::open(mine / "trees", kPlenty);
+      const auto trees = *Trees::open(mine / "trees", kPlentyOfDisk);
       EXPECT_TRUE(trees->use(root, *store));
     }
     const auto stuck = mine / "trees" / to_string(root) / "stuck";
     fs::permissions(stuck, fs::perms::owner_read | fs::perms::owner_exec);
     (void)Trees::open(mine / "trees", 0);  // Makes room as far as it can.
-    const auto trees = *Trees::open(mine / "trees", kPlenty);
+    const auto trees = *Trees::open(mine / "trees", kPlentyOfDisk);
     EXPECT_FALSE(trees->has(root)) << "a job would run without a part of its files";
     const auto use = trees->use(root, *store);
     EXPECT_TRUE(use) << use.error().message;

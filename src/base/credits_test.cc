@@ -57,7 +57,7 @@ TEST(Credits, WhatIsNotAnAmountIsRefusedWithAnExample) {
     const auto read = parse_credits(text);
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().code, Code::invalid);
-    EXPECT_THAT(read.error().message, testing::HasSubstr(text));
+    EXPECT_THAT(read.error().message, ::testing::HasSubstr(text));
     EXPECT_FALSE(read.error().hint.empty());
   }
 }

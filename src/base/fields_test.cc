@@ -46,7 +46,7 @@ TEST(Fields, AreVisitedInTheOrderTheJournalRelies) {
     else
       seen.push_back(std::string(name) + "=" + value);
   });
-  EXPECT_THAT(seen, testing::ElementsAre("left=3", "right=x"));
+  EXPECT_THAT(seen, ::testing::ElementsAre("left=3", "right=x"));
 }
 
 TEST(Fields, CanBeWrittenThrough) {

@@ -24,7 +24,7 @@ TEST(KillPointDeathTest, EndsTheProcessAtTheNamedPlaceAndTime) {
         kill_point("here");
         std::exit(0);
       },
-      testing::KilledBySignal(SIGKILL), "twice");
+      ::testing::KilledBySignal(SIGKILL), "twice");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(Random, ShuffleKeepsEveryItem) {
   const auto before = items;
   random.shuffle(items);
   EXPECT_NE(items, before);
-  EXPECT_THAT(items, testing::UnorderedElementsAreArray(before));
+  EXPECT_THAT(items, ::testing::UnorderedElementsAreArray(before));
 }
 
 TEST(Random, ChanceIsAboutOneIn) {

@@ -80,6 +80,10 @@ std::size_t whole_characters(std::string_view text) {
   return text.size();
 }
 
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1'024) return fmt::format("{} B", bytes);
   auto amount = static_cast<double>(bytes);

@@ -11,6 +11,8 @@ namespace souk::base {
 std::string_view trim(std::string_view text);
 // "a,b,,c" -> {"a","b","","c"}; each piece trimmed.
 std::vector<std::string_view> split(std::string_view text, char separator);
+// Is the path `folder` itself or something in it? By its text: "a/b" is below "a", "ab" is not.
+bool is_below(std::string_view path, std::string_view folder);
 std::string join(std::span<const std::string> items, std::string_view separator);
 
 // The candidate with the fewest edits from `word`, or "" when none is near enough to be meant.

@@ -8,7 +8,7 @@
 namespace souk::base {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(Text, TrimsAndSplitsWhatPeopleType) {
   EXPECT_EQ(trim(" \t a b\r\n"), "a b");
@@ -68,6 +68,13 @@ TEST(Text, ACharacterIsNeverCutInTwo) {
   EXPECT_EQ(whole_characters("a\xE2\x82"), 1u);
   EXPECT_EQ(whole_characters("a\xF0\x9F\x98"), 1u);
   EXPECT_EQ(whole_characters("\x80\x80\x80\x80"), 4u);  // Not text at all: passed on as it is.
+}
+
+TEST(Text, APathIsBelowItsFolderAndNotBelowOneWithALikeName) {
+  EXPECT_TRUE(is_below("a/b", "a"));
+  EXPECT_TRUE(is_below("a", "a"));
+  EXPECT_FALSE(is_below("ab", "a"));
+  EXPECT_FALSE(is_below("a", "a/b"));
 }
 
 TEST(Text, AHintNamesTheNearestOrAll) {

@@ -32,6 +32,8 @@ constexpr Duration seconds(std::int64_t n) { return Duration(n * 1'000'000); }
 constexpr Duration minutes(std::int64_t n) { return seconds(n * 60); }
 constexpr Duration hours(std::int64_t n) { return minutes(n * 60); }
 constexpr Duration days(std::int64_t n) { return hours(n * 24); }
+// For rates and forecasts, which are fractions.
+inline constexpr double kSecondsPerHour = 3'600;
 
 // A point in time: microseconds since 1970-01-01T00:00:00Z.
 struct Time {

@@ -111,7 +111,7 @@ TEST(Time, WhatIsNotAnInstantIsRefusedWithAnExample) {
                            "2200-12-31T23:59:00-00:01"}) {
     const auto read = parse_time(text);
     ASSERT_FALSE(read) << text;
-    EXPECT_THAT(read.error().message, testing::HasSubstr(text));
+    EXPECT_THAT(read.error().message, ::testing::HasSubstr(text));
   }
 }
 

@@ -15,15 +15,17 @@ namespace souk::blob {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::file;
 using ::testing::HasSubstr;
+using testing::link;
 using testing::spill;
 namespace fs = std::filesystem;
 
-struct World {
+struct TwoFolders {
   testing::Folder folder;
   std::unique_ptr<Store> store = *Store::open(folder / "store");
   fs::path in = folder / "in", out = folder / "out";
-  World() { fs::create_directory(in); }
+  TwoFolders() { fs::create_directory(in); }
 };
 
 mode_t mode(const fs::path& path) {
@@ -62,7 +64,7 @@ TEST(Folder, IsCutTheSameFromDiskAndFromPieces) {
 }
 
 TEST(Folder, ComesBackOnAnotherMachineAsItWas) {
-  World w;
+  TwoFolders w;
   const auto large = testing::noise(2 * kChunkBytes + 5);
   spill(w.in / "data/large.bin", large);
   spill(w.in / "data/empty", "");
@@ -103,7 +105,7 @@ TEST(Folder, ComesBackOnAnotherMachineAsItWas) {
 }
 
 TEST(Folder, ASingleFileCanBePackedToo) {
-  World w;
+  TwoFolders w;
   spill(w.in / "train.py", "print()");
   fs::create_symlink("train.py", w.in / "link.py");
   for (const auto* name : {"train.py", "link.py"}) {
@@ -114,7 +116,7 @@ TEST(Folder, ASingleFileCanBePackedToo) {
 }
 
 TEST(Folder, PackingAgainStoresOnlyWhatChanged) {
-  World w;
+  TwoFolders w;
   for (int i = 0; i < 10; ++i) spill(w.in / std::to_string(i), testing::noise(1'000, i));
   ASSERT_TRUE(pack(w.in, *w.store));
   spill(w.in / "3", "new");
@@ -125,7 +127,7 @@ TEST(Folder, PackingAgainStoresOnlyWhatChanged) {
 }
 
 TEST(Folder, WhatSoukignoreNamesStaysAtHome) {
-  World w;
+  TwoFolders w;
   for (const auto* path :
        {"a.py", "a.pyc", "d/b.pyc", "d/keep.pyc", ".git/config", "data/x", "e/data/x"})
     spill(w.in / path, "x");
@@ -140,7 +142,7 @@ TEST(Folder, WhatSoukignoreNamesStaysAtHome) {
 }
 
 TEST(Folder, OnlyWhatWasAskedForIsPacked) {
-  World w;
+  TwoFolders w;
   for (const auto* name :
        {"a.csv", "b.txt", "out/x", "out/deep/y", "out/deep/z", "logs/1", "logs/2"})
     spill(w.in / name, name);
@@ -162,7 +164,7 @@ TEST(Folder, OnlyWhatWasAskedForIsPacked) {
 }
 
 TEST(Folder, SizeIsKnownAndBoundedBeforeAnyWork) {
-  World w;
+  TwoFolders w;
   spill(w.in / "a", testing::noise(700));
   spill(w.in / "b/c", testing::noise(500));
   const auto planned = plan(w.in);
@@ -177,7 +179,7 @@ TEST(Folder, SizeIsKnownAndBoundedBeforeAnyWork) {
 }
 
 TEST(Folder, MoreThanAManifestCanListIsRefusedBeforeItIsHashed) {
-  World w;
+  TwoFolders w;
   spill(w.in / "sparse", "");
   fs::resize_file(w.in / "sparse", std::uintmax_t{1} << 40);
   const auto planned = plan(w.in);
@@ -188,7 +190,7 @@ TEST(Folder, MoreThanAManifestCanListIsRefusedBeforeItIsHashed) {
 
 TEST(Folder, ALinkOutOfTheFolderIsRefusedByName) {
   for (const auto* target : {"/etc/passwd", "../secret", "b/../../x"}) {
-    World w;
+    TwoFolders w;
     fs::create_symlink(target, w.in / "leak");
     const auto packed = pack(w.in, *w.store);
     ASSERT_FALSE(packed) << target;
@@ -199,7 +201,7 @@ TEST(Folder, ALinkOutOfTheFolderIsRefusedByName) {
 }
 
 TEST(Folder, PipesAreSkippedWithAWarningInsteadOfWaitedFor) {
-  World w;
+  TwoFolders w;
   ASSERT_EQ(::mkfifo((w.in / "pipe").c_str(), 0600), 0);
   const auto packed = pack(w.in, *w.store);
   ASSERT_TRUE(packed);
@@ -210,7 +212,7 @@ TEST(Folder, PipesAreSkippedWithAWarningInsteadOfWaitedFor) {
 
 TEST(Folder, AFileThatChangesWhileReadIsNamedInsteadOfPackedTorn) {
   for (const bool shrink : {false, true}) {
-    World w;
+    TwoFolders w;
     spill(w.in / "log", testing::noise(kChunkBytes + 10));
     const auto packed = pack(w.in, *w.store, {.on_progress = [&](const Progress& p) {
                                if (p.bytes_done > kChunkBytes) return;
@@ -224,7 +226,7 @@ TEST(Folder, AFileThatChangesWhileReadIsNamedInsteadOfPackedTorn) {
 }
 
 TEST(Folder, AFileThatBecomesALinkWhilePackingIsNotFollowed) {
-  World w;
+  TwoFolders w;
   spill(w.folder / "secret", "key");
   spill(w.in / "a", "a");
   spill(w.in / "b", "b");
@@ -238,7 +240,7 @@ TEST(Folder, AFileThatBecomesALinkWhilePackingIsNotFollowed) {
 }
 
 TEST(Folder, AStoreTooSmallForTheFolderSaysSoAndKeepsWhatIsPinned) {
-  World w;
+  TwoFolders w;
   for (int i = 0; i < 5; ++i) spill(w.in / std::to_string(i), testing::noise(999, i));
   const auto store = *Store::open(w.folder / "small", {.max_bytes = 3'000});
   const auto packed = pack(w.in, *store);
@@ -246,15 +248,8 @@ TEST(Folder, AStoreTooSmallForTheFolderSaysSoAndKeepsWhatIsPinned) {
   EXPECT_EQ(packed.error().code, base::Code::exhausted);
 }
 
-Entry file(std::string path) {
-  return {.path = std::move(path), .size = 1, .chunks = {name_of("x")}};
-}
-Entry link(std::string path, std::string target) {
-  return {.path = std::move(path), .kind = Kind::link, .target = std::move(target)};
-}
-
 TEST(Folder, NoManifestWritesOutsideTheTarget) {
-  const World w;
+  const TwoFolders w;
   ASSERT_TRUE(w.store->add("x"));
   const Manifest attacks[] = {
       {{file("../x")}},
@@ -276,7 +271,7 @@ TEST(Folder, NoManifestWritesOutsideTheTarget) {
 }
 
 TEST(Folder, ATargetThatIsALinkOrNotEmptyIsRefused) {
-  World w;
+  TwoFolders w;
   ASSERT_TRUE(w.store->add("x"));
   const Manifest manifest{{file("d/x")}};
   fs::create_directory(w.folder / "elsewhere");
@@ -295,7 +290,7 @@ TEST(Folder, ATargetThatIsALinkOrNotEmptyIsRefused) {
 // A job of another user on the same machine, racing us.
 TEST(Folder, ALinkPlantedWhileUnpackingIsNotFollowed) {
   for (const auto* planted : {"b", "d"}) {
-    World w;
+    TwoFolders w;
     ASSERT_TRUE(w.store->add("x"));
     fs::create_directory(w.folder / "elsewhere");
     const Manifest manifest{{file("a"), file("b"), file("d/x")}};
@@ -312,7 +307,7 @@ TEST(Folder, ALinkPlantedWhileUnpackingIsNotFollowed) {
 }
 
 TEST(Folder, AFolderSwappedForALinkBeforeLinksAreMadeIsNotFollowed) {
-  World w;
+  TwoFolders w;
   ASSERT_TRUE(w.store->add("x"));
   fs::create_directory(w.folder / "elsewhere");
   const Manifest manifest{{file("d/x"), link("d/y", "x"), file("z")}};
@@ -326,7 +321,7 @@ TEST(Folder, AFolderSwappedForALinkBeforeLinksAreMadeIsNotFollowed) {
 }
 
 TEST(Folder, AMissingDamagedOrShortChunkIsAnErrorNotABadFile) {
-  World w;
+  TwoFolders w;
   const Manifest manifest{{file("a")}};
   const auto missing = unpack(manifest, *w.store, w.out);
   ASSERT_FALSE(missing);
@@ -339,7 +334,7 @@ TEST(Folder, AMissingDamagedOrShortChunkIsAnErrorNotABadFile) {
 }
 
 TEST(Folder, WhatDoesNotExistIsNamed) {
-  World w;
+  TwoFolders w;
   const auto packed = pack(w.folder / "nothing", *w.store);
   ASSERT_FALSE(packed);
   EXPECT_EQ(packed.error().code, base::Code::not_found);
@@ -353,7 +348,7 @@ Manifest claiming(Store& store, std::uint64_t size) {
 }
 
 TEST(Folder, AFileThatClaimsHalfATerabyteIsRefusedBeforeItIsRead) {
-  World w;
+  TwoFolders w;
   const auto bomb = claiming(*w.store, 131'000 * kChunkBytes);
   const auto read = read_file(bomb, "zeros", *w.store, 1 << 30);
   ASSERT_FALSE(read);
@@ -362,7 +357,7 @@ TEST(Folder, AFileThatClaimsHalfATerabyteIsRefusedBeforeItIsRead) {
 }
 
 TEST(Folder, AFileHasTheSizeThatItClaimsOrIsDamaged) {
-  World w;
+  TwoFolders w;
   auto file = claiming(*w.store, 2 * kChunkBytes);
   EXPECT_EQ(read_file(file, "zeros", *w.store, 1 << 30)->size(), 2 * kChunkBytes);
   file.entries[0].size = 2 * kChunkBytes - 1;

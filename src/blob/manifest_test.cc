@@ -11,14 +11,9 @@
 namespace souk::blob {
 namespace {
 
+using testing::file;
 using ::testing::HasSubstr;
-
-Entry file(std::string path, std::string_view content = "x") {
-  return {.path = std::move(path), .size = content.size(), .chunks = {name_of(content)}};
-}
-Entry link(std::string path, std::string target) {
-  return {.path = std::move(path), .kind = Kind::link, .target = std::move(target)};
-}
+using testing::link;
 
 Manifest sample() {
   auto large = file("data/large");

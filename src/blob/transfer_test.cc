@@ -19,14 +19,14 @@ namespace fs = std::filesystem;
 TransferOptions quick() { return {.retry_wait = std::chrono::milliseconds(0)}; }
 
 // A folder of `files` different small files, packed here, and a store elsewhere.
-struct World {
+struct TwoStores {
   testing::Folder folder;
   std::unique_ptr<Store> local = *Store::open(folder / "local");
   std::unique_ptr<Store> other = *Store::open(folder / "other");
   MemoryServer server;
   Packed packed;
 
-  explicit World(int files = 20) {
+  explicit TwoStores(int files = 20) {
     fs::create_directory(folder / "in");
     for (int i = 0; i < files; ++i)
       testing::spill(folder / "in" / std::to_string(i), "file " + std::to_string(i));
@@ -42,7 +42,7 @@ struct World {
 };
 
 TEST(Transfer, ANewVersionOfALargeFileSendsLittleMoreThanWhatIsNew) {
-  World w;
+  TwoStores w;
   auto content = testing::noise(48 << 20);
   testing::spill(w.folder / "in/large", content);
   w.repack();
@@ -61,7 +61,7 @@ TEST(Transfer, ANewVersionOfALargeFileSendsLittleMoreThanWhatIsNew) {
 }
 
 TEST(Transfer, AFolderArrivesWholeOnAnotherMachine) {
-  World w;
+  TwoStores w;
   testing::spill(w.folder / "in/large", testing::noise(2 * kChunkBytes + 1));
   testing::spill(w.folder / "in/copy", "file 3");
   w.repack();
@@ -81,13 +81,13 @@ TEST(Transfer, AFolderArrivesWholeOnAnotherMachine) {
 }
 
 TEST(Transfer, TheManifestGoesLastSoThatItsPresenceMeansSomething) {
-  World w;
+  TwoStores w;
   ASSERT_TRUE(w.up());
   EXPECT_EQ(w.server.order.back(), w.packed.root);
 }
 
 TEST(Transfer, ASecondUploadSendsOnlyWhatChanged) {
-  World w;
+  TwoStores w;
   ASSERT_TRUE(w.up());
   w.server.puts = 0;
   const auto again = w.up();
@@ -101,7 +101,7 @@ TEST(Transfer, ASecondUploadSendsOnlyWhatChanged) {
 }
 
 TEST(Transfer, ContentEvictedThereIsSentAgainThoughTheManifestIsThere) {
-  World w;
+  TwoStores w;
   ASSERT_TRUE(w.up());
   w.server.chunks.erase(name_of("file 7"));
   w.server.puts = 0;
@@ -111,7 +111,7 @@ TEST(Transfer, ContentEvictedThereIsSentAgainThoughTheManifestIsThere) {
 }
 
 TEST(Transfer, ABrokenConnectionCostsOnlyTheRest) {
-  World w;
+  TwoStores w;
   w.server.dies_after = 12;
   const auto cut = w.up();
   ASSERT_FALSE(cut);
@@ -140,7 +140,7 @@ TEST(Transfer, ABrokenConnectionCostsOnlyTheRest) {
 }
 
 TEST(Transfer, AFlakyConnectionIsTriedAgain) {
-  World w;
+  TwoStores w;
   w.server.fails_every = 3;
   ASSERT_TRUE(w.up({.connections = 1, .retry_wait = std::chrono::milliseconds(0)}));
   EXPECT_GT(w.server.puts, 21);
@@ -149,7 +149,7 @@ TEST(Transfer, AFlakyConnectionIsTriedAgain) {
 }
 
 TEST(Transfer, ADeadOneIsTriedThreeTimesMoreAndNoMore) {
-  World w;
+  TwoStores w;
   w.server.dies_after = 0;
   ASSERT_FALSE(w.up());
   EXPECT_EQ(w.server.asks, 4);
@@ -158,7 +158,7 @@ TEST(Transfer, ADeadOneIsTriedThreeTimesMoreAndNoMore) {
 }
 
 TEST(Transfer, ACorruptedChunkIsRefusedByNameAndNotKept) {
-  World w;
+  TwoStores w;
   ASSERT_TRUE(w.up());
   for (const auto& bad : {name_of("file 5"), w.packed.root}) {
     w.server.corrupts = bad;
@@ -172,7 +172,7 @@ TEST(Transfer, ACorruptedChunkIsRefusedByNameAndNotKept) {
 }
 
 TEST(Transfer, DamageOnOurOwnDiskIsSaidToBeOurs) {
-  World w;
+  TwoStores w;
   const auto hex = to_string(name_of("file 5"));
   testing::spill(w.folder / "local" / hex.substr(0, 2) / hex.substr(2), std::string("\0wrong", 6));
   const auto sent = w.up();
@@ -183,14 +183,14 @@ TEST(Transfer, DamageOnOurOwnDiskIsSaidToBeOurs) {
 }
 
 TEST(Transfer, ManyNamesAreAskedInBatches) {
-  World w(2'500);
+  TwoStores w(2'500);
   ASSERT_TRUE(w.up());
   EXPECT_EQ(w.server.asks, 4);  // Three for the chunks, one for the manifest.
   EXPECT_EQ(w.server.most_asked, 1'000u);
 }
 
 TEST(Transfer, ConnectionsWorkSideBySideButEachForItself) {
-  World w;
+  TwoStores w;
   w.server.waits_for_concurrent = 3;
   ASSERT_TRUE(w.up({.connections = 3}));
   EXPECT_EQ(w.server.most_concurrent, 3u);
@@ -203,7 +203,7 @@ TEST(Transfer, ConnectionsWorkSideBySideButEachForItself) {
 }
 
 TEST(Transfer, ProgressEndsAtTheTotalAndCountsWhatWasSkipped) {
-  World w;
+  TwoStores w;
   for (const std::uint64_t skipped : {0, 21}) {
     Progress last;
     auto options = quick();
@@ -223,7 +223,7 @@ TEST(Transfer, ProgressEndsAtTheTotalAndCountsWhatWasSkipped) {
 }
 
 TEST(Transfer, AStoreTooSmallForTheFolderSaysSo) {
-  World w;
+  TwoStores w;
   ASSERT_TRUE(w.up());
   const auto small = *Store::open(w.folder / "small", {.most_chunks = 5});
   const auto got = download(w.packed.root, *small, w.server.factory(), quick());
@@ -232,7 +232,7 @@ TEST(Transfer, AStoreTooSmallForTheFolderSaysSo) {
 }
 
 TEST(Transfer, AFolderThatNobodyHasIsNotFound) {
-  World w;
+  TwoStores w;
   const auto got = w.down();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, base::Code::not_found);
@@ -242,7 +242,7 @@ TEST(Transfer, AFolderThatNobodyHasIsNotFound) {
 }
 
 TEST(Transfer, AChunkThatIsNoManifestIsRefused) {
-  World w;
+  TwoStores w;
   w.server.chunks[name_of("text")] = encode("text");
   const auto got = download(name_of("text"), *w.other, w.server.factory(), quick());
   ASSERT_FALSE(got);
@@ -250,7 +250,7 @@ TEST(Transfer, AChunkThatIsNoManifestIsRefused) {
 }
 
 TEST(Transfer, AFolderThatClaimsTooMuchIsRefusedBeforeItsChunksAreFetched) {
-  World w;
+  TwoStores w;
   const auto zeros = w.local->add(std::string(kChunkBytes, '\0'))->name;
   const Manifest bomb{
       {{.path = "zeros", .size = 1'000 * kChunkBytes, .chunks = std::vector(1'000, zeros)}}};

@@ -10,7 +10,7 @@
 namespace souk::codec {
 namespace {
 
-constexpr auto kKinds = std::variant_size_v<Event>;
+constexpr auto kKinds = std::variant_size_v<market::AnyEvent>;
 
 std::uint8_t version_of(std::uint8_t kind, std::span<const Upcast> known) {
   return static_cast<std::uint8_t>(1 + std::ranges::count(known, kind, &Upcast::kind));

@@ -1,10 +1,12 @@
 #include "hub/remote.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/testing/port.h"
 #include "hub/service.h"
+#include "hub/testing/names.h"
 #include "hub/ticket.h"
 #include "net/client.h"
 #include "net/tls.h"
@@ -15,8 +17,7 @@ namespace {
 
 using base::Code;
 using ::testing::HasSubstr;
-
-const std::string kSecret = "a secret of the test's own";
+using testing::kSecret;
 
 std::unique_ptr<Service> service(std::optional<net::ServerTls> tls = {}) {
   auto started = Service::start({.store = "memory", .secret = kSecret, .tls = std::move(tls)});

@@ -96,8 +96,8 @@ Result<HubRequest> route_of(const net::Request& http) {
 }
 
 template <class N>
-Result<N> number(const net::Request& http, std::string_view name, std::optional<N> otherwise,
-                 N least, N most) {
+Result<N> query_number(const net::Request& http, std::string_view name, std::optional<N> otherwise,
+                       N least, N most) {
   const auto text = http.param(name);
   if (!text && otherwise) return *otherwise;
   N out{};
@@ -109,16 +109,16 @@ Result<N> number(const net::Request& http, std::string_view name, std::optional<
   return out;
 }
 
-constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
 
 Result<NamedRule> rule_of(const net::Request& http) {
   constexpr std::string_view param = "rule.";
   train::AggregatorSpec spec{.name = std::string(http.param("rule").value_or(""))};
-  SOUK_ASSIGN(spec.workers, number<std::int32_t>(http, "workers", 1, 1, 10'000));
+  SOUK_ASSIGN(spec.workers, query_number<std::int32_t>(http, "workers", 1, 1, 10'000));
   for (const auto& [name, value] : http.query) {
     if (!name.starts_with(param)) continue;
     SOUK_ASSIGN(spec.params[name.substr(param.size())],
-                number<double>(http, name, std::nullopt, -1e9, 1e9));
+                query_number<double>(http, name, std::nullopt, -1e9, 1e9));
   }
   NamedRule out{.key = fmt::format("{} {}", spec.name, spec.workers)};
   for (const auto& [name, value] : spec.params) out.key += fmt::format(" {}={}", name, value);
@@ -141,10 +141,10 @@ struct UpdateMeta {
 
 Result<UpdateMeta> meta_of(const net::Request& http) {
   UpdateMeta out;
-  SOUK_ASSIGN(out.base, number<std::int64_t>(http, "base", std::nullopt, 0, kMost));
-  SOUK_ASSIGN(out.epoch, number<std::int32_t>(http, "epoch", 1, 1, 1'000'000'000));
-  SOUK_ASSIGN(out.weight, number<double>(http, "weight", 1, 1e-9, 1e15));
-  SOUK_ASSIGN(out.at_work, number<std::int32_t>(http, "at_work", 1, 1, 1'000'000));
+  SOUK_ASSIGN(out.base, query_number<std::int64_t>(http, "base", std::nullopt, 0, kAny));
+  SOUK_ASSIGN(out.epoch, query_number<std::int32_t>(http, "epoch", 1, 1, 1'000'000'000));
+  SOUK_ASSIGN(out.weight, query_number<double>(http, "weight", 1, 1e-9, 1e15));
+  SOUK_ASSIGN(out.at_work, query_number<std::int32_t>(http, "at_work", 1, 1, 1'000'000));
   return out;
 }
 
@@ -347,10 +347,11 @@ void Service::Impl::forget_idle() {
 }
 
 Result<net::Response> Service::Impl::pull(const net::Request& http, const ServiceJob& job) {
-  SOUK_ASSIGN(const auto since, number<std::int64_t>(http, "since", -1, -1, kMost));
+  SOUK_ASSIGN(const auto since, query_number<std::int64_t>(http, "since", -1, -1, kAny));
   std::optional<std::size_t> from;
   if (http.param("from")) {
-    SOUK_ASSIGN(from, number<std::size_t>(http, "from", std::nullopt, 0, std::size_t{1} << 32));
+    SOUK_ASSIGN(from,
+                query_number<std::size_t>(http, "from", std::nullopt, 0, std::size_t{1} << 32));
   }
   SOUK_ASSIGN(auto packed, job.pull(since, from));
   ++pulls;
@@ -369,7 +370,7 @@ Result<net::Response> Service::Impl::begin(const net::Request& http, ServiceJob&
 }
 
 Result<net::Response> Service::Impl::piece(const net::Request& http, const HubRequest& asked) {
-  SOUK_ASSIGN(const auto offset, number<std::int64_t>(http, "offset", 0, 0, kMost));
+  SOUK_ASSIGN(const auto offset, query_number<std::int64_t>(http, "offset", 0, 0, kAny));
   SOUK_ASSIGN(const auto size, staging->put(staged_name(asked.job, asked.update), offset,
                                             http.content(), clock.now()));
   base::kill_point("update-staged");
@@ -380,7 +381,7 @@ Result<net::Response> Service::Impl::piece(const net::Request& http, const HubRe
 
 Result<net::Response> Service::Impl::judge(const net::Request& http, const HubRequest& asked) {
   SOUK_ASSIGN(const auto size,
-              number<std::int64_t>(http, "size", std::nullopt, 1, std::int64_t{1} << 40));
+              query_number<std::int64_t>(http, "size", std::nullopt, 1, std::int64_t{1} << 40));
   SOUK_ASSIGN(const auto codec, train::make_codec(http.param("codec").value_or("fp32")));
   SOUK_ASSIGN(const auto bytes, staging->take(staged_name(asked.job, asked.update)));
   SOUK_ASSIGN(const auto update,
@@ -410,7 +411,7 @@ Result<QueuedUpdate> Service::Impl::read(net::Request& http, const HubRequest& a
   QueuedUpdate out;
   auto& contribution = out.contribution;
   SOUK_ASSIGN(out.rule, rule_of(http));
-  SOUK_ASSIGN(contribution.id, number<std::int64_t>(http, "id", std::nullopt, 1, kMost));
+  SOUK_ASSIGN(contribution.id, query_number<std::int64_t>(http, "id", std::nullopt, 1, kAny));
   SOUK_ASSIGN(const auto meta, meta_of(http));
   contribution.base = meta.base;
   SOUK_ASSIGN(out.codec, train::make_codec(http.param("codec").value_or("fp32")));

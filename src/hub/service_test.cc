@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/testing/servers.h"
 #include "hub/measured.h"
+#include "hub/testing/names.h"
 #include "hub/ticket.h"
 #include "net/client.h"
 #include "net/testing/raw_socket.h"
@@ -19,13 +20,12 @@ namespace souk::hub {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::kSecret;
 
-const std::string kSecret = "a secret of the test's own";
-
-struct Hub {
+struct RunningHub {
   std::unique_ptr<Service> service;
 
-  explicit Hub(ServiceOptions options = {}) {
+  explicit RunningHub(ServiceOptions options = {}) {
     if (options.store.empty()) options.store = "memory";
     options.secret = kSecret;
     auto started = Service::start(std::move(options));
@@ -65,7 +65,7 @@ std::string fold_path(std::int64_t id, std::string_view more = "") {
 }
 
 TEST(Service, FoldsAnUpdateOnceAndHandsOutWhatChanged) {
-  const Hub hub;
+  const RunningHub hub;
   auto client = hub.client();
   begin(client, "j1", {1, 2, 3});
   for (int i = 0; i < 2; ++i) {
@@ -78,7 +78,7 @@ TEST(Service, FoldsAnUpdateOnceAndHandsOutWhatChanged) {
 }
 
 TEST(Service, LetsNobodyInWithoutTheSecret) {
-  const Hub hub;
+  const RunningHub hub;
   auto client = hub.client();
   for (const auto& secret : {std::string(), std::string("wrong"), kSecret + "x"})
     EXPECT_EQ(call(client, "GET", "/v1/hub/j1/parameters", {}, secret).status, 401);
@@ -86,7 +86,7 @@ TEST(Service, LetsNobodyInWithoutTheSecret) {
 }
 
 TEST(Service, SaysWhatIsWrongWithARequest) {
-  const Hub hub({.most_body_bytes = 1'000});
+  const RunningHub hub({.most_body_bytes = 1'000});
   auto client = hub.client();
   EXPECT_EQ(call(client, "POST", fold_path(1), packed({1})).status, 404);  // Not begun.
   begin(client, "j1", {1, 2, 3});
@@ -116,7 +116,7 @@ TEST(Service, SaysWhatIsWrongWithARequest) {
 }
 
 TEST(Service, LosesNothingOfSeveralClients) {
-  const Hub hub;
+  const RunningHub hub;
   auto client = hub.client();
   begin(client, "j1", {0, 0});
   {
@@ -139,7 +139,7 @@ std::string ticket(std::string_view job, std::string_view update,
 }
 
 TEST(Service, FoldsAnUpdateThatCameInPiecesOnce) {
-  const Hub hub;
+  const RunningHub hub;
   auto client = hub.client();
   begin(client, "j1", {0, 0});
   const auto body = packed({3, 4});
@@ -165,7 +165,7 @@ TEST(Service, FoldsAnUpdateThatCameInPiecesOnce) {
 }
 
 TEST(Service, ATicketIsGoodForOneJobAndOneUpdateAndNothingElse) {
-  const Hub hub;
+  const RunningHub hub;
   auto client = hub.client();
   begin(client, "j1", {1, 2});
   begin(client, "j2", {1, 2});
@@ -191,7 +191,7 @@ TEST(Service, ATicketIsGoodForOneJobAndOneUpdateAndNothingElse) {
 }
 
 TEST(Service, SaysWhatIsWrongWithAnUpdateThatWasSentAhead) {
-  const Hub hub({.most_body_bytes = 100, .staging = {.most_in_all = 150, .most = 2}});
+  const RunningHub hub({.most_body_bytes = 100, .staging = {.most_in_all = 150, .most = 2}});
   auto client = hub.client();
   begin(client, "j1", {0, 0});
   const auto put = [&](std::string_view name, std::string_view query, const std::string& body) {
@@ -217,7 +217,7 @@ TEST(Service, SharesOneStoreWithAnother) {
   if (!base::testing::has_redis()) GTEST_SKIP() << "no redis-server on this computer";
   const auto redis = base::testing::start_redis();
   ASSERT_TRUE(redis);
-  const Hub one({.store = redis->url}), other({.store = redis->url});
+  const RunningHub one({.store = redis->url}), other({.store = redis->url});
   auto first = one.client(), second = other.client();
   begin(first, "j1", {0, 0});
   EXPECT_EQ(call(first, "POST", fold_path(1), packed({1, 2})).body, R"({"version":1})");
@@ -245,7 +245,7 @@ constexpr std::size_t kLarge = 2 * train::kBlock + 100;
 std::vector<float> large(float value) { return std::vector<float>(kLarge, value); }
 
 TEST(Service, AnUpdateThatIsFoldedWhileItArrivesGivesWhatAFoldOfAllGives) {
-  const Hub hub;
+  const RunningHub hub;
   auto client = hub.client();
   begin(client, "j1", large(1));
   // 2 has the id of 1: it is folded once.
@@ -258,7 +258,7 @@ TEST(Service, AnUpdateThatIsFoldedWhileItArrivesGivesWhatAFoldOfAllGives) {
 }
 
 TEST(Service, NothingOfALargeUpdateIsFoldedWhenItsEndIsBadOrMissing) {
-  const Hub hub;
+  const RunningHub hub;
   auto client = hub.client();
   begin(client, "j1", large(1));
   auto bad = large(2);
@@ -280,7 +280,7 @@ TEST(Service, NothingOfALargeUpdateIsFoldedWhenItsEndIsBadOrMissing) {
 }
 
 TEST(Service, LargeUpdatesThatArriveTogetherAreAllFolded) {
-  const Hub hub({.threads = 2});
+  const RunningHub hub({.threads = 2});
   auto client = hub.client();
   begin(client, "j1", large(0));
   constexpr int workers = 4, each = 5;
@@ -299,7 +299,7 @@ TEST(Service, LargeUpdatesThatArriveTogetherAreAllFolded) {
 }
 
 TEST(Service, BodiesOfStrangersAreNotReadAndNoMoreThanThereIsRoomFor) {
-  const Hub hub({.most_arriving = 1 << 20});
+  const RunningHub hub({.most_arriving = 1 << 20});
   net::testing::RawSocket raw(hub.service->port());
   raw.send("POST /v1/hub/j1/fold HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n");
   EXPECT_TRUE(raw.read_response().starts_with("HTTP/1.1 401 "));  // Before any of it was sent.

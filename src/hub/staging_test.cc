@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hub/testing/names.h"
+
 namespace souk::hub {
 namespace {
 
 using base::Code;
-
-constexpr base::Time kNow(1'000'000);
+using testing::kNow;
 
 TEST(Staging, PutsPiecesTogetherEvenIfTheyArriveTwice) {
   Staging staging;

@@ -19,7 +19,7 @@ using base::fail;
 constexpr std::size_t kMostRequirements = 200;
 constexpr std::size_t kHashMax = 128;
 constexpr std::size_t kMostWheels = 500;
-constexpr std::size_t kUrlMax = 2'000;
+constexpr std::size_t kWheelUrlMax = 2'000;
 constexpr std::int32_t kMinorMin = 7, kMinorMax = 99;
 
 struct EnvironmentKeys {
@@ -42,7 +42,8 @@ base::Result<> check_wheels(const std::vector<wire::Wheel>& wheels) {
                 fmt::format("{} at most", kMostWheels), field);
   for (const auto& wheel : wheels) {
     const auto host = host_of(wheel.url);
-    const bool good = !host.empty() && wheel.url.size() <= kUrlMax && wheel.url.ends_with(".whl");
+    const bool good =
+        !host.empty() && wheel.url.size() <= kWheelUrlMax && wheel.url.ends_with(".whl");
     if (!good || !is_sha256(wheel.sha256) || wheel.size.value_or(0) < 0)
       return fail(Code::invalid, fmt::format("'{}' is no wheel", wheel.url.substr(0, 80)),
                   "give https://HOST/NAME.whl, its SHA-256 and its size", field);

@@ -1,18 +1,19 @@
 #include "job/job_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/testing/now.h"
 #include "job/train/training_file.h"
 
 namespace souk::job {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
-
-constexpr base::Time kNow(1'000'000'000'000'000);
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::kNow;
+using ::testing::StartsWith;
 
 constexpr std::string_view kEveryKey = R"(
 name: resnet

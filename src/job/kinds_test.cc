@@ -6,10 +6,11 @@
 
 #include <filesystem>
 
+#include "job/testing/now.h"
 #include "job/train/training_data.h"
 #include "job/work.h"
 #include "market/testing/world.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 // What holds for every kind, whoever adds it.
 
@@ -22,9 +23,8 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using testing::kNow;
 using ::testing::Not;
-
-constexpr base::Time kNow(1'000'000'000'000'000);
 
 // Packs into a folder of its own, and has data of every name.
 class TestPacker final : public Packer {

@@ -5,7 +5,7 @@
 namespace souk::job {
 namespace {
 
-constexpr auto kHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+constexpr auto kFileHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 TEST(WebInput, AddressesThatPeopleUseLeadToTheFile) {
   const std::pair<std::string_view, std::string_view> known[] = {
@@ -29,7 +29,7 @@ TEST(WebInput, WhatIsNoAddressIsRefusedWithTheForms) {
 
 TEST(WebInput, LendersFetchOneFileThatIsKnownByItsHash) {
   const wire::BatchInput good{
-      .path = "data", .file = true, .url = "https://files.example/a", .sha256 = kHash};
+      .path = "data", .file = true, .url = "https://files.example/a", .sha256 = kFileHash};
   EXPECT_TRUE(check_input(good));
   EXPECT_TRUE(check_input({.path = "data", .blob = "b3:0"}));
   auto bad = good;
@@ -49,7 +49,7 @@ TEST(WebInput, LendersFetchOneFileThatIsKnownByItsHash) {
 TEST(WebInput, EachHostIsDemandedOnce) {
   wire::Batch work;
   for (const auto* url : {"https://a.example/1", "https://a.example/2", "http://b.example:80/3"})
-    work.inputs.push_back({.path = "x", .file = true, .url = url, .sha256 = kHash});
+    work.inputs.push_back({.path = "x", .file = true, .url = url, .sha256 = kFileHash});
   work.inputs.push_back({.path = "y", .blob = "b3:0"});
   EXPECT_EQ(fetch_demands(work),
             (std::vector<std::string>{"@fetch:a.example", "@fetch:b.example:80"}));

@@ -7,7 +7,7 @@
 #include "base/packages.h"
 #include "job/kinds.h"
 #include "job/program.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::job {
 namespace {

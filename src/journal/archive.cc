@@ -19,13 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 using base::Code;
 
-constexpr std::string_view kPrefix = "journal-", kSuffix = ".db";
+constexpr std::string_view kArchivePrefix = "journal-", kArchiveSuffix = ".db";
 
 // The number in the name of an archive; nothing if the file is something else.
 std::optional<std::uint64_t> first_of(const std::string& name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
-  const auto* begin = name.data() + kPrefix.size();
-  const auto* end = name.data() + name.size() - kSuffix.size();
+  if (!name.starts_with(kArchivePrefix) || !name.ends_with(kArchiveSuffix)) return std::nullopt;
+  const auto* begin = name.data() + kArchivePrefix.size();
+  const auto* end = name.data() + name.size() - kArchiveSuffix.size();
   std::uint64_t first = 0;
   const auto [at, error] = std::from_chars(begin, end, first);
   if (error != std::errc() || at != end) return std::nullopt;
@@ -98,7 +98,7 @@ base::Result<> write_archive(const std::string& folder, const ArchivedRows& rows
 }
 
 std::string archive_path(const std::string& folder, std::uint64_t first) {
-  return fmt::format("{}/{}{:020}{}", folder, kPrefix, first, kSuffix);
+  return fmt::format("{}/{}{:020}{}", folder, kArchivePrefix, first, kArchiveSuffix);
 }
 
 base::Result<OpenedHistory> ArchivedJournal::open(Opened opened, const std::string& folder) {

@@ -12,14 +12,12 @@ namespace souk::journal {
 namespace {
 
 using testing::Action;
+using testing::faulty;
 using ::testing::HasSubstr;
 using testing::Operations;
 
 constexpr std::size_t kBatches = 14;
 constexpr std::uint64_t kMostOperations = 5'000;  // A scenario must end long before.
-
-// Small, so that a scenario crosses several checkpoints.
-SqliteOptions faulty() { return {.checkpoint_pages = 12, .vfs = testing::fault_vfs()}; }
 
 // The life of a server: opens, appends, says so, closes, and once more.
 void live(const std::string& path, const std::vector<testing::Sample>& sent, int acks) {

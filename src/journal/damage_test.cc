@@ -14,10 +14,10 @@ using Files = std::map<std::string, std::string>;
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using testing::kDb;
+using testing::kFrame;
 
-constexpr const char* kDb = "journal.db";
 constexpr const char* kLog = "journal.db-wal";
-constexpr std::size_t kFrame = 24 + 4096;
 
 SqliteOptions fast() {
   testing::fault_plan() = {.skip_sync = true};

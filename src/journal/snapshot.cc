@@ -16,8 +16,8 @@ namespace souk::journal {
 namespace {
 
 constexpr std::string_view kMagic = "SoukSnp1";
-constexpr std::size_t kPrefix = 24;
-constexpr std::size_t kHeader = kPrefix + 32;
+constexpr std::size_t kPrefixBytes = 24;
+constexpr std::size_t kHeader = kPrefixBytes + 32;
 
 std::string prefix(std::uint64_t seq, std::uint64_t size) {
   std::string out(kMagic);
@@ -60,13 +60,14 @@ LoadedSnapshot load_snapshot(const std::string& path) {
   const std::string_view view = content;
   if (file.bad()) return ignored("it cannot be read");
   if (view.size() < kHeader) return ignored("it is cut short");
-  const auto head = view.substr(0, kPrefix);
+  const auto head = view.substr(0, kPrefixBytes);
   if (!head.starts_with(kMagic)) return ignored("it is not a snapshot of this version");
   const auto bytes = view.substr(kHeader);
   if (little(head.substr(16)) != bytes.size())
     return ignored(
         fmt::format("it should have {} bytes and has {}", little(head.substr(16)), bytes.size()));
-  if (view.substr(kPrefix, 32) != seal(head, bytes)) return ignored("it does not match its digest");
+  if (view.substr(kPrefixBytes, 32) != seal(head, bytes))
+    return ignored("it does not match its digest");
   const auto seq = little(head.substr(8));
   content.erase(0, kHeader);
   return {Snapshot{seq, std::move(content)}, {}};

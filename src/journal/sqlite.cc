@@ -59,7 +59,7 @@ constexpr std::int64_t kApplicationId = 0x536f756b;  // "Souk", for file(1) and 
 constexpr std::size_t kMostRowsCut = 128;
 // Enough small rows to fill more than a page, so that a rehearsal also takes a new one.
 constexpr std::size_t kRehearsedRows = 100;
-constexpr std::string_view kRestore =
+constexpr std::string_view kRestoreFolder =
     "nothing was changed; restore the folder from a backup, or keep the events before the damage "
     "with a read-only export";
 
@@ -110,20 +110,20 @@ base::Result<WalReport> check_files(const std::string& path) {
   const bool exists = fs::exists(path, ignored);
   if (exists && fs::file_size(path, ignored) == 0)
     return base::fail(Code::damaged, fmt::format("{} is empty: no event can be read", path),
-                      std::string(kRestore));
+                      std::string(kRestoreFolder));
   const auto log_path = path + "-wal";
   SOUK_ASSIGN(auto log, check_wal(log_path));
   if (!exists && log.state != WalState::nothing)
     return base::fail(
         Code::damaged,
         fmt::format("{} is missing, but {} is there: no event can be read", path, log_path),
-        std::string(kRestore));
+        std::string(kRestoreFolder));
   if (log.state == WalState::damaged) {
     const auto next = readable_until(path);
     return base::fail(Code::damaged,
                       fmt::format("{}: {}; damaged from event {} on, the last good event is {}",
                                   log_path, log.what, next, next - 1),
-                      std::string(kRestore));
+                      std::string(kRestoreFolder));
   }
   return log;
 }
@@ -526,7 +526,7 @@ base::Failure SqliteJournal::damaged(std::uint64_t event, std::string_view what)
   return base::fail(Code::damaged,
                     fmt::format("{} is damaged at event {}: {}; the last good event is {}", path_,
                                 event, what, event - 1),
-                    std::string(kRestore));
+                    std::string(kRestoreFolder));
 }
 
 // The end of the file is damaged: says how far the rows are good.

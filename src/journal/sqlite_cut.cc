@@ -20,8 +20,8 @@ using base::Code;
 using base::Digest;
 
 // What one trim() removes: some milliseconds of work.
-constexpr std::int64_t kTrimBytes = 1 << 20;
-constexpr int kTrimRows = 1'000;
+constexpr std::int64_t kCutBytes = 1 << 20;
+constexpr int kCutRows = 1'000;
 
 constexpr std::string_view kBase = ".base-";
 
@@ -60,7 +60,7 @@ base::Result<std::string> load_base(const std::string& journal, std::uint64_t ev
   return std::move(loaded.snapshot->bytes);
 }
 
-constexpr auto kNothing = [](const Batch&) { return base::Result<>(); };
+constexpr auto kNoBatch = [](const Batch&) { return base::Result<>(); };
 
 }  // namespace
 
@@ -91,7 +91,7 @@ base::Result<> SqliteJournal::settle_start() {
     const bool joined = to_digest(meta.bytes(1)) == start_.key;
     meta.reset();
     auto at = start_;
-    const auto agrees = empty ? base::Result<>() : scan(at, start_.next + 1, kNothing);
+    const auto agrees = empty ? base::Result<>() : scan(at, start_.next + 1, kNoBatch);
     if (!agrees || (empty && !joined)) {
       std::ignore = db_.exec("ROLLBACK");
       if (!agrees && agrees.error().code != Code::damaged) return agrees;
@@ -137,7 +137,7 @@ base::Result<> SqliteJournal::cut(std::uint64_t first, const Digest& base) {
   const Cursor start{first, *chain};
   if (first < next_) {
     auto at = start;
-    SOUK_TRY(scan(at, first + 1, kNothing));
+    SOUK_TRY(scan(at, first + 1, kNoBatch));
   }
   broken_ = true;
   SOUK_TRY(write_start(start, base));
@@ -168,9 +168,9 @@ base::Result<bool> SqliteJournal::trim() {
   SOUK_TRY(check_writable());
   SOUK_ASSIGN(auto rows, db_.prepare("SELECT first, length(bytes) FROM batch WHERE first < ? "
                                      "ORDER BY first LIMIT ?"));
-  rows.bind(1, static_cast<std::int64_t>(start_.next)).bind(2, std::int64_t{kTrimRows});
+  rows.bind(1, static_cast<std::int64_t>(start_.next)).bind(2, std::int64_t{kCutRows});
   std::int64_t last = 0, bytes = 0;
-  while (bytes < kTrimBytes) {
+  while (bytes < kCutBytes) {
     SOUK_ASSIGN(const bool more, rows.step());
     if (!more) break;
     last = rows.integer(0);

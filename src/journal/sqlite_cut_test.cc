@@ -18,10 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::Action;
+using testing::faulty;
 using ::testing::HasSubstr;
+using testing::kDb;
 using testing::Operations;
 
-constexpr const char* kDb = "journal.db";
 constexpr auto kNothing = [](const Batch&) { return base::Result<>(); };
 
 std::string base_before(std::uint64_t first) {
@@ -180,8 +181,6 @@ TEST_F(SqliteCut, NoBitOfTheFileFlipsUnseen) {
 
 // --- Crashes -------------------------------------------------------------------------------------
 
-SqliteOptions faulty() { return {.checkpoint_pages = 12, .vfs = testing::fault_vfs()}; }
-
 // Appends, and drops all but the last 3 batches again and again.
 void live_and_drop(const std::string& path, const std::vector<testing::Sample>& sent, int acks) {
   auto opened = SqliteJournal::open(path, faulty());
@@ -219,7 +218,7 @@ void expect_whole(const std::string& path, const std::vector<testing::Sample>& s
   ASSERT_TRUE(drop(journal, journal.next()));
 }
 
-void die_everywhere(Action action, Operations of, std::uint64_t seed) {
+void die_everywhere_while_dropping(Action action, Operations of, std::uint64_t seed) {
   const auto sent = testing::samples(15, seed);
   for (std::uint64_t at = 1; at < 5'000; ++at) {
     const testing::Folder folder;
@@ -255,15 +254,16 @@ void die_everywhere(Action action, Operations of, std::uint64_t seed) {
 }
 
 TEST(CutCrash, NeverLeavesAJournalWithoutItsBaseWhenKilledBeforeAnyWriteOrSync) {
-  die_everywhere(Action::exit_before, Operations::both, 1);
+  die_everywhere_while_dropping(Action::exit_before, Operations::both, 1);
 }
 
 TEST(CutCrash, NeverLeavesAJournalWithoutItsBaseWhenKilledInTheMiddleOfAnyWrite) {
-  die_everywhere(Action::exit_torn, Operations::writes, 3);
+  die_everywhere_while_dropping(Action::exit_torn, Operations::writes, 3);
 }
 
 TEST(CutCrash, NeverLeavesAJournalWithoutItsBaseWhenThePowerFails) {
-  for (const std::uint64_t seed : {4, 5}) die_everywhere(Action::power_cut, Operations::both, seed);
+  for (const std::uint64_t seed : {4, 5})
+    die_everywhere_while_dropping(Action::power_cut, Operations::both, seed);
 }
 
 TEST(CutCrash, AFailedCutIsAnErrorAfterWhichNothingIsWritten) {

@@ -42,9 +42,9 @@
 namespace souk::journal {
 namespace {
 
-constexpr std::size_t kHeader = 32;
+constexpr std::size_t kWalHeader = 32;
 constexpr std::size_t kFrameHeader = 24;
-constexpr std::uint32_t kMagic = 0x377f0682;
+constexpr std::uint32_t kWalMagic = 0x377f0682;
 constexpr std::uint32_t kVersion = 3'007'000;
 
 std::uint32_t big(const char* p) {
@@ -109,7 +109,7 @@ bool one_word_explains(std::uint32_t a, std::uint32_t b, std::size_t count) {
 // Empty if the header is not one that SQLite wrote.
 std::unique_ptr<LogHeader> parse_header(std::string_view bytes) {
   const auto magic = big(bytes.data());
-  if ((magic & ~1U) != kMagic || big(bytes.data() + 4) != kVersion) return nullptr;
+  if ((magic & ~1U) != kWalMagic || big(bytes.data() + 4) != kVersion) return nullptr;
   auto header = std::make_unique<LogHeader>();
   header->big_words = (magic & 1) != 0;
   header->page_size = big(bytes.data() + 8);
@@ -221,15 +221,15 @@ base::Result<WalReport> check_wal(const std::string& path) {
                                                              &std::fclose);
   if (!file && errno == ENOENT) return WalReport{};
   if (!file) return system_failure("open", path);
-  std::string bytes(kHeader, '\0');
+  std::string bytes(kWalHeader, '\0');
   SOUK_ASSIGN(const auto head, read(file.get(), path, bytes));
   if (head == 0) return WalReport{};
   const bool more = std::fgetc(file.get()) != EOF;
-  const auto header = head == kHeader ? parse_header(bytes) : nullptr;
+  const auto header = head == kWalHeader ? parse_header(bytes) : nullptr;
   // Without a frame nothing was ever committed to it. With one, the header was synced before.
   if (!header && !more) return WalReport{WalState::unfinished, "its header was not finished", 0};
   if (!header) return WalReport{WalState::damaged, "its header is bad, and frames follow it", 0};
-  if (std::fseek(file.get(), kHeader, SEEK_SET) != 0) return system_failure("read", path);
+  if (std::fseek(file.get(), kWalHeader, SEEK_SET) != 0) return system_failure("read", path);
   FrameScan scan(*header);
   bytes.resize(kFrameHeader + header->page_size);
   while (true) {

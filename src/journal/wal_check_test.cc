@@ -9,9 +9,9 @@ namespace souk::journal {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::kFrame;
 
 constexpr std::size_t kHeader = 32;
-constexpr std::size_t kFrame = 24 + 4096;
 
 // A log that SQLite itself wrote, by transactions of one or more frames.
 class WalCheck : public ::testing::Test {

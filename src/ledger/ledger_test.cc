@@ -17,7 +17,7 @@ namespace {
 using base::Code;
 using base::kMostCredits;
 using base::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using namespace base::literals;
 
 constexpr AccountId kAnn{1}, kBob{2}, kEve{3};
@@ -466,7 +466,7 @@ TEST(Ledger, RandomHistoriesNeitherCreateNorLoseCredits) {
     for (int i = 0; i < kSteps; ++i) {
       const auto t = random_transfer(random);
       accepted[static_cast<std::size_t>(t.kind)] += step(ledger, model, t);
-      ASSERT_FALSE(testing::Test::HasFailure())
+      ASSERT_FALSE(::testing::Test::HasFailure())
           << "seed " << seed << ", step " << i << ", " << to_string(t.kind) << " of "
           << to_string(t.amount) << " from " << to_string(t.from) << " to " << to_string(t.to)
           << " hold " << to_string(t.hold) << " fee " << to_string(t.fee);

@@ -293,7 +293,7 @@ struct AnswerRequest {
   std::string word;
 };
 
-using Command =
+using AnyCommand =
     std::variant<ChangeSettings, SetClass, CreateAccount, ChangePassword, FreezeAccount, IssueToken,
                  RevokeToken, RevokeTokens, GrantCredits, AddMachine, ChangeMachine, RemoveMachine,
                  PostOffer, ChangeOffer, PauseOffer, DrainOffer, RemoveOffer, SubmitJob, ChangeJob,
@@ -301,6 +301,18 @@ using Command =
                  Clear, Tick, GiveFeedback, CheckpointLease, JudgeMachine, AcceptWork, ReportResult,
                  LearnProfile, ResizeJob, MoveJob, AimProbe, RequestCredits, AnswerRequest,
                  NoteTrial, EndSweep, ServeRequests, SaveVolume, RemoveVolume>;
+
+// As Event: what it takes to copy, move and end any of them is compiled once (commands.cc).
+class Command : public AnyCommand {
+ public:
+  using AnyCommand::AnyCommand;
+  Command();
+  Command(const Command& other);
+  Command(Command&& other) noexcept;
+  Command& operator=(const Command& other);
+  Command& operator=(Command&& other) noexcept;
+  ~Command();
+};
 
 struct Request {
   Time now;

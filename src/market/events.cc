@@ -21,4 +21,13 @@ constexpr std::string_view name_of(const std::variant<E...>& event) {
 
 std::string_view kind_of(const Event& event) { return name_of(event); }
 
+Event::Event() = default;
+Event::Event(const Event& other) = default;
+Event::Event(Event&& other) noexcept = default;
+Event& Event::operator=(const Event& other) = default;
+Event& Event::operator=(Event&& other) noexcept = default;
+Event::~Event() = default;
+
 }  // namespace souk::market
+
+template class std::vector<souk::market::Event>;

@@ -311,7 +311,7 @@ struct VolumeRemoved {
   SOUK_FIELDS(VolumeRemoved, owner, name)
 };
 
-using Event = std::variant<
+using AnyEvent = std::variant<
     SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen, TokenIssued,
     TokenRevoked, CreditsGranted, MachineAdded, MachineChanged, MachineOnline, MachineRemoved,
     OfferPosted, OfferChanged, OfferPaused, OfferDraining, OfferRemoved, JobSubmitted, JobChanged,
@@ -321,9 +321,24 @@ using Event = std::variant<
     ProfileLearnt, JobResized, JobMoved, JobAimed, CreditsRequested, RequestAnswered, TrialNoted,
     LeaseReady, GangChanged, LeaseServed, VolumeSaved, VolumeRemoved>;
 
+// What it takes to copy, move and end any of them is compiled once (events.cc) and not in every
+// file.
+class Event : public AnyEvent {
+ public:
+  using AnyEvent::AnyEvent;
+  Event();
+  Event(const Event& other);
+  Event(Event&& other) noexcept;
+  Event& operator=(const Event& other);
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+};
+
 using Events = std::vector<Event>;
 
 // "OfferPosted": the kind of an event, as the API and `souk journal dump` show it.
 std::string_view kind_of(const Event& event);
 
 }  // namespace souk::market
+
+extern template class std::vector<souk::market::Event>;

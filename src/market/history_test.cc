@@ -121,7 +121,7 @@ void run_and_explain(std::uint64_t seed) {
     EXPECT_GT(child.shared().accepted, commands / 3) << "too few commands make sense";
     EXPECT_GT(child.shared().refused, commands / 20) << "too few commands are refused";
     // All events but Answered, which is the server's.
-    if (commands >= 50'000) EXPECT_EQ(child.shared().kinds, std::variant_size_v<Event> - 1);
+    if (commands >= 50'000) EXPECT_EQ(child.shared().kinds, std::variant_size_v<AnyEvent> - 1);
     return;
   }
   std::string story;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "market/testing/noon.h"
 
 namespace souk::market {
 namespace {
@@ -14,8 +15,7 @@ namespace {
 using base::AccountId;
 using base::Credits;
 using base::Time;
-
-constexpr Time kNoon{1'767'614'400'000'000};  // 2026-01-05T12:00:00Z.
+using testing::kNoon;
 
 Credits plain_median(std::vector<Credits> prices) {
   std::ranges::sort(prices);

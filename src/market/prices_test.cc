@@ -6,15 +6,15 @@
 #include <map>
 
 #include "base/random.h"
+#include "market/testing/noon.h"
 
 namespace souk::market {
 namespace {
 
+using testing::kNoon;
 using namespace base::literals;
 using base::hours;
 using base::minutes;
-
-constexpr Time kNoon{1'767'614'400'000'000};  // 2026-01-05T12:00:00Z.
 
 TEST(Prices, TheSummaryShowsWhatHalfThePeoplePaid) {
   PriceHistory h;

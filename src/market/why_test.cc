@@ -11,7 +11,7 @@ namespace {
 
 using base::minutes;
 
-struct Market : World {
+struct WhyMarket : World {
   AccountId lena = account("lena"), bob = account("bob", 100_cr);
 
   MachineId with(MachineSpec spec) {
@@ -27,7 +27,7 @@ struct Market : World {
 };
 
 TEST(Why, EachObstacleIsNamed) {
-  Market w;
+  WhyMarket w;
   const auto m = w.with({.region = "us", .provider = "ec2", .rtt_ms = 80});
   const auto offer = w.offer(m, {.reserve = 0.5_cr});
   JobTerms fits = wants(1, 1, 1_cr, 5_cr);
@@ -102,7 +102,7 @@ TEST(Why, EachRelaxationAloneWouldLetTheJobStart) {
       {RelaxKind::workers, [](JobTerms& t) { t.workers = {4, 6}; }, "--workers 3..6"},
   };
   for (const auto& row : rows) {
-    Market w;
+    WhyMarket w;
     w.offer(w.with({.region = "us", .rtt_ms = 80}), {.slots = 3, .reserve = 0.6_cr});
     auto terms = wants(2, 2, 1_cr, 5_cr);
     row.demand(terms);
@@ -119,7 +119,7 @@ TEST(Why, EachRelaxationAloneWouldLetTheJobStart) {
 }
 
 TEST(Why, MachinesThatNearlyHaveThePackagesAreNamedAndTheJobMayBringThem) {
-  Market w;
+  WhyMarket w;
   w.offer(w.with({.packages = {"python==3.11.2", "torch==1.13.1", "@x86_64"}}));
   w.offer(w.with({.packages = {"python==3.11.2", "@x86_64"},
                   .environments = {{"new", {"python==3.12.1", "torch==2.4.0+cu124"}},
@@ -153,7 +153,7 @@ TEST(Why, MachinesThatNearlyHaveThePackagesAreNamedAndTheJobMayBringThem) {
 }
 
 TEST(Why, WaitingIsSuggestedWithTheTimeWhenEnoughSlotsAreFree) {
-  Market w;
+  WhyMarket w;
   OfferTerms later;
   later.availability.once = Interval{w.now + minutes(20), base::kNever};
   w.offer(w.with({}), later);
@@ -170,7 +170,7 @@ TEST(Why, WaitingIsSuggestedWithTheTimeWhenEnoughSlotsAreFree) {
 }
 
 TEST(Why, ABiggerClassAndABiggerBudgetAreSuggestedWhenTheyWouldHelp) {
-  Market w;
+  WhyMarket w;
   w.offer(w.with({}), {.reserve = 0.9_cr}, "c4");
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
   const auto bigger = w.ask(job);
@@ -192,7 +192,7 @@ TEST(Why, ABiggerClassAndABiggerBudgetAreSuggestedWhenTheyWouldHelp) {
 }
 
 TEST(Why, TheCheapestChangeComesFirst) {
-  Market w;
+  WhyMarket w;
   w.offer(w.with({.region = "us"}), {.slots = 2, .reserve = 0.6_cr});
   w.offer(w.with({.region = "eu"}), {.slots = 2, .reserve = 2_cr});
   w.offer(w.with({.region = "eu"}), {.slots = 2, .reserve = 3_cr});
@@ -211,7 +211,7 @@ TEST(Why, TheCheapestChangeComesFirst) {
 }
 
 TEST(Why, AJobThatNeedsNothingIsToldSo) {
-  Market w;
+  WhyMarket w;
   w.offer(w.with({}));
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
   EXPECT_EQ(w.ask(job).summary,
@@ -224,7 +224,7 @@ TEST(Why, AJobThatNeedsNothingIsToldSo) {
 }
 
 TEST(Why, ADemandThatNoOfferMeetsIsNamed) {
-  Market w;
+  WhyMarket w;
   w.offer(w.with({.region = "us"}));
   w.offer(w.with({.region = "us"}), {.reserve = 5_cr});
   auto terms = wants(1, 1, 1_cr, 5_cr);
@@ -234,7 +234,7 @@ TEST(Why, ADemandThatNoOfferMeetsIsNamed) {
 }
 
 TEST(Why, AMachineThatIsNotHeardFromIsOffline) {
-  Market w;
+  WhyMarket w;
   const auto m = w.with({});
   w.offer(m);
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
@@ -244,7 +244,7 @@ TEST(Why, AMachineThatIsNotHeardFromIsOffline) {
 }
 
 TEST(Why, AMechanismThatNeedsMoreOrdersThanThereAreSaysSo) {
-  Market w;
+  WhyMarket w;
   auto c = w.s.slot_class(w.slot_class());
   c.trial = Trial{"mcafee", {}, base::hours(1)};
   w.run(kBoss, SetClass{c});

@@ -88,7 +88,7 @@ constexpr Properties scheduled(Fairness fairness, Measurements measurements) {
 }
 
 // The one list of mechanisms. To add one: its files, its include above and its row here.
-constexpr std::array kTable{
+constexpr std::array kMechanisms{
     MechanismInfo{
         .name = "posted",
         .summary =
@@ -321,7 +321,7 @@ constexpr std::array kTable{
 
 }  // namespace
 
-std::span<const MechanismInfo> all() { return kTable; }
+std::span<const MechanismInfo> all() { return kMechanisms; }
 
 base::Result<const MechanismInfo*> find(std::string_view name) {
   return base::find_named(all(), name, "mechanism", "mechanism");

@@ -1,6 +1,7 @@
 #include "net/client.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,11 +13,12 @@
 #include "base/testing/port.h"
 #include "net/server.h"
 #include "net/testing/raw_socket.h"
+#include "net/testing/serve.h"
 
 namespace souk::net {
 namespace {
 
-std::unique_ptr<Server> serve(Handler handler) { return *Server::start({}, std::move(handler)); }
+using testing::serve;
 
 ClientOptions to(const Server& server) {
   return {.base_url = "http://127.0.0.1:" + std::to_string(server.port()) + "/"};

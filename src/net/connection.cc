@@ -17,8 +17,6 @@ constexpr base::Duration kDrainTime = base::seconds(2);
 constexpr std::size_t kBuffersPerWrite = 64;
 constexpr std::size_t kWatchedRead = 256 * 1024;
 
-bool has_no_body(int status) { return status / 100 == 1 || status == 204 || status == 304; }
-
 // A line break in a header would let its author write further headers.
 void append_header(std::string& out, std::string_view name, std::string_view value) {
   const auto start = out.size();

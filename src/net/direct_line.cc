@@ -21,11 +21,9 @@ namespace {
 using base::Code;
 using base::Result;
 
-constexpr std::size_t kMostHead = 64 * 1024;
+constexpr std::size_t kMostLineHead = 64 * 1024;
 constexpr int kGlanceMs = 200;  // How often it is asked whether the call was cancelled.
-constexpr std::size_t kLowWater = 128 * 1024;
-
-bool has_no_body(int status) { return status / 100 == 1 || status == 204 || status == 304; }
+constexpr std::size_t kLineLowWater = 128 * 1024;
 
 }  // namespace
 
@@ -79,7 +77,7 @@ Result<> DirectLine::connect() {
 
 // Of a large body we are woken for more than a packet.
 void DirectLine::expect(std::size_t bytes) {
-  const int wanted = static_cast<int>(std::clamp<std::size_t>(bytes, 1, kLowWater));
+  const int wanted = static_cast<int>(std::clamp<std::size_t>(bytes, 1, kLineLowWater));
   if (std::exchange(low_water_, wanted) != wanted)
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted);
 }
@@ -119,7 +117,7 @@ Result<Response> DirectLine::read_head(std::string& rest) {
   std::size_t end = std::string::npos;
   std::array<char, 16 * 1024> piece;
   while ((end = text.find("\r\n\r\n")) == std::string::npos) {
-    if (text.size() > kMostHead) return lost("its answer begins with too many headers");
+    if (text.size() > kMostLineHead) return lost("its answer begins with too many headers");
     SOUK_ASSIGN(const auto got, read(piece.data(), piece.size()));
     answered_ = true;
     text.append(piece.data(), got);

@@ -64,6 +64,11 @@ struct Response {
   std::string_view header(std::string_view name) const { return find_header(headers, name); }
 };
 
+// An answer of this status ends with its head.
+constexpr bool has_no_body(int status) {
+  return status / 100 == 1 || status == 204 || status == 304;
+}
+
 // "Not Found" for 404; "" for a status without a well-known phrase.
 std::string_view reason_phrase(int status);
 

@@ -15,4 +15,8 @@ bool is_local(std::string_view address) {
   return !Address::parse(address) || contains(ranges, address);
 }
 
+bool is_reachable(std::string_view from, std::string_view to) {
+  return !is_local(to) || is_local(from);
+}
+
 }  // namespace souk::net

@@ -9,4 +9,7 @@ namespace souk::net {
 // because a stranger says so.
 [[nodiscard]] bool is_local(std::string_view address);
 
+// May a computer at `from` reach one at `to`? Local addresses see only each other.
+[[nodiscard]] bool is_reachable(std::string_view from, std::string_view to);
+
 }  // namespace souk::net

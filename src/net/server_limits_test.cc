@@ -9,6 +9,7 @@
 #include "net/client.h"
 #include "net/server.h"
 #include "net/testing/raw_socket.h"
+#include "net/testing/serve.h"
 
 // Every limit of ServerOptions is hit here, through real sockets.
 
@@ -18,15 +19,13 @@ namespace {
 using testing::eventually;
 using testing::RawSocket;
 
-std::unique_ptr<Server> serve(ServerOptions options, Handler handler = nullptr) {
+std::unique_ptr<Server> serve_within(ServerOptions options, Handler handler = nullptr) {
   if (!handler)
     handler = [](Request request, Reply reply) {
       if (!request.header("Authorization").empty()) reply.vouch();
       reply.send({.body = request.body});
     };
-  auto server = Server::start(std::move(options), std::move(handler));
-  EXPECT_TRUE(server) << server.error().message;
-  return *std::move(server);
+  return testing::serve(std::move(handler), std::move(options));
 }
 
 constexpr std::string_view kMember = "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\n\r\n";
@@ -62,7 +61,7 @@ bool works(const Server& server) {
 }
 
 TEST(ServerLimits, WhatIsNotHttpIsAnswered400AndClosed) {
-  const auto server = serve({});
+  const auto server = serve_within({});
   const std::vector<std::string> bad = {
       "nonsense\r\n\r\n",
       "\x16\x03\x01 a TLS hello\r\n\r\n",
@@ -96,7 +95,7 @@ TEST(ServerLimits, WhatIsNotHttpIsAnswered400AndClosed) {
 }
 
 TEST(ServerLimits, LongHeadersAreAnswered431HoweverTheyAreSent) {
-  const auto server = serve({.max_header_bytes = 1000});
+  const auto server = serve_within({.max_header_bytes = 1000});
   const std::string x(990, 'x');
   EXPECT_TRUE(
       ask(*server, "GET /" + x + x + " HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 431 "));
@@ -116,7 +115,7 @@ TEST(ServerLimits, LongHeadersAreAnswered431HoweverTheyAreSent) {
 }
 
 TEST(ServerLimits, LongBodiesAreAnswered413EvenWhileStillBeingSent) {
-  const auto server = serve({.max_body_bytes = 1000});
+  const auto server = serve_within({.max_body_bytes = 1000});
   const std::string body(1001, 'x');
   EXPECT_TRUE(
       ask(*server,
@@ -141,17 +140,18 @@ TEST(ServerLimits, LongBodiesAreAnswered413EvenWhileStillBeingSent) {
 }
 
 TEST(ServerLimits, ErrorsUseTheProductsFormat) {
-  const auto server = serve({.max_body_bytes = 1, .error_body = [](int status, std::string_view) {
-                               return Response{.content_type = "application/problem+json",
-                                               .body = std::to_string(status)};
-                             }});
+  const auto server =
+      serve_within({.max_body_bytes = 1, .error_body = [](int status, std::string_view) {
+                      return Response{.content_type = "application/problem+json",
+                                      .body = std::to_string(status)};
+                    }});
   const std::string got = ask(*server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nxx");
   EXPECT_NE(got.find("Content-Type: application/problem+json"), got.npos);
   EXPECT_TRUE(got.ends_with("\r\n\r\n413"));
 }
 
 TEST(ServerLimits, ConnectionsOverTheLimitAreTold503AndRoomReturns) {
-  const auto server = serve({.max_connections = 2});
+  const auto server = serve_within({.max_connections = 2});
   {
     RawSocket a = member(*server), b = member(*server);
     ASSERT_TRUE(eventually([&] { return server->counters().open == 2; }));
@@ -168,7 +168,7 @@ TEST(ServerLimits, ConnectionsOverTheLimitAreTold503AndRoomReturns) {
 }
 
 TEST(ServerLimits, AFloodOverTheLimitIsCutRatherThanHeld) {
-  const auto server = serve({.max_connections = 1});
+  const auto server = serve_within({.max_connections = 1});
   const RawSocket inside = member(*server);
   ASSERT_TRUE(eventually([&] { return server->counters().strangers == 0; }));
   std::vector<RawSocket> flood;
@@ -179,14 +179,14 @@ TEST(ServerLimits, AFloodOverTheLimitIsCutRatherThanHeld) {
 }
 
 TEST(ServerLimits, OneAddressCannotTakeAllConnections) {
-  const auto server = serve({.max_connections_per_address = 1});
+  const auto server = serve_within({.max_connections_per_address = 1});
   const RawSocket a = member(*server);
   ASSERT_TRUE(eventually([&] { return server->counters().strangers == 0; }));
   EXPECT_TRUE(ask(*server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 503 "));
 }
 
 TEST(ServerLimits, SilentStrangersMakeRoomAndMembersStay) {
-  const auto server = serve({.max_connections = 4});
+  const auto server = serve_within({.max_connections = 4});
   RawSocket inside = member(*server);
   ASSERT_TRUE(eventually([&] { return server->counters().strangers == 0; }));
   std::vector<RawSocket> flood;
@@ -201,8 +201,8 @@ TEST(ServerLimits, SilentStrangersMakeRoomAndMembersStay) {
 }
 
 TEST(ServerLimits, AStrangerHasLessTimeThanAMember) {
-  const auto server =
-      serve({.idle_timeout = base::minutes(10), .stranger_timeout = base::milliseconds(100)});
+  const auto server = serve_within(
+      {.idle_timeout = base::minutes(10), .stranger_timeout = base::milliseconds(100)});
   RawSocket inside = answered(*server, kMember);
   RawSocket stranger(server->port());
   EXPECT_TRUE(stranger.ended());
@@ -211,9 +211,9 @@ TEST(ServerLimits, AStrangerHasLessTimeThanAMember) {
 }
 
 TEST(ServerLimits, AHeadMustArriveSoonAndABodyMayTakeLonger) {
-  const auto server = serve({.stranger_timeout = base::minutes(10),
-                             .header_timeout = base::milliseconds(100),
-                             .read_timeout = base::minutes(10)});
+  const auto server = serve_within({.stranger_timeout = base::minutes(10),
+                                    .header_timeout = base::milliseconds(100),
+                                    .read_timeout = base::minutes(10)});
   RawSocket slow(server->port());
   slow.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
   RawSocket silent(server->port());
@@ -232,7 +232,7 @@ TEST(ServerLimits, ABodyThatIsNotWantedIsNotRead) {
     if (head.path == "/drop") return;
     d.read(bytes ? 1000 : 10);
   };
-  const auto server = serve(std::move(options));
+  const auto server = serve_within(std::move(options));
   const auto post = [&](std::string_view path, std::string_view rest) {
     return ask(*server,
                fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{}", path, rest));
@@ -257,7 +257,7 @@ TEST(ServerLimits, WhatADecisionHoldsGoesWithItsRequest) {
   options.screen = [&](const Request&, std::optional<std::uint64_t>, BodyDecision d) {
     asked.set_value(std::move(d));
   };
-  const auto server = serve(std::move(options), [&](Request request, Reply reply) {
+  const auto server = serve_within(std::move(options), [&](Request request, Reply reply) {
     EXPECT_FALSE(held.expired());
     reply.send({.body = request.body});
   });
@@ -271,7 +271,7 @@ TEST(ServerLimits, WhatADecisionHoldsGoesWithItsRequest) {
 }
 
 TEST(ServerLimits, AnIdleConnectionIsClosedSilently) {
-  const auto server = serve({.idle_timeout = base::milliseconds(50)});
+  const auto server = serve_within({.idle_timeout = base::milliseconds(50)});
   RawSocket fresh(server->port());
   EXPECT_TRUE(fresh.ended());
   RawSocket used = answered(*server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -279,7 +279,7 @@ TEST(ServerLimits, AnIdleConnectionIsClosedSilently) {
 }
 
 TEST(ServerLimits, ASlowlorisIsCutHoweverOftenItDribbles) {
-  const auto server = serve({.read_timeout = base::milliseconds(100)});
+  const auto server = serve_within({.read_timeout = base::milliseconds(100)});
   RawSocket silent(server->port());
   silent.send("GET / HTTP/1.1\r\nHost: x\r\nA");
   EXPECT_TRUE(silent.read_to_end().starts_with("HTTP/1.1 408 "));
@@ -293,9 +293,9 @@ TEST(ServerLimits, ASlowlorisIsCutHoweverOftenItDribbles) {
 }
 
 TEST(ServerLimits, APeerThatDoesNotReadItsAnswerIsCut) {
-  const auto server = serve({.write_timeout = base::milliseconds(100)}, [](Request, Reply reply) {
-    reply.send({.body = std::string(20'000'000, 'x')});
-  });
+  const auto server = serve_within(
+      {.write_timeout = base::milliseconds(100)},
+      [](Request, Reply reply) { reply.send({.body = std::string(20'000'000, 'x')}); });
   RawSocket raw(server->port(), 4096);
   raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_TRUE(eventually([&] { return server->counters().requests == 1; }));
@@ -314,7 +314,7 @@ TEST(ServerLimits, ABodyIsReadIntoItsPlaceAndWatchedAsItComes) {
                            seen = so_far.size();
                          }});
   };
-  const auto server = serve(std::move(options), [&](Request request, Reply reply) {
+  const auto server = serve_within(std::move(options), [&](Request request, Reply reply) {
     EXPECT_EQ(request.large, into);
     EXPECT_TRUE(request.body.empty());
     reply.send({.body = std::string(request.content().substr(299'990))});

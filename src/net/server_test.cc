@@ -10,18 +10,14 @@
 
 #include "net/client.h"
 #include "net/testing/raw_socket.h"
+#include "net/testing/serve.h"
 
 namespace souk::net {
 namespace {
 
 using testing::eventually;
 using testing::RawSocket;
-
-std::unique_ptr<Server> serve(Handler handler, ServerOptions options = {}) {
-  auto server = Server::start(std::move(options), std::move(handler));
-  EXPECT_TRUE(server) << server.error().message;
-  return *std::move(server);
-}
+using testing::serve;
 
 // Answers with what it understood.
 void echo(Request request, Reply reply) {

@@ -56,13 +56,13 @@ BIO_METHOD* socket_bio() {
   return method;
 }
 
-using BioPointer = std::unique_ptr<BIO, decltype(&BIO_free)>;
-BioPointer memory_bio(std::string_view text) {
+using MemoryBio = std::unique_ptr<BIO, decltype(&BIO_free)>;
+MemoryBio memory_bio(std::string_view text) {
   return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free};
 }
 
 bool use_certificates(SSL_CTX* context, std::string_view pem) {
-  const BioPointer bio = memory_bio(pem);
+  const MemoryBio bio = memory_bio(pem);
   X509* leaf = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr);
   const bool used = leaf != nullptr && SSL_CTX_use_certificate(context, leaf) == 1;
   X509_free(leaf);
@@ -75,7 +75,7 @@ bool use_certificates(SSL_CTX* context, std::string_view pem) {
 }
 
 bool use_key(SSL_CTX* context, std::string_view pem) {
-  const BioPointer bio = memory_bio(pem);
+  const MemoryBio bio = memory_bio(pem);
   EVP_PKEY* key = PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr);
   const bool used = key != nullptr && SSL_CTX_use_PrivateKey(context, key) == 1;
   EVP_PKEY_free(key);

@@ -30,7 +30,7 @@ double number(std::string_view text) {
 }
 
 // What AWS says when the request was fine and the time is not.
-bool asks_to_wait(std::string_view code) {
+bool ec2_asks_to_wait(std::string_view code) {
   for (const std::string_view word :
        {"RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled",
         "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InstanceLimitExceeded",
@@ -39,11 +39,11 @@ bool asks_to_wait(std::string_view code) {
   return false;
 }
 
-base::Failure refused(const std::string& action, const HttpAnswer& answer) {
+base::Failure refused_by_ec2(const std::string& action, const HttpAnswer& answer) {
   const auto parsed = parse_xml(answer.body);
   const auto error = parsed ? parsed->at("Errors/Error") : Xml{};
   const auto& code = error.at("Code").text;
-  const auto kind = asks_to_wait(code)                                         ? Code::exhausted
+  const auto kind = ec2_asks_to_wait(code)                                     ? Code::exhausted
                     : answer.status >= 500 || code.empty()                     ? Code::unavailable
                     : code == "AuthFailure" || code == "UnauthorizedOperation" ? Code::forbidden
                                                                                : Code::invalid;
@@ -86,7 +86,7 @@ void add_list(Ec2Api::Parameters& out, std::string_view name,
   for (const auto& v : values) out.emplace_back(fmt::format("{}.{}", name, ++n), v);
 }
 
-MachineState state_of(std::string_view word) {
+MachineState instance_state(std::string_view word) {
   if (word == "terminated") return MachineState::ended;
   return word == "pending" ? MachineState::pending : MachineState::running;
 }
@@ -114,7 +114,7 @@ Result<Xml> Ec2Api::call(const std::string& region, const std::string& action,
                 .secret = key_.secret};
   if (!key_.session.empty()) call.headers.emplace_back("X-Amz-Security-Token", key_.session);
   SOUK_ASSIGN(const auto answer, call_http(call));
-  if (answer.status != 200) return refused(action, answer);
+  if (answer.status != 200) return refused_by_ec2(action, answer);
   auto out = parse_xml(answer.body);
   if (!out) out.error().code = Code::unavailable;  // It was done, and nobody knows what.
   return out;
@@ -303,7 +303,7 @@ Result<std::vector<ListedMachine>> Ec2::list(const std::vector<std::string>&) {
     for (const auto& reservation : reservations)
       for (const auto* item : reservation.at("instancesSet").all("item")) {
         ListedMachine m{.handle = region + "/" + item->at("instanceId").text,
-                        .state = state_of(item->at("instanceState/name").text),
+                        .state = instance_state(item->at("instanceState/name").text),
                         .detail = item->at("stateReason/message").text};
         for (const auto* tag : item->at("tagSet").all("item"))
           if (tag->at("key").text == "souk-intent") m.intent = tag->at("value").text;

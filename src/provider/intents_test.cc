@@ -6,12 +6,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "provider/testing/start.h"
+
 namespace souk::provider {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr Time kNow{1'700'000'000'000'000};
+using testing::kStart;
 
 class Intents : public ::testing::Test {
  protected:
@@ -25,7 +26,7 @@ class Intents : public ::testing::Test {
 
   Result<Fleet> write(const std::vector<Record>& records) {
     Fleet fleet;
-    SOUK_ASSIGN(const auto file, IntentFile::open(folder_, fleet, kNow));
+    SOUK_ASSIGN(const auto file, IntentFile::open(folder_, fleet, kStart));
     for (const auto& r : records) {
       SOUK_TRY(file->append(r));
       apply(fleet, r);
@@ -34,10 +35,10 @@ class Intents : public ::testing::Test {
   }
   static Record intended(const std::string& id) {
     return {.kind = RecordKind::intended,
-            .at = kNow,
+            .at = kStart,
             .intent = id,
             .machine = MachineKind{.type = "m5.large", .hourly = Credits(5)},
-            .end = kNow + base::hours(1)};
+            .end = kStart + base::hours(1)};
   }
   [[nodiscard]] std::string log() const { return folder_ + "/intents.log"; }
 
@@ -45,15 +46,15 @@ class Intents : public ::testing::Test {
 };
 
 TEST_F(Intents, AreThereAfterTheProcessIsGone) {
-  ASSERT_TRUE(write(
-      {intended("a"), {.kind = RecordKind::started, .at = kNow, .intent = "a", .handle = "i-1"}}));
+  ASSERT_TRUE(write({intended("a"),
+                     {.kind = RecordKind::started, .at = kStart, .intent = "a", .handle = "i-1"}}));
   const auto fleet = read_intents(folder_);
   ASSERT_TRUE(fleet) << fleet.error().message;
   const auto& a = fleet->intents.at("a");
   EXPECT_EQ(a.handle, "i-1");
   EXPECT_EQ(a.phase, Phase::running);
   EXPECT_EQ(a.machine.type, "m5.large");
-  EXPECT_EQ(a.end, kNow + base::hours(1));
+  EXPECT_EQ(a.end, kStart + base::hours(1));
 }
 
 TEST_F(Intents, AreReadableByTheirOwnerAlone) {
@@ -73,7 +74,7 @@ TEST_F(Intents, ALineCutOffAtAnyByteCostsThatLineAlone) {
   for (auto size = whole - 1; size > first; --size) {
     fs::resize_file(log(), size);
     Fleet fleet;
-    const auto file = IntentFile::open(folder_, fleet, kNow);
+    const auto file = IntentFile::open(folder_, fleet, kStart);
     ASSERT_TRUE(file) << file.error().message;
     EXPECT_EQ(fleet.intents.size(), 1u);
     EXPECT_EQ(fs::file_size(log()), first);
@@ -91,7 +92,7 @@ TEST_F(Intents, DamageInTheMiddleIsSaidAndNotSkipped) {
   }
   const auto before = fs::file_size(log());
   Fleet fleet;
-  const auto file = IntentFile::open(folder_, fleet, kNow);
+  const auto file = IntentFile::open(folder_, fleet, kStart);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, base::Code::damaged);
   EXPECT_EQ(fs::file_size(log()), before);
@@ -99,9 +100,9 @@ TEST_F(Intents, DamageInTheMiddleIsSaidAndNotSkipped) {
 
 TEST_F(Intents, TwoProvidersCannotHaveOnePool) {
   Fleet fleet;
-  const auto first = IntentFile::open(folder_, fleet, kNow);
+  const auto first = IntentFile::open(folder_, fleet, kStart);
   ASSERT_TRUE(first);
-  const auto second = IntentFile::open(folder_, fleet, kNow);
+  const auto second = IntentFile::open(folder_, fleet, kStart);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, base::Code::conflict);
 }
@@ -112,20 +113,20 @@ TEST_F(Intents, ALongJournalIsShortenedAndForgetsNothingThatLives) {
     const auto id = "x" + std::to_string(i);
     records.push_back(intended(id));
     records.push_back(
-        {.kind = RecordKind::ended, .at = kNow + base::hours(1), .intent = id, .text = "over"});
+        {.kind = RecordKind::ended, .at = kStart + base::hours(1), .intent = id, .text = "over"});
   }
   std::string text;
   ASSERT_TRUE(write({}));
   {
     Fleet fleet;
-    const auto file = IntentFile::open(folder_, fleet, kNow);
+    const auto file = IntentFile::open(folder_, fleet, kStart);
     ASSERT_TRUE(file);
     for (const auto& r : records) ASSERT_TRUE((*file)->append(r));
   }
   const auto before = fs::file_size(log());
   const auto whole = read_intents(folder_);
   Fleet fleet;
-  ASSERT_TRUE(IntentFile::open(folder_, fleet, kNow));
+  ASSERT_TRUE(IntentFile::open(folder_, fleet, kStart));
   EXPECT_LT(fs::file_size(log()), before / 50);
   EXPECT_EQ(fleet.intents.size(), 1u);
   EXPECT_EQ(committed(fleet), committed(*whole));

@@ -17,7 +17,7 @@ namespace {
 namespace json = boost::json;
 using base::Code;
 
-constexpr int kTries = 3;
+constexpr int kPodTries = 3;
 constexpr int kGraceSeconds = 60;
 
 // The text at "a.b.c", or "".
@@ -31,7 +31,7 @@ std::string text_at(const json::value& value, std::string_view path) {
   return at->is_string() ? std::string(at->as_string()) : std::string();
 }
 
-base::Failure refused(std::string_view what, const HttpAnswer& answer) {
+base::Failure refused_by_kubernetes(std::string_view what, const HttpAnswer& answer) {
   const auto status = wire::parse(answer.body);
   const auto said = status ? text_at(*status, "message") : std::string();
   const bool full = said.find("exceeded quota") != said.npos;
@@ -45,7 +45,7 @@ base::Failure refused(std::string_view what, const HttpAnswer& answer) {
                         : "");
 }
 
-MachineState state_of(std::string_view phase) {
+MachineState pod_state(std::string_view phase) {
   if (phase == "Succeeded" || phase == "Failed") return MachineState::ended;
   return phase == "Running" ? MachineState::running : MachineState::pending;
 }
@@ -130,7 +130,7 @@ std::string Kubernetes::pod(const StartRequest& request) const {
 Result<std::string> Kubernetes::start(const StartRequest& request) {
   const auto body = pod(request);
   Result<HttpAnswer> answer = base::fail(Code::internal, "nothing was asked");
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kPodTries; ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(200 << i));
     answer = call("POST", pods_path(), body);
     if (answer && answer->status < 500) break;
@@ -139,7 +139,7 @@ Result<std::string> Kubernetes::start(const StartRequest& request) {
   // 409: an earlier try of this very request was heard, as nobody else has the name.
   if (answer->status == 201 || answer->status == 200 || answer->status == 409)
     return "souk-" + request.name.intent;
-  return refused("creating a pod", *answer);
+  return refused_by_kubernetes("creating a pod", *answer);
 }
 
 Result<std::vector<ListedMachine>> Kubernetes::list(const std::vector<std::string>&) {
@@ -157,7 +157,7 @@ Result<std::vector<ListedMachine>> Kubernetes::list(const std::vector<std::strin
                                   next.empty() ? "" : "&continue=" + url_encoded(next));
     SOUK_ASSIGN(const auto answer, call("GET", path));
     if (answer.status != 200) {
-      auto error = refused("listing pods", answer);
+      auto error = refused_by_kubernetes("listing pods", answer);
       error.error().code = Code::unavailable;
       return error;
     }
@@ -167,7 +167,7 @@ Result<std::vector<ListedMachine>> Kubernetes::list(const std::vector<std::strin
       return base::fail(Code::unavailable, "Kubernetes, listing pods: an answer without items");
     for (const auto& item : items->as_array()) {
       ListedMachine m{text_at(item, "metadata.labels.souk-intent"), text_at(item, "metadata.name"),
-                      state_of(text_at(item, "status.phase"))};
+                      pod_state(text_at(item, "status.phase"))};
       if (m.state == MachineState::ended) {
         const auto reason = text_at(item, "status.reason");
         const auto message = text_at(item, "status.message");
@@ -189,7 +189,7 @@ Result<> Kubernetes::stop(const std::string& handle, bool hard) {
                        hard ? 1 : kGraceSeconds));
   if (!answer) return std::unexpected(answer.error());
   if (answer->status / 100 == 2 || answer->status == 404) return {};
-  return refused("deleting a pod", *answer);
+  return refused_by_kubernetes("deleting a pod", *answer);
 }
 
 }  // namespace souk::provider

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "provider/testing/start.h"
+
 namespace souk::provider {
 namespace {
 
-constexpr Time kStart{1'700'000'000'000'000};
+using testing::kStart;
+
 const MachineKind kKind{.hourly = Credits(1'000'000)};
 
 Fleet fleet_of(const std::vector<Record>& records) {

@@ -42,7 +42,7 @@ bool leaves_doubt(std::string_view said) {
   return false;
 }
 
-bool asks_to_wait(std::string_view said) {
+bool slurm_asks_to_wait(std::string_view said) {
   for (const std::string_view word : {"Limit", "limit", "temporarily", "Too many", "busy"})
     if (said.find(word) != said.npos) return true;
   return false;
@@ -174,9 +174,9 @@ Result<std::string> Slurm::start(const StartRequest& request) {
   if (!output) return std::unexpected(output.error());
   if (output->timed_out) return refused(Code::unavailable, "sbatch", *output);
   if (output->status != 0)
-    return refused(leaves_doubt(output->err)   ? Code::unavailable
-                   : asks_to_wait(output->err) ? Code::exhausted
-                                               : Code::invalid,
+    return refused(leaves_doubt(output->err)         ? Code::unavailable
+                   : slurm_asks_to_wait(output->err) ? Code::exhausted
+                                                     : Code::invalid,
                    "sbatch", *output);
   // "17", or "17;cluster".
   const auto id = base::trim(std::string_view(output->out).substr(0, output->out.find(';')));

@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "provider/testing/cloud.h"
+#include "provider/testing/start.h"
 
 namespace souk::provider {
 namespace {
 
 using testing::Cloud;
 using testing::Faults;
-
-constexpr Time kStart{1'700'000'000'000'000};
+using testing::kStart;
 
 // A steward that is started again, from the journal alone, whenever it is killed.
 class Keeper {

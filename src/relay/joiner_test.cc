@@ -15,12 +15,12 @@ namespace {
 
 using base::Fd;
 
-struct Ends {
+struct LineEnds {
   Fd mine;
   std::unique_ptr<net::Line> line;
 };
 
-Ends ends(std::string unread = {}) {
+LineEnds ends(std::string unread = {}) {
   int fds[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
   ::fcntl(fds[1], F_SETFL, O_NONBLOCK);

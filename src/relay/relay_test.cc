@@ -43,7 +43,7 @@ std::string read_some(const Fd& fd, std::size_t most) {
 }
 std::string read_all(const Fd& fd) { return read_some(fd, std::string::npos); }
 
-void say(const Fd& fd, std::string_view text) {
+void send_text(const Fd& fd, std::string_view text) {
   ASSERT_EQ(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(text.size()));
 }
@@ -103,7 +103,7 @@ class RelayTest : public ::testing::Test {
   }
   std::string ask(std::string_view text) {
     const auto fd = connect_to(relay_->port());
-    say(fd, text);
+    send_text(fd, text);
     ::shutdown(fd.get(), SHUT_WR);
     return read_all(fd);
   }
@@ -165,8 +165,8 @@ TEST_F(RelayTest, MachinesOfAGangMeetWithTicketsOfTheMarketAlone) {
   EXPECT_TRUE(ask(ticket(0, base::blake2b("another"))).starts_with("HTTP/1.1 403"));
   EXPECT_TRUE(ask("GET /tunnel HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 403"));
   const auto a = connect_to(relay_->port()), b = connect_to(relay_->port());
-  say(a, ticket(0, key) + "early");
-  say(b, ticket(1, key) + "bird");
+  send_text(a, ticket(0, key) + "early");
+  send_text(b, ticket(1, key) + "bird");
   // Who ends before the other came has left.
   wait_for(b, yes + "early");
   ::shutdown(a.get(), SHUT_WR);
@@ -207,7 +207,7 @@ TEST_F(RelayTest, MeetingsToWhichOneSideCameAloneDoNotFillIt) {
     b = ask_for("l1-l2", 1);
     return answered(b);
   }));
-  say(a, "there");
+  send_text(a, "there");
   wait_for(b,
            "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: souk\r\n\r\nthere");
 }
@@ -226,10 +226,10 @@ TEST_F(RelayTest, AHeadThatNeverEndsIsGivenUp) {
 TEST_F(RelayTest, ConnectionsAreBounded) {
   begin({.most_connections = 1});
   const auto first = connect_to(relay_->port());
-  say(first, "hel");
+  send_text(first, "hel");
   const auto second = connect_to(relay_->port());
   EXPECT_EQ(read_all(second), "");
-  say(first, "lo");
+  send_text(first, "lo");
   ::shutdown(first.get(), SHUT_WR);
   EXPECT_EQ(read_all(first), "hello");
 }

@@ -31,3 +31,5 @@ else()
                      DEPENDS ${script} COMMENT "Building without the console" VERBATIM)
 endif()
 target_sources(souk_server PRIVATE ${console}/console_files.cc)
+set_source_files_properties(${console}/console_files.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+                                                                   SKIP_PRECOMPILE_HEADERS ON)

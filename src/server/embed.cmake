@@ -34,6 +34,7 @@ function(souk_embed function)
     DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/src/server/embed.cmake
     COMMENT "Taking in ${function}" VERBATIM)
   target_sources(souk_server PRIVATE ${out})
+  set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 file(GLOB job_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.yaml)

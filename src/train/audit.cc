@@ -5,14 +5,14 @@
 namespace souk::train {
 namespace {
 
-constexpr double kMostRoom = 4;     // Saved up, so that audits stay spread out.
-constexpr double kMostDebt = -2;    // So that an old quarrel does not end all audits.
-constexpr double kPatience = 0.01;  // Room that comes with each time somebody had to wait.
-constexpr double kEased = 0.8;      // By what distrust falls with each right answer,
-constexpr double kForgiven = 0.5;   // faster where it was high.
-constexpr double kDoubted = 4;      // By what it rises where nobody could decide.
-constexpr double kAlways = 0.5;     // From here on every unit is done twice.
-constexpr double kParts = 1'000'000;
+constexpr double kMostRoom = 4;           // Saved up, so that audits stay spread out.
+constexpr double kMostDebt = -2;          // So that an old quarrel does not end all audits.
+constexpr double kRoomForWaiting = 0.01;  // Room that comes with each time somebody had to wait.
+constexpr double kEased = 0.8;            // By what distrust falls with each right answer,
+constexpr double kForgiven = 0.5;         // faster where it was high.
+constexpr double kDoubted = 4;            // By what it rises where nobody could decide.
+constexpr double kAlways = 0.5;           // From here on every unit is done twice.
+constexpr double kAuditParts = 1'000'000;
 
 }  // namespace
 
@@ -25,14 +25,14 @@ bool Audit::may_work(Owner owner, bool possible) {
   if (who.strikes >= limits_.strikes) return false;
   if (who.distrust < kAlways || !possible || room_ >= 1) return true;
   // It waits for room, which others make by working, and time where there are none.
-  room_ += kPatience;
+  room_ += kRoomForWaiting;
   return false;
 }
 
 bool Audit::choose(Owner owner, bool possible, base::Random& random) {
   const auto& who = standing(owner);
-  const auto drawn = random.below(static_cast<std::uint64_t>(kParts)) <
-                     static_cast<std::uint64_t>(who.distrust * kParts);
+  const auto drawn = random.below(static_cast<std::uint64_t>(kAuditParts)) <
+                     static_cast<std::uint64_t>(who.distrust * kAuditParts);
   room_ = std::min(kMostRoom, std::max(room_, kMostDebt) + limits_.most);
   if (!possible || room_ < 1 || (!drawn && who.distrust < kAlways)) return false;
   room_ -= 1;

@@ -12,8 +12,8 @@ namespace souk::train {
 namespace {
 
 // A hundred owners, the first `liars` of whom send something that nobody else comes to.
-struct Floor {
-  explicit Floor(std::uint64_t liars, std::uint64_t seed) : liars(liars), random(seed) {}
+struct AuditedOwners {
+  explicit AuditedOwners(std::uint64_t liars, std::uint64_t seed) : liars(liars), random(seed) {}
 
   [[nodiscard]] bool lies(Audit::Owner who) const { return who <= liars; }
   Audit::Owner anybody_but(const std::set<Audit::Owner>& asked) {
@@ -62,9 +62,9 @@ struct Floor {
 
 TEST(Audit, AFifthOfLiarsIsCaughtWithinTwentyUnitsAtTheCostOfATwentieth) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    Floor floor(20, seed);
+    AuditedOwners floor(20, seed);
     while (floor.units < 100'000)
-      for (Audit::Owner who = 1; who <= Floor::kOwners; ++who) floor.work(who);
+      for (Audit::Owner who = 1; who <= AuditedOwners::kOwners; ++who) floor.work(who);
     ASSERT_EQ(floor.caught.size(), 20u) << seed;
     std::vector<std::int64_t> when;
     for (const auto& [who, units] : floor.caught) {
@@ -75,7 +75,7 @@ TEST(Audit, AFifthOfLiarsIsCaughtWithinTwentyUnitsAtTheCostOfATwentieth) {
     std::ranges::sort(when);
     EXPECT_LE(when[when.size() / 2], 20) << seed;
     EXPECT_LE(floor.again * 20, floor.units) << seed;
-    for (Audit::Owner who = 21; who <= Floor::kOwners; ++who) {
+    for (Audit::Owner who = 21; who <= AuditedOwners::kOwners; ++who) {
       EXPECT_FALSE(floor.audit.shunned(who));
       EXPECT_LE(floor.audit.distrust(who), AuditLimits{}.newcomer);
     }

@@ -8,13 +8,17 @@
 #include <cstring>
 #include <map>
 
+#include "train/testing/datasets.h"
+
 namespace souk::train {
 namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
+using testing::floats;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::says;
 using ::testing::SizeIs;
 
 // An idx file of bytes with these dimensions, filled with 0, 1, 2, ...
@@ -27,16 +31,6 @@ std::string idx(const std::vector<std::uint32_t>& shape) {
     total *= d;
   }
   for (std::size_t i = 0; i < total; ++i) out += static_cast<char>(i);
-  return out;
-}
-
-std::string says(const base::Result<Dataset>& data) {
-  return data ? "" : data.error().message + "; " + data.error().hint;
-}
-
-std::vector<float> floats(const Dataset& data) {
-  std::vector<float> out(data.x.size() / sizeof(float));
-  std::memcpy(out.data(), data.x.data(), out.size() * sizeof(float));
   return out;
 }
 

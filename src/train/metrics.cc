@@ -24,7 +24,7 @@ struct Known {
   double (*outer)(double) = nullptr;
 };
 double squared(double x) { return x * x; }
-constexpr std::array kKnown{
+constexpr std::array kKnownMetrics{
     Known{kLoss, true},
     Known{kAccuracy, false},
     Known{"perplexity", true, [](double x) { return std::log(x); },
@@ -35,8 +35,8 @@ constexpr std::array kKnown{
 };
 
 const Known* find(std::string_view name) {
-  const auto it = std::ranges::find(kKnown, name, &Known::name);
-  return it == kKnown.end() ? nullptr : &*it;
+  const auto it = std::ranges::find(kKnownMetrics, name, &Known::name);
+  return it == kKnownMetrics.end() ? nullptr : &*it;
 }
 
 // The variance does not depend on the number that the distances were taken from.

@@ -3,20 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include "train/testing/updates.h"
 
 namespace souk::train {
 namespace {
 
+using testing::counting;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<float> counting(std::size_t size) {
-  std::vector<float> out(size);
-  std::iota(out.begin(), out.end(), 0.F);
-  return out;
-}
 
 TEST(Parameters, TheLastBlockHasWhatIsLeft) {
   const Parameters p(2 * kBlock + 5, 1);

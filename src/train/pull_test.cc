@@ -12,22 +12,17 @@
 namespace souk::train {
 namespace {
 
+using testing::counting;
 using ::testing::Each;
 using ::testing::ElementsAre;
 
 constexpr std::size_t kHead = 24;
-constexpr std::size_t kSize = 2 * kBlock + 3;  // Three blocks, the last of three floats.
-
-std::vector<float> counting(std::size_t size = kSize) {
-  std::vector<float> out(size);
-  std::iota(out.begin(), out.end(), 0.F);
-  return out;
-}
+constexpr std::size_t kThreeBlocks = 2 * kBlock + 3;  // The last of them has three floats.
 
 // At version 5, with block 1 changed at 4 and block 2 at 5.
 Parameters changed() {
-  Parameters p(kSize, 1);
-  p.load(blocks_of(counting()), {blocks_of(std::vector<float>(kSize))}, 3);
+  Parameters p(kThreeBlocks, 1);
+  p.load(blocks_of(counting(kThreeBlocks)), {blocks_of(std::vector<float>(kThreeBlocks))}, 3);
   p.change(1)[0] = -1;
   p.advance();
   p.change(2)[2] = -2;
@@ -51,7 +46,7 @@ TEST(Pull, WhatIsTakenIsTheParametersAtOneMoment) {
   p.advance();
   EXPECT_EQ(taken.version, 5);
   EXPECT_THAT(taken.versions, ElementsAre(3, 4, 5));
-  EXPECT_EQ(taken.size(), kSize);
+  EXPECT_EQ(taken.size(), kThreeBlocks);
   EXPECT_EQ((*taken.blocks[0])[0], 0);
   EXPECT_EQ((*taken.blocks[1])[0], -1);
   EXPECT_EQ(ParameterSnapshot().size(), 0u);
@@ -60,11 +55,11 @@ TEST(Pull, WhatIsTakenIsTheParametersAtOneMoment) {
 TEST(Pull, ANewcomerGetsEverything) {
   const auto taken = take(changed());
   const auto message = pack_changed(taken, -1);
-  EXPECT_EQ(message.size(), kHead + 16 + kSize * sizeof(float));
-  auto want = counting();
+  EXPECT_EQ(message.size(), kHead + 16 + kThreeBlocks * sizeof(float));
+  auto want = counting(kThreeBlocks);
   want[kBlock] = -1;
-  want[kSize - 1] = -2;
-  EXPECT_TRUE(after(message, std::vector<float>(kSize, 99), 5) == want);
+  want[kThreeBlocks - 1] = -2;
+  EXPECT_TRUE(after(message, std::vector<float>(kThreeBlocks, 99), 5) == want);
   // Also where nothing was folded yet.
   EXPECT_THAT(after(pack_changed(take(Parameters(3, 0)), -1), {1, 2, 3}, 0), Each(0));
 }
@@ -76,24 +71,24 @@ TEST(Pull, OnlyWhatChangedTravels) {
     std::int64_t since;
     std::size_t bytes;
   } cases[] = {{2, 16 + 2 * one + 12}, {3, 8 + one + 12}, {4, 8 + 12}, {5, 0}, {6, 0}};
-  auto want = counting();
+  auto want = counting(kThreeBlocks);
   want[kBlock] = -1;
-  want[kSize - 1] = -2;
+  want[kThreeBlocks - 1] = -2;
   for (const auto& c : cases) {
     const auto message = pack_changed(taken, c.since);
     EXPECT_EQ(message.size(), kHead + c.bytes) << c.since;
     // A worker that had that version has the newest now.
-    auto values = counting();
+    auto values = counting(kThreeBlocks);
     if (c.since >= 4) values[kBlock] = -1;
-    if (c.since >= 5) values[kSize - 1] = -2;
+    if (c.since >= 5) values[kThreeBlocks - 1] = -2;
     EXPECT_TRUE(after(message, values, 5) == want) << c.since;
   }
 }
 
 TEST(Pull, WhatDidNotChangeIsLeftAlone) {
   const auto message = pack_changed(take(changed()), 4);
-  const auto got = after(message, std::vector<float>(kSize, 7), 5);
-  std::vector<float> want(kSize, 7);
+  const auto got = after(message, std::vector<float>(kThreeBlocks, 7), 5);
+  std::vector<float> want(kThreeBlocks, 7);
   std::ranges::copy(std::vector{2.F * kBlock, 2.F * kBlock + 1, -2.F}, want.end() - 3);
   EXPECT_TRUE(got == want);
 }
@@ -115,11 +110,11 @@ void put(std::string& message, std::size_t at, std::uint64_t value, std::size_t 
 TEST(Pull, DamagedMessagesChangeNothing) {
   const auto good = pack_changed(take(changed()), 3);  // Blocks 1 and 2.
   const auto refused = [&](std::string_view message, const char* what) {
-    std::vector<float> values(kSize, 7);
+    std::vector<float> values(kThreeBlocks, 7);
     const auto got = unpack_changed(message, values);
     ASSERT_FALSE(got) << what;
     EXPECT_EQ(got.error().code, base::Code::damaged) << what;
-    EXPECT_TRUE(values == std::vector<float>(kSize, 7)) << what;
+    EXPECT_TRUE(values == std::vector<float>(kThreeBlocks, 7)) << what;
   };
   for (const std::size_t cut : {std::size_t{0}, std::size_t{1}, kHead - 1, kHead, kHead + 7,
                                 kHead + 8, good.size() / 2, good.size() - 1})
@@ -131,8 +126,8 @@ TEST(Pull, DamagedMessagesChangeNothing) {
     return message;
   };
   refused(with(0, ~std::uint64_t{0}), "a version below 0");
-  refused(with(8, kSize - 1), "a smaller model");
-  refused(with(8, kSize + 1), "a larger model");
+  refused(with(8, kThreeBlocks - 1), "a smaller model");
+  refused(with(8, kThreeBlocks + 1), "a larger model");
   refused(with(8, 0), "no model");
   refused(with(16, 1), "fewer blocks than follow");
   refused(with(16, 3), "more blocks than follow");
@@ -152,7 +147,7 @@ TEST(Pull, DamagedMessagesChangeNothing) {
   put(twice, 28, 0, 4);
   refused(twice, "a block twice");
   EXPECT_TRUE([&] {
-    std::vector<float> values(kSize);
+    std::vector<float> values(kThreeBlocks);
     return unpack_changed(good, values).has_value();
   }());
 }
@@ -161,18 +156,18 @@ TEST(Pieces, PutTogetherAreWhatChanged) {
   const auto taken = take(changed());
   for (const std::int64_t since : {-1, 3, 4, 100}) {
     for (const std::size_t most : {std::size_t{1}, kBlock * sizeof(float), kMostPiece}) {
-      std::vector<float> values(kSize, -1), whole(kSize, -1);
+      std::vector<float> values(kThreeBlocks, -1), whole(kThreeBlocks, -1);
       std::size_t from = 0, rounds = 0;
-      while (from < count_blocks(kSize)) {
+      while (from < count_blocks(kThreeBlocks)) {
         const auto message = pack_piece(taken, since, from, most);
-        const auto piece = read_piece(message, kSize, from);
+        const auto piece = read_piece(message, kThreeBlocks, from);
         ASSERT_TRUE(piece);
         EXPECT_EQ(piece->version, taken.version);
         for (const auto& block : piece->blocks)
           std::memcpy(values.data() + block.at, block.floats.data(), block.floats.size());
         ASSERT_GT(piece->next, from);
         from = piece->next;
-        ASSERT_LE(++rounds, count_blocks(kSize));
+        ASSERT_LE(++rounds, count_blocks(kThreeBlocks));
       }
       ASSERT_TRUE(unpack_changed(pack_changed(taken, since), whole));
       EXPECT_EQ(values, whole) << since << " " << most;
@@ -182,16 +177,16 @@ TEST(Pieces, PutTogetherAreWhatChanged) {
 
 TEST(Pieces, WhatIsNoPieceOrDoesNotGetOnIsRefused) {
   const auto good = pack_piece(take(changed()), -1, 0, 1);  // Block 0; the next begins at 1.
-  ASSERT_TRUE(read_piece(good, kSize, 0));
-  EXPECT_FALSE(read_piece(good, kSize, 1)) << "another piece than was asked for";
-  EXPECT_FALSE(read_piece(good, kSize - 1, 0)) << "another model";
+  ASSERT_TRUE(read_piece(good, kThreeBlocks, 0));
+  EXPECT_FALSE(read_piece(good, kThreeBlocks, 1)) << "another piece than was asked for";
+  EXPECT_FALSE(read_piece(good, kThreeBlocks - 1, 0)) << "another model";
   for (std::size_t length = 0; length < 100; ++length)
-    EXPECT_FALSE(read_piece(std::string_view(good).substr(0, length), kSize, 0));
-  EXPECT_FALSE(read_piece(good + "x", kSize, 0));
+    EXPECT_FALSE(read_piece(std::string_view(good).substr(0, length), kThreeBlocks, 0));
+  EXPECT_FALSE(read_piece(good + "x", kThreeBlocks, 0));
   const auto with = [&](std::size_t at, std::uint64_t number) {
     auto bad = good;
     std::memcpy(bad.data() + at * sizeof number, &number, sizeof number);
-    return read_piece(bad, kSize, 0).has_value();
+    return read_piece(bad, kThreeBlocks, 0).has_value();
   };
   EXPECT_FALSE(with(0, std::uint64_t{1} << 63)) << "a version below zero";
   EXPECT_FALSE(with(2, std::uint64_t{1} << 62)) << "more blocks than there are";

@@ -15,7 +15,7 @@ namespace {
 constexpr double kDeviation = 1.5;       // Spreads.
 constexpr double kTooFar = 5;            // Deviations.
 constexpr double kLeastDeviation = 0.1;  // Of what is usual: few scores may be alike by chance.
-constexpr double kRounding = 1e-7;       // Of a loss.
+constexpr double kLossRounding = 1e-7;   // Of a loss.
 constexpr int kProbation = 3;            // Good scores in a row, after one that was refused.
 constexpr std::size_t kMostSuspected = 1'000;
 
@@ -60,7 +60,7 @@ std::string Scores::judge(const Score& score) const {
   if (others.size() < kEnoughScores) return "";
   const auto usual = median(others);
   const auto deviation =
-      std::max(kDeviation * spread(others), kLeastDeviation * std::abs(usual)) + kRounding;
+      std::max(kDeviation * spread(others), kLeastDeviation * std::abs(usual)) + kLossRounding;
   if (score.rise() <= usual + kTooFar * deviation) return "";
   return fmt::format(
       "it takes the loss on held-out samples from {:.6g} to {:.6g}: {:.3g} of it a step, where "

@@ -3,28 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include "train/testing/datasets.h"
 
 namespace souk::train {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::floats;
 using ::testing::HasSubstr;
+using testing::says;
 using ::testing::SizeIs;
-
-std::vector<float> floats(const Dataset& data) {
-  std::vector<float> out(data.x.size() / sizeof(float));
-  std::memcpy(out.data(), data.x.data(), out.size() * sizeof(float));
-  return out;
-}
 
 base::Result<Dataset> read(std::string_view text, const Columns& columns, Words words = {}) {
   SOUK_ASSIGN(const auto table, read_csv(text));
   return dataset_of(table, columns, words);
-}
-
-std::string says(const base::Result<Dataset>& data) {
-  return data ? "" : data.error().message + "; " + data.error().hint;
 }
 
 constexpr std::string_view kHouses =

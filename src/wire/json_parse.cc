@@ -21,15 +21,15 @@ namespace json = boost::json;
 using json::error_code;
 using json::string_view;
 
-class Builder {
+class TreeBuilder {
  public:
   static constexpr std::size_t max_object_size = json::object::max_size();
   static constexpr std::size_t max_array_size = json::array::max_size();
   static constexpr std::size_t max_key_size = json::string::max_size();
   static constexpr std::size_t max_string_size = json::string::max_size();
 
-  Builder(json::storage_ptr memory, unsigned char* temp, std::size_t temp_size,
-          std::pmr::memory_resource* scratch)
+  TreeBuilder(json::storage_ptr memory, unsigned char* temp, std::size_t temp_size,
+              std::pmr::memory_resource* scratch)
       : stack_({}, temp, temp_size), key_bytes_(scratch), key_ends_(scratch), frames_(scratch) {
     stack_.reset(std::move(memory));
     key_bytes_.reserve(256);
@@ -220,7 +220,7 @@ base::Result<json::value> parse(std::string_view text, json::storage_ptr memory)
   std::pmr::monotonic_buffer_resource scratch(scratch_bytes, sizeof scratch_bytes);
   json::parse_options options;
   options.max_depth = kMaxDepth;
-  json::basic_parser<Builder> parser(options, std::move(memory), temp, sizeof temp, &scratch);
+  json::basic_parser<TreeBuilder> parser(options, std::move(memory), temp, sizeof temp, &scratch);
   error_code ec;
   const auto used = parser.write_some(false, text.data(), text.size(), ec);
   if (!ec && used < text.size()) ec = json::error::extra_data;

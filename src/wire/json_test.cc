@@ -16,16 +16,14 @@ using base::Duration;
 using base::Random;
 using base::Time;
 using testing::Color;
-using testing::Sample;
 using testing::Window;
-using testing::Workers;
 
 constexpr std::string_view kSample =
     R"({"name":"digits","class":"c4","job":"j17","budget":0.4,"workers":{"min":1,"max":8},)"
     R"("small":-3,"big":18446744073709551615,"ratio":0.25,"extra":{"a":[1,2]}})";
 
 // The sample with `key` (written with its quotes) spelled or valued otherwise.
-std::string with(std::string_view from, std::string_view to) {
+std::string sample_with(std::string_view from, std::string_view to) {
   std::string text(kSample);
   const auto at = text.find(from);
   CHECK(at != std::string::npos);
@@ -44,7 +42,8 @@ struct Empty {
 };
 
 TEST(JsonWrite, AResponseHasEveryFieldInOrderAndNoEmptyOptionals) {
-  Sample s{.name = "digits", .class_ = "c4", .job = base::JobId(17), .budget = Credits(400'000)};
+  testing::Sample s{
+      .name = "digits", .class_ = "c4", .job = base::JobId(17), .budget = Credits(400'000)};
   EXPECT_EQ(to_json(s),
             R"({"name":"digits","class":"c4","job":"j17","budget":0.4,)"
             R"("workers":{"min":1,"max":1},"priority":5,"color":"green","small":0,"big":0,)"
@@ -120,11 +119,11 @@ TEST(JsonWrite, NumbersKeepTheirValueAndNaNDoesNotBreakTheDocument) {
 }
 
 TEST(JsonRead, FieldsWithADefaultMayBeAbsent) {
-  const auto s = from_json<Sample>(kSample);
+  const auto s = from_json<testing::Sample>(kSample);
   ASSERT_TRUE(s) << one_line(s.error());
   EXPECT_EQ(s->class_, "c4");
   EXPECT_EQ(s->budget, Credits(400'000));
-  EXPECT_EQ(s->workers, (Workers{.min = 1, .max = 8}));
+  EXPECT_EQ(s->workers, (testing::Workers{.min = 1, .max = 8}));
   EXPECT_EQ(s->priority, 5);
   EXPECT_EQ(s->color, Color::green);
   EXPECT_EQ(s->big, 18446744073709551615u);
@@ -133,11 +132,12 @@ TEST(JsonRead, FieldsWithADefaultMayBeAbsent) {
 }
 
 TEST(JsonRead, NullMeansAbsentForAnOptionalAndOnlyThere) {
-  EXPECT_TRUE(from_json<Sample>(with(R"("ratio")", R"("deadline":null,"ratio")")));
-  EXPECT_EQ(one_line(error_of<Sample>(with(R"("digits")", "null"))),
+  EXPECT_TRUE(from_json<testing::Sample>(sample_with(R"("ratio")", R"("deadline":null,"ratio")")));
+  EXPECT_EQ(one_line(error_of<testing::Sample>(sample_with(R"("digits")", "null"))),
             "name: null is not a text (write a text in quotes)");
-  EXPECT_EQ(error_of<Sample>(with(R"("ratio")", R"("windows":null,"ratio")")).message,
-            "windows: null is not a list");
+  EXPECT_EQ(
+      error_of<testing::Sample>(sample_with(R"("ratio")", R"("windows":null,"ratio")")).message,
+      "windows: null is not a list");
 }
 
 TEST(JsonRead, ErrorsNameThePathTheValueAndWhatWouldBeAccepted) {
@@ -182,7 +182,7 @@ TEST(JsonRead, ErrorsNameThePathTheValueAndWhatWouldBeAccepted) {
        "six digits after the point and at most 1000000000)"},
   };
   for (const auto& row : table) {
-    const auto error = error_of<Sample>(with(row.from, row.to));
+    const auto error = error_of<testing::Sample>(sample_with(row.from, row.to));
     EXPECT_EQ(one_line(error), row.line);
     EXPECT_EQ(error.field, row.field);
     EXPECT_EQ(error.code, base::Code::invalid);
@@ -190,12 +190,12 @@ TEST(JsonRead, ErrorsNameThePathTheValueAndWhatWouldBeAccepted) {
 }
 
 TEST(JsonRead, AMisspeltRequiredFieldIsReportedAsMisspeltNotAsMissing) {
-  EXPECT_EQ(one_line(error_of<Sample>(with("budget", "bugdet"))),
+  EXPECT_EQ(one_line(error_of<testing::Sample>(sample_with("budget", "bugdet"))),
             "unknown key 'bugdet' (did you mean 'budget'?)");
 }
 
 TEST(JsonRead, TheDocumentItselfHasNoPath) {
-  const auto error = error_of<Sample>("[]");
+  const auto error = error_of<testing::Sample>("[]");
   EXPECT_EQ(one_line(error), "the document: a list is not an object (write {...})");
   EXPECT_EQ(error.field, "");
 }
@@ -342,7 +342,7 @@ TEST(JsonRead, WhatWasWrittenIsReadBackTheSame) {
   for (int i = 0; i < 5'000; ++i) {
     const auto sample = testing::random_sample(random);
     const auto text = to_json(sample);
-    const auto back = from_json<Sample>(text);
+    const auto back = from_json<testing::Sample>(text);
     ASSERT_TRUE(back) << one_line(back.error()) << "\n" << text;
     ASSERT_EQ(*back, sample) << text;
     ASSERT_EQ(to_json(*back), text);
@@ -366,9 +366,9 @@ TEST(JsonRead, NoInputCrashesTheReader) {
         if (text.empty()) text = " ";
       }
     }
-    const auto sample = from_json<Sample>(text);
+    const auto sample = from_json<testing::Sample>(text);
     if (sample)
-      EXPECT_TRUE(from_json<Sample>(to_json(*sample)));
+      EXPECT_TRUE(from_json<testing::Sample>(to_json(*sample)));
     else
       EXPECT_TRUE(valid_utf8(sample.error().message)) << text;
   }

@@ -8,9 +8,6 @@
 namespace souk::wire {
 namespace {
 
-using testing::Sample;
-using testing::Workers;
-
 const std::vector<Operation> kOperations{
     {.method = "GET",
      .path = "/v1/samples/{id}/parts/{part}",
@@ -50,7 +47,7 @@ const std::vector<Operation> kOperations{
 
 Schemas sample_schemas() {
   Schemas schemas;
-  schemas.of<Sample>();
+  schemas.of<testing::Sample>();
   return schemas;
 }
 

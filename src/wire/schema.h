@@ -142,3 +142,15 @@ std::string Schemas::of() {
 }
 
 }  // namespace souk::wire
+
+// The JSON of a struct, compiled once instead of in every file that uses it: wire/api/offer.h,
+// where Offer is, ends with SOUK_JSON_ELSEWHERE(Offer), and wire/api/offer.cc has
+// SOUK_JSON_HERE(Offer). A struct without the two works as well; it only costs time to build.
+#define SOUK_JSON_HERE(T)                                                             \
+  template void write_json<T>(std::string&, const T&);                                \
+  template bool detail::read<T>(const detail::Value&, const Path&, T&, base::Error&); \
+  template std::string Schemas::of<T>()
+#define SOUK_JSON_ELSEWHERE(T)                                                               \
+  extern template void write_json<T>(std::string&, const T&);                                \
+  extern template bool detail::read<T>(const detail::Value&, const Path&, T&, base::Error&); \
+  extern template std::string Schemas::of<T>()

@@ -27,7 +27,6 @@ struct Tree {
 namespace {
 
 namespace json = boost::json;
-using testing::Sample;
 
 struct Tree {
   std::string name;
@@ -69,7 +68,7 @@ std::vector<SchemaProblem> check_text(std::string_view value, std::string_view s
 
 TEST(Schema, ClientsSeeTheTypesOfTheApi) {
   Schemas schemas;
-  EXPECT_EQ(schemas.of<Sample>(), R"({"$ref":"#/components/schemas/Sample"})");
+  EXPECT_EQ(schemas.of<testing::Sample>(), R"({"$ref":"#/components/schemas/Sample"})");
   EXPECT_EQ(
       schemas.components().at("Workers"),
       R"({"type":"object","properties":{"min":{"type":"integer","minimum":0,"maximum":65535},)"
@@ -91,10 +90,10 @@ TEST(Schema, ClientsSeeTheTypesOfTheApi) {
 }
 
 TEST(Schema, NamesAreShortAndStable) {
-  EXPECT_EQ(schema_name<Sample>(), "Sample");
+  EXPECT_EQ(schema_name<testing::Sample>(), "Sample");
   EXPECT_EQ(schema_name<Tree>(), "Tree");
   EXPECT_EQ(schema_name<testing::Color>(), "Color");
-  EXPECT_EQ(schema_name<elsewhere::Page<Sample>>(), "PageSample");
+  EXPECT_EQ(schema_name<elsewhere::Page<testing::Sample>>(), "PageSample");
   EXPECT_EQ(schema_name<Renamed>(), "Other");
   EXPECT_EQ(schema_of<std::vector<Tree>>(),
             R"({"type":"array","items":{"$ref":"#/components/schemas/Tree"}})");
@@ -123,7 +122,7 @@ TEST(SchemaDeathTest, TwoTypesCannotShareAName) {
 }
 
 TEST(Schema, EveryResponseSatisfiesItsSchema) {
-  const auto document = document_for<Sample>();
+  const auto document = document_for<testing::Sample>();
   base::Random random(1);
   for (int i = 0; i < 500; ++i) {
     const auto text = to_json(testing::random_sample(random));
@@ -159,7 +158,7 @@ TEST(Schema, WhatItRequiresTheReaderRequiresAndNothingElse) {
 // Replaces each field by values of every JSON type: whatever the schema lets through, the reader
 // must read, apart from the spelling of times and durations and amounts of more than six decimals.
 TEST(Schema, TheReaderAcceptsTheTypesTheSchemaPromises) {
-  const auto document = document_for<Sample>();
+  const auto document = document_for<testing::Sample>();
   base::Random random(3);
   const auto full = parsed(to_json(testing::random_sample(random)));
   const json::value swaps[] = {nullptr,        true,           7,    -7, 0.5,
@@ -170,7 +169,7 @@ TEST(Schema, TheReaderAcceptsTheTypesTheSchemaPromises) {
       auto other = full.get_object();
       other[member.key()] = swap;
       const bool fits = check_against_component(other, "Sample", document).empty();
-      const auto read = from_value<Sample>(other);
+      const auto read = from_value<testing::Sample>(other);
       const bool spelling = member.key() == "deadline" || swap == json::value(1e30);
       if (fits && !spelling) EXPECT_TRUE(read) << member.key() << " " << swap;
       const bool tolerated =

@@ -6,7 +6,7 @@
 namespace souk::wire {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Memory, GIsAlways1024M) {
   const std::pair<const char*, std::int64_t> rows[] = {

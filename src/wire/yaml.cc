@@ -121,7 +121,7 @@ struct Extent {
 
 // Builds the JSON value from yaml-cpp's events. Not from its Node tree: that one keeps no
 // duplicate keys apart, shares nodes in cycles and expands aliases without a bound.
-class Builder final : public YAML::EventHandler {
+class YamlBuilder final : public YAML::EventHandler {
  public:
   YamlDocument take() { return std::move(document_); }
 
@@ -322,7 +322,7 @@ base::Result<YamlDocument> parse_yaml(std::string_view text, std::string_view fi
   if (text.size() > kMaxYamlBytes) return too_large(file, text.size());
   if (const auto line = first_bad_line(text))
     return at_line(file, *line, "this line is not plain UTF-8 text", "save the file as UTF-8");
-  Builder builder;
+  YamlBuilder builder;
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);

@@ -11,8 +11,6 @@
 namespace souk::wire {
 namespace {
 
-using testing::Sample;
-
 constexpr std::string_view kJob = R"(# A job.
 name: digits
 class: c4
@@ -34,7 +32,7 @@ prices:
 extra: [1, no, ~]
 )";
 
-std::string with(std::string_view from, std::string_view to) {
+std::string job_with(std::string_view from, std::string_view to) {
   std::string text(kJob);
   const auto at = text.find(from);
   CHECK(at != std::string::npos);
@@ -42,7 +40,7 @@ std::string with(std::string_view from, std::string_view to) {
 }
 
 std::string refusal(std::string_view text) {
-  const auto result = from_yaml<Sample>(text, "job.yaml");
+  const auto result = from_yaml<testing::Sample>(text, "job.yaml");
   return result ? "accepted" : one_line(result.error());
 }
 
@@ -55,7 +53,7 @@ std::string value_of(std::string_view text) {
 }
 
 TEST(Yaml, AJobFileReadsLikeItsJson) {
-  const auto s = from_yaml<Sample>(kJob, "job.yaml");
+  const auto s = from_yaml<testing::Sample>(kJob, "job.yaml");
   ASSERT_TRUE(s) << one_line(s.error());
   EXPECT_EQ(s->budget, base::Credits(400'000));
   EXPECT_EQ(s->workers.max, 8);
@@ -93,7 +91,7 @@ TEST(Yaml, ErrorsNameFileLineKeyAndHint) {
        "job.yaml:2: tag '!secret' is not supported (leave the tag out)"},
       {"name: digits", "? [a, b]\n: c", "job.yaml:2: this key is not a text (write `key: value`)"},
   };
-  for (const auto& row : table) EXPECT_EQ(refusal(with(row.from, row.to)), row.line);
+  for (const auto& row : table) EXPECT_EQ(refusal(job_with(row.from, row.to)), row.line);
 }
 
 TEST(Yaml, SyntaxErrorsAndStrayDocumentsNameTheirLine) {
@@ -165,10 +163,10 @@ TEST(Yaml, ScalarsHaveTheTypesOfYaml12) {
 TEST(Yaml, AliasesWorkAndTheirErrorsPointAtTheAlias) {
   EXPECT_EQ(value_of("a: &x {b: [1, 2]}\nc: *x\nd: [*x]\n"),
             R"({"a":{"b":[1,2]},"c":{"b":[1,2]},"d":[{"b":[1,2]}]})");
-  const auto text = with("workers:\n  min: 1\n  max: 8\n", "workers: &w {min: 1, max: 8}\n") +
+  const auto text = job_with("workers:\n  min: 1\n  max: 8\n", "workers: &w {min: 1, max: 8}\n") +
                     "spare: *w\nprices2: *w\n";
   EXPECT_EQ(refusal(text).substr(0, 35), "job.yaml:19: unknown key 'prices2' ");
-  EXPECT_EQ(refusal(with("workers:\n  min: 1\n  max: 8\n", "color: &w {a: b}\nworkers: *w\n")),
+  EXPECT_EQ(refusal(job_with("workers:\n  min: 1\n  max: 8\n", "color: &w {a: b}\nworkers: *w\n")),
             "job.yaml:7: unknown key 'workers.a' (one of: min, max)");
 }
 
@@ -229,17 +227,17 @@ TEST(Yaml, SizeAndDepthAreBounded) {
 TEST(Yaml, FilesAreReadWhole) {
   const auto path = ::testing::TempDir() + "souk_yaml_test.yaml";
   std::ofstream(path) << kJob;
-  EXPECT_TRUE(load_yaml<Sample>(path));
-  std::ofstream(path) << with("budget", "bugdet");
-  const auto bad = load_yaml<Sample>(path);
+  EXPECT_TRUE(load_yaml<testing::Sample>(path));
+  std::ofstream(path) << job_with("budget", "bugdet");
+  const auto bad = load_yaml<testing::Sample>(path);
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().message, path + ":5: unknown key 'bugdet'");
   EXPECT_EQ(bad.error().field, "bugdet");
   std::ofstream(path) << std::string(kMaxYamlBytes + 1, '#');
-  EXPECT_EQ(load_yaml<Sample>(path).error().code, base::Code::too_large);
+  EXPECT_EQ(load_yaml<testing::Sample>(path).error().code, base::Code::too_large);
   std::remove(path.c_str());
-  EXPECT_EQ(load_yaml<Sample>(path).error().code, base::Code::not_found);
-  EXPECT_FALSE(load_yaml<Sample>(::testing::TempDir()));
+  EXPECT_EQ(load_yaml<testing::Sample>(path).error().code, base::Code::not_found);
+  EXPECT_FALSE(load_yaml<testing::Sample>(::testing::TempDir()));
 }
 
 // JSON is YAML, so every JSON text must mean the same read as either.
@@ -248,7 +246,7 @@ TEST(Yaml, JsonReadAsYamlMeansTheSame) {
   for (int i = 0; i < 300; ++i) {
     const auto sample = testing::random_sample(random);
     const auto text = to_json(sample);
-    const auto back = from_yaml<Sample>(text, "f");
+    const auto back = from_yaml<testing::Sample>(text, "f");
     ASSERT_TRUE(back) << one_line(back.error()) << "\n" << text;
     ASSERT_EQ(*back, sample) << text;
   }
@@ -266,7 +264,7 @@ TEST(Yaml, NoInputCrashesTheReader) {
       for (auto n = 1 + random.below(6); n > 0; --n)
         text[random.below(text.size())] = alphabet[random.below(alphabet.size())];
     }
-    const auto result = from_yaml<Sample>(text, "f");
+    const auto result = from_yaml<testing::Sample>(text, "f");
     if (!result) EXPECT_TRUE(result.error().message.starts_with("f:")) << result.error().message;
   }
 }

@@ -11,6 +11,7 @@
 
 #include "advisor/planners/spotdnn.h"
 #include "base/check.h"
+#include "base/time.h"
 
 namespace souk::advisor {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr double kHour = 3'600;
 constexpr double kAsGood = 1 + 1e-12;  // What is this near differs by rounding only.
 
 enum class Aim : std::uint8_t { cost, time };
@@ -95,7 +95,7 @@ class Search {
       if (time > within_.deadline_s) continue;
       double per_step = kUnlimited;
       for (const auto& k : kinds_) per_step = std::min(per_step, k.price / k.rate);
-      out.emplace_back(aim_ == Aim::time ? time : j * per_step / kHour, n);
+      out.emplace_back(aim_ == Aim::time ? time : j * per_step / base::kSecondsPerHour, n);
     }
     std::ranges::sort(out);
     return out;
@@ -200,7 +200,7 @@ class Search {
   // the least is concave in it, and rises while the rate at it is below the one needed.
   [[nodiscard]] bool no_cheaper(const Partial& p, double steps) {
     if (std::isinf(cost_to_beat())) return false;
-    const auto weight = cost_to_beat() * kHour / steps;
+    const auto weight = cost_to_beat() * base::kSecondsPerHour / steps;
     if (!std::isinf(most_rate_) && least(p, 0).value >= weight * most_rate_) return true;
     const auto need = steps / within_.deadline_s;
     auto low = 0.0, m = 0.0, high = kUnlimited;

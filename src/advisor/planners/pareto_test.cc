@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advisor/testing/forecaster.h"
 #include "advisor/testing/random_problem.h"
 #include "advisor/testing/resnet.h"
 
@@ -12,15 +13,10 @@ namespace souk::advisor {
 namespace {
 
 using testing::for_each_mix;
+using testing::must;
 using testing::random_problem;
 using testing::resnet110;
 using namespace base::literals;
-
-Forecaster must(Problem problem) {
-  auto out = Forecaster::make(std::move(problem));
-  if (!out) ADD_FAILURE() << out.error().message;
-  return out.value();
-}
 
 TEST(Pareto, EveryMixIsBeatenOrOnTheFront) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {

@@ -22,9 +22,9 @@ using OnPiece = std::function<bool(std::string_view)>;
 
 constexpr int kRedirects = 5;
 constexpr std::size_t kLongestAddress = 8'192;  // Redirects are signed, and long.
-constexpr int kTries = 5;                       // Of a file, without a byte of progress.
+constexpr int kFetchTries = 5;                  // Of a file, without a byte of progress.
 constexpr auto kBetween = std::chrono::seconds(1);
-constexpr auto kSilence = base::seconds(60);
+constexpr auto kWebSilence = base::seconds(60);
 
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -45,7 +45,7 @@ Result<net::Response> get(const WebRequest& request, const net::Headers& more,
       return fail(Code::forbidden, fmt::format("{} may not be asked", address.origin()),
                   "the lender names the hosts that may be");
     SOUK_ASSIGN(auto client, net::Client::make({.base_url = address.origin(),
-                                                .stream_silence_timeout = kSilence,
+                                                .stream_silence_timeout = kWebSilence,
                                                 .max_response_bytes = std::size_t{1} << 20}));
     auto headers = more;
     if (address.origin() == request.address.origin())
@@ -99,10 +99,10 @@ class Download {
       const auto got = attempt();
       if (request_.give_up()) return fail(Code::conflict, "stopped");
       if (got && (wanted_.size < 0 || have_ == wanted_.size)) break;
-      if (got && tries >= kTries)
+      if (got && tries >= kFetchTries)
         return fail(Code::unavailable, fmt::format("{} ends after {} of {} bytes",
                                                    request_.address.text(), have_, wanted_.size));
-      if (!got && (got.error().code != Code::unavailable || tries >= kTries || !ranges_))
+      if (!got && (got.error().code != Code::unavailable || tries >= kFetchTries || !ranges_))
         return got;
       if (have_ > before) tries = 0;
       std::this_thread::sleep_for(kBetween);

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr auto kAnswersWithin = base::seconds(5);
+constexpr auto kMeterAnswersWithin = base::seconds(5);
 constexpr std::size_t kMostOutput = 64 << 10;
 
 }  // namespace
@@ -63,7 +63,7 @@ void GpuMeter::run() {
     lock.unlock();
     const auto said = run_command(
         {program_, "--query-gpu=uuid,utilization.gpu,memory.used", "--format=csv,noheader,nounits"},
-        kAnswersWithin, kMostOutput);
+        kMeterAnswersWithin, kMostOutput);
     lock.lock();
     const auto now = steady_clock::now();
     if (said && said->good())

@@ -15,11 +15,11 @@ using base::Code;
 using base::fail;
 using base::Result;
 
-constexpr std::size_t kPiece = 256 * 1024;
+constexpr std::size_t kUnpackedAtOnce = 256 * 1024;
 constexpr int kWindowLog = 27;  // 128 MiB: what zstd -19 --long needs at most.
 constexpr std::string_view kGzip("\x1f\x8b", 2), kZstd("\x28\xb5\x2f\xfd", 4);
 
-base::Failure damaged(std::string what) {
+base::Failure damaged_layer(std::string what) {
   return fail(Code::invalid, "a layer cannot be unpacked: " + std::move(what));
 }
 
@@ -62,7 +62,7 @@ class Gzip final : public Inflater::Way {
       stream_.avail_out = static_cast<uInt>(out_.size());
       const int said = inflate(&stream_, Z_NO_FLUSH);
       if (said != Z_OK && said != Z_STREAM_END && said != Z_BUF_ERROR)
-        return damaged(stream_.msg != nullptr ? stream_.msg : "gzip");
+        return damaged_layer(stream_.msg != nullptr ? stream_.msg : "gzip");
       SOUK_TRY(on_piece({out_.data(), out_.size() - stream_.avail_out}));
       whole_ = said == Z_STREAM_END;
     } while (stream_.avail_in > 0 || stream_.avail_out == 0);
@@ -72,7 +72,7 @@ class Gzip final : public Inflater::Way {
 
  private:
   z_stream stream_{};
-  std::vector<char> out_ = std::vector<char>(kPiece);
+  std::vector<char> out_ = std::vector<char>(kUnpackedAtOnce);
   bool whole_ = false;
 };
 
@@ -92,7 +92,7 @@ class Zstd final : public Inflater::Way {
     do {
       out = {out_.data(), out_.size(), 0};
       const auto left = ZSTD_decompressStream(stream_, &out, &in);
-      if (ZSTD_isError(left) != 0) return damaged(ZSTD_getErrorName(left));
+      if (ZSTD_isError(left) != 0) return damaged_layer(ZSTD_getErrorName(left));
       SOUK_TRY(on_piece({out_.data(), out.pos}));
       whole_ = left == 0;
     } while (in.pos < in.size || out.pos == out.size);
@@ -102,7 +102,7 @@ class Zstd final : public Inflater::Way {
 
  private:
   ZSTD_DStream* stream_;
-  std::vector<char> out_ = std::vector<char>(kPiece);
+  std::vector<char> out_ = std::vector<char>(kUnpackedAtOnce);
   bool whole_ = false;
 };
 
@@ -127,7 +127,7 @@ Result<> Inflater::add(std::string_view bytes) {
 
 Result<> Inflater::end() const {
   if (!way_ && first_.empty()) return {};  // An empty tar.
-  return way_ && way_->whole() ? Result<>() : damaged("it ends too early");
+  return way_ && way_->whole() ? Result<>() : damaged_layer("it ends too early");
 }
 
 }  // namespace souk::agent

@@ -61,7 +61,7 @@ Result<Parts> parts_of(std::string_view path) {
   return out;
 }
 
-std::string joined(const Parts& parts) {
+std::string joined_path(const Parts& parts) {
   std::string out;
   for (const auto& part : parts) out += "/" + part;
   return out.empty() ? "/" : out;
@@ -162,7 +162,7 @@ class Applying {
 
   // Opens the folder, and makes those on the way that are absent: tars need not have them.
   Result<Fd> folder_at(const Parts& parts) {
-    if (Fd there(open_in_root(root_, joined(parts), O_PATH | O_DIRECTORY)); there) {
+    if (Fd there(open_in_root(root_, joined_path(parts), O_PATH | O_DIRECTORY)); there) {
       SOUK_TRY(check_depth(there.get()));
       return there;
     }
@@ -171,16 +171,16 @@ class Applying {
     if (!folder) return system_failure("open", "the image");
     for (const auto& part : parts) {
       above.push_back(part);
-      Fd next(open_in_root(root_, joined(above), O_PATH | O_DIRECTORY));
+      Fd next(open_in_root(root_, joined_path(above), O_PATH | O_DIRECTORY));
       if (!next && errno == ENOENT) {
         SOUK_TRY(reserve_(0, 1));
         SOUK_TRY(check_depth(folder.get()));
         if (make_folder(folder.get(), part))
-          next = Fd(open_in_root(root_, joined(above), O_PATH | O_DIRECTORY));
+          next = Fd(open_in_root(root_, joined_path(above), O_PATH | O_DIRECTORY));
       }
       if (!next)
         return fail(Code::invalid, fmt::format("the image has files below {}, which is no folder",
-                                               joined(above).substr(0, 200)));
+                                               joined_path(above).substr(0, 200)));
       folder = std::move(next);
     }
     return folder;
@@ -217,7 +217,7 @@ class Applying {
     if (to.empty()) return absent();
     const auto last = to.back();
     to.pop_back();
-    const Fd from(open_in_root(root_, joined(to), O_PATH | O_DIRECTORY));
+    const Fd from(open_in_root(root_, joined_path(to), O_PATH | O_DIRECTORY));
     struct stat a{}, b{};
     if (!from || ::fstatat(from.get(), last.c_str(), &a, AT_SYMLINK_NOFOLLOW) != 0 ||
         S_ISDIR(a.st_mode))
@@ -232,17 +232,17 @@ class Applying {
 
   Result<> whiteout(const Parts& parts, const std::string& name) {
     if (name.empty() || name == "." || name == ".." || name.starts_with(kWhiteout)) return {};
-    const Fd parent(open_in_root(root_, joined(parts), O_PATH | O_DIRECTORY));
+    const Fd parent(open_in_root(root_, joined_path(parts), O_PATH | O_DIRECTORY));
     if (!parent) return {};  // There is nothing to hide.
-    auto path = joined(parts);
+    auto path = joined_path(parts);
     if (path == "/") path.clear();
     return remove_lower(parent.get(), path, name);
   }
 
   Result<> opaque(const Parts& parts) {
-    const Fd folder(open_in_root(root_, joined(parts), O_RDONLY | O_DIRECTORY));
+    const Fd folder(open_in_root(root_, joined_path(parts), O_RDONLY | O_DIRECTORY));
     if (!folder) return {};
-    auto path = joined(parts);
+    auto path = joined_path(parts);
     if (path == "/") path.clear();
     SOUK_ASSIGN(const auto names, blob::list_folder(folder.get(), kMostNames, path));
     for (const auto& name : names) SOUK_TRY(remove_lower(folder.get(), path, name));

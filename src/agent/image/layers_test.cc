@@ -22,7 +22,7 @@ using blob::testing::slurp;
 using blob::testing::spill;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using namespace testing;
+using testing::Tar;
 
 class Layers : public ::testing::Test {
  protected:

@@ -23,7 +23,7 @@ constexpr std::size_t kMostToken = 64 << 10;
 constexpr std::size_t kMostLayers = 500;
 constexpr std::size_t kMostWords = 1'000;
 constexpr int kDepth = 16;
-constexpr std::int64_t kLargest = std::int64_t{1} << 44;
+constexpr std::int64_t kLargestImage = std::int64_t{1} << 44;
 constexpr auto kAccept =
     "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, "
     "application/vnd.docker.distribution.manifest.list.v2+json, "
@@ -77,7 +77,8 @@ Result<Blob> blob_of(const json::value& value, std::string_view what) {
   Blob out;
   SOUK_ASSIGN(out.sha256, digest_in(*object));
   const auto* size = object->if_contains("size");
-  if (size == nullptr || !size->is_int64() || size->as_int64() < 0 || size->as_int64() > kLargest)
+  if (size == nullptr || !size->is_int64() || size->as_int64() < 0 ||
+      size->as_int64() > kLargestImage)
     return bad(fmt::format("a {} has no size", what));
   out.size = size->as_int64();
   return out;
@@ -99,7 +100,7 @@ Result<std::string> choose(const json::array& list, std::string_view arch) {
 }
 
 // Docker's own registry has another name than its images.
-std::string host_of(const std::string& registry) {
+std::string api_host(const std::string& registry) {
   return registry == "docker.io" ? "registry-1.docker.io" : registry;
 }
 
@@ -175,7 +176,7 @@ std::string token_address(std::string_view challenge, const std::string& reposit
 }
 
 WebRequest RegistryImage::request(const std::string& path) const {
-  WebRequest out{.address = {plain_, host_of(name_.registry), path}, .give_up = give_up_};
+  WebRequest out{.address = {plain_, api_host(name_.registry), path}, .give_up = give_up_};
   if (!token_.empty()) out.headers.emplace_back("Authorization", "Bearer " + token_);
   return out;
 }

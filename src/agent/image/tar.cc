@@ -16,9 +16,9 @@ using base::Result;
 constexpr std::size_t kBlock = 512;
 constexpr std::int64_t kLongestNote = 1 << 20;  // Of names and attributes of one entry.
 constexpr std::int64_t kMostNotes = 4 << 20;
-constexpr std::int64_t kLargest = std::int64_t{1} << 44;
+constexpr std::int64_t kLargestEntry = std::int64_t{1} << 44;
 
-base::Failure damaged(std::string what) {
+base::Failure damaged_tar(std::string what) {
   return fail(Code::invalid, "a layer is no tar: " + std::move(what));
 }
 
@@ -35,7 +35,7 @@ std::int64_t number_at(std::string_view block, std::size_t at, std::size_t lengt
   if ((static_cast<unsigned char>(field[0]) & 0x80) != 0) {
     for (std::size_t i = 0; i < field.size(); ++i) {
       const int byte = static_cast<unsigned char>(field[i]) & (i == 0 ? 0x7F : 0xFF);
-      if (out > kLargest) return -1;
+      if (out > kLargestEntry) return -1;
       out = out * 256 + byte;
     }
     return out;
@@ -46,7 +46,7 @@ std::int64_t number_at(std::string_view block, std::size_t at, std::size_t lengt
       if (any) break;
       continue;
     }
-    if (c < '0' || c > '7' || out > kLargest) return -1;
+    if (c < '0' || c > '7' || out > kLargestEntry) return -1;
     out = out * 8 + (c - '0');
     any = true;
   }
@@ -112,7 +112,7 @@ Result<> TarReader::add(std::string_view piece) {
 }
 
 Result<> TarReader::end() const {
-  if (content_ > 0 || padding_ > 0 || !block_.empty()) return damaged("it ends too early");
+  if (content_ > 0 || padding_ > 0 || !block_.empty()) return damaged_tar("it ends too early");
   return {};
 }
 
@@ -121,7 +121,7 @@ Result<> TarReader::header(std::string_view block) {
     ended_ = true;  // What follows the end is nobody's.
     return {};
   }
-  if (!sum_fits(block)) return damaged("a header's sum is wrong");
+  if (!sum_fits(block)) return damaged_tar("a header's sum is wrong");
   TarEntry entry;
   entry.path = text_at(block, 0, 100);
   entry.target = text_at(block, 157, 100);
@@ -130,7 +130,7 @@ Result<> TarReader::header(std::string_view block) {
   if (block.substr(257, 6) == std::string_view("ustar\0", 6))
     if (const auto prefix = text_at(block, 345, 155); !prefix.empty())
       entry.path = fmt::format("{}/{}", prefix, entry.path);
-  if (entry.size < 0 || entry.size > kLargest) return damaged("a size is no number");
+  if (entry.size < 0 || entry.size > kLargestEntry) return damaged_tar("a size is no number");
   return begin(std::move(entry), block[156]);
 }
 
@@ -138,9 +138,9 @@ Result<> TarReader::header(std::string_view block) {
 Result<> TarReader::begin(TarEntry entry, char type) {
   collecting_ = 0;
   if (type == 'L' || type == 'K' || type == 'x' || type == 'g') {
-    if (entry.size > kLongestNote) return damaged("a name is longer than 1 MiB");
+    if (entry.size > kLongestNote) return damaged_tar("a name is longer than 1 MiB");
     notes_ += static_cast<std::int64_t>(kBlock) + entry.size;
-    if (notes_ > kMostNotes) return damaged("more than 4 MiB is said about one entry");
+    if (notes_ > kMostNotes) return damaged_tar("more than 4 MiB is said about one entry");
     expect(entry.size);
     collecting_ = type;
     collected_.clear();
@@ -150,7 +150,7 @@ Result<> TarReader::begin(TarEntry entry, char type) {
   if (!long_path_.empty()) entry.path = std::exchange(long_path_, {});
   if (!long_target_.empty()) entry.target = std::exchange(long_target_, {});
   const auto kind = kind_of(type, entry.path);
-  if (!kind) return damaged(fmt::format("an entry of type {}", static_cast<int>(type)));
+  if (!kind) return damaged_tar(fmt::format("an entry of type {}", static_cast<int>(type)));
   entry.kind = *kind;
   if (entry.kind != TarKind::file) entry.size = 0;
   entry.notes = std::exchange(notes_, 0);
@@ -183,20 +183,20 @@ Result<> TarReader::read_pax() {
     const auto digits = static_cast<std::size_t>(parsed.ptr - rest.data());
     if (parsed.ec != std::errc{} || length < digits + 3 || length > rest.size() ||
         rest[digits] != ' ' || rest[length - 1] != '\n')
-      return damaged("an attribute has no length");
+      return damaged_tar("an attribute has no length");
     const auto record = rest.substr(digits + 1, length - digits - 2);
     rest.remove_prefix(length);
     const auto equals = record.find('=');
-    if (equals == record.npos) return damaged("an attribute has no value");
+    if (equals == record.npos) return damaged_tar("an attribute has no value");
     const auto key = record.substr(0, equals), value = record.substr(equals + 1);
     if (key == "path") long_path_ = value;
     if (key == "linkpath") long_target_ = value;
-    if (key.starts_with("GNU.sparse.")) return damaged("sparse files are not supported");
+    if (key.starts_with("GNU.sparse.")) return damaged_tar("sparse files are not supported");
     if (key != "size") continue;
     const auto size = std::from_chars(value.data(), value.data() + value.size(), long_size_);
     if (size.ec != std::errc{} || size.ptr != value.data() + value.size() || long_size_ < 0 ||
-        long_size_ > kLargest)
-      return damaged("a size is no number");
+        long_size_ > kLargestEntry)
+      return damaged_tar("a size is no number");
   }
   return {};
 }

@@ -26,7 +26,7 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kPrefix = "souk-lease-";
+constexpr std::string_view kGroupPrefix = "souk-lease-";
 constexpr std::string_view kLeaf = "souk-agent";
 constexpr std::int64_t kPeriodUs = 100'000;
 constexpr int kRemovalTries = 1000;  // With the pauses below: five seconds.
@@ -55,7 +55,7 @@ void remove_group(const std::string& folder, bool version2) {
 
 bool usable(const std::string& folder) {
   static std::atomic<int> count = 0;
-  const auto probe = fmt::format("{}/{}{}-probe{}", folder, kPrefix, owner_mark(), ++count);
+  const auto probe = fmt::format("{}/{}{}-probe{}", folder, kGroupPrefix, owner_mark(), ++count);
   return mkdir(probe.c_str(), 0755) == 0 && rmdir(probe.c_str()) == 0;
 }
 
@@ -171,7 +171,7 @@ bool Cgroups::has(std::string_view controller) const {
 
 Result<std::unique_ptr<Cgroup>> Cgroups::create(const Limits& limits) const {
   static std::atomic<int> count = 0;
-  const auto name = fmt::format("{}{}-{}", kPrefix, owner_mark(), ++count);
+  const auto name = fmt::format("{}{}-{}", kGroupPrefix, owner_mark(), ++count);
   std::unique_ptr<Cgroup> group(new Cgroup);
   group->version2_ = version2_;
   std::set<std::string> made;
@@ -204,8 +204,8 @@ void Cgroups::sweep() const {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       const auto name = entry.path().filename().string();
-      if (!name.starts_with(kPrefix)) continue;
-      if (!owner_exists(std::string_view(name).substr(kPrefix.size())))
+      if (!name.starts_with(kGroupPrefix)) continue;
+      if (!owner_exists(std::string_view(name).substr(kGroupPrefix.size())))
         stale.push_back(entry.path().string());
     }
     for (const auto& path : stale) remove_group(path, version2_);

@@ -7,7 +7,9 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::eventually;
+using testing::kMiB;
+using testing::Leftovers;
 
 const Limits kLimits{
     .cores = 1.5, .memory_bytes = 100 * kMiB, .scratch_bytes = 28 * kMiB, .pids = 30};
@@ -39,7 +41,9 @@ TEST_F(FakeTree, Version2LimitsMemoryProcessesAndCores) {
   EXPECT_FALSE(cgroups.has("io"));
   const auto made = cgroups.create(kLimits);
   ASSERT_TRUE(made) << made.error().message;
-  const auto read = [&](const char* name) { return slurp(root + "/" + group() + "/" + name); };
+  const auto read = [&](const char* name) {
+    return testing::slurp(root + "/" + group() + "/" + name);
+  };
   EXPECT_EQ(read("memory.max"), std::to_string(128 * kMiB));
   EXPECT_EQ(read("memory.swap.max"), "0");
   EXPECT_EQ(read("memory.oom.group"), "1");

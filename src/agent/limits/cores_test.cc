@@ -12,10 +12,13 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
 using ::testing::ElementsAre;
+using testing::eventually;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::python;
+using testing::run;
+using testing::sandbox;
 
 std::string own_scope() { return "test-" + std::to_string(getpid()); }
 

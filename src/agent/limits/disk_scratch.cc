@@ -29,9 +29,9 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kPrefix = "souk-scratch-";
-constexpr int kTries = 20;  // Others may take the device that we were told is free.
-constexpr std::int64_t kMostFiles = 1'000'000;
+constexpr std::string_view kImagePrefix = "souk-scratch-";
+constexpr int kMountTries = 20;  // Others may take the device that we were told is free.
+constexpr std::int64_t kMostInodes = 1'000'000;
 constexpr int kMostOpen = 100'000;
 constexpr auto kFormatWithin = base::minutes(2);
 
@@ -44,7 +44,7 @@ base::Failure trouble(std::string_view what, const std::string& path) {
 
 // A new name in `place` that says whose it is.
 std::string new_name(const std::string& place) {
-  return fmt::format("{}/{}{}-XXXXXX", place, kPrefix, owner_mark());
+  return fmt::format("{}/{}{}-XXXXXX", place, kImagePrefix, owner_mark());
 }
 
 // Without a journal: nothing in it outlives the lease.
@@ -60,7 +60,7 @@ Result<> format(const std::string& file) {
 Result<DiskScratch> attach(const Fd& file) {
   const Fd control(open("/dev/loop-control", O_RDWR | O_CLOEXEC));
   if (control.get() < 0) return trouble("open", "/dev/loop-control");
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kMountTries; ++i) {
     const int number = ioctl(control.get(), LOOP_CTL_GET_FREE);
     if (number < 0) return trouble("find", "a free loop device");
     DiskScratch out;
@@ -133,7 +133,8 @@ void sweep_disk_scratch(const std::string& place) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(place, none)) {
     const auto name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && !owner_exists(std::string_view(name).substr(kPrefix.size())))
+    if (name.starts_with(kImagePrefix) &&
+        !owner_exists(std::string_view(name).substr(kImagePrefix.size())))
       stale.push_back(entry.path());
   }
   for (const auto& path : stale) remove_tree(path);
@@ -147,7 +148,7 @@ std::int64_t folder_bytes(const std::string& folder) {
   for (auto it = fs::recursive_directory_iterator(
            folder, fs::directory_options::skip_permission_denied, error);
        !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    if (++files > kMostFiles) return std::numeric_limits<std::int64_t>::max() / 2;
+    if (++files > kMostInodes) return std::numeric_limits<std::int64_t>::max() / 2;
     struct stat status{};
     if (lstat(it->path().c_str(), &status) != 0) continue;
     if (status.st_nlink > 1 && !S_ISDIR(status.st_mode) &&

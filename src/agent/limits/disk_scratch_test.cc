@@ -8,7 +8,12 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::as_ordinary_user;
+using testing::Box;
+using testing::kMiB;
+using testing::python;
+using testing::run;
+using testing::sandbox;
 
 // Not in /tmp, which lies in memory on some machines.
 class Disk : public ::testing::Test {
@@ -58,7 +63,7 @@ TEST_F(Disk, TheAgentFillsItAndReadsTheResults) {
   std::ofstream(box->scratch() + "/in") << "ab";
   box.start();
   EXPECT_EQ(box.finish().code, 0) << box.output();
-  EXPECT_EQ(slurp(box->scratch() + "/out"), "abab");
+  EXPECT_EQ(testing::slurp(box->scratch() + "/out"), "abab");
   box.destroy();
   EXPECT_EQ(left(), 0U);
 }

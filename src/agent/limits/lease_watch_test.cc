@@ -9,7 +9,13 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::Box;
+using testing::eventually;
+using testing::kMiB;
+using testing::ProgramResult;
+using testing::python;
+using testing::run;
+using testing::sandbox;
 
 TEST(Smaps, SharedPagesAreDividedAndFilesAreNotMemory) {
   const auto text =

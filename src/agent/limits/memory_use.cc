@@ -21,7 +21,7 @@ namespace {
 
 // Open files that are looked at for one lease. Each beyond that counts as kUnseenFile, or a program
 // could hide memory files behind others.
-constexpr int kMostFiles = 100'000;
+constexpr int kMostCounted = 100'000;
 constexpr std::int64_t kUnseenFile = 1 << 20;
 
 // "7f.. rw-s 00000000 00:01 1030 /memfd:x (deleted)".
@@ -136,7 +136,7 @@ std::int64_t measure_memory(const std::vector<ProcessMemory>& members, const std
     files = used_bytes(scratch);
     counted.emplace(status.st_dev, 0);
   }
-  int budget = kMostFiles;
+  int budget = kMostCounted;
   for (const auto& member : members) files += memory_files(member.pid, counted, budget);
   const auto at_most = [](const ProcessMemory& m) { return m.anonymous_bytes + m.shared_bytes; };
   auto bytes = files;

@@ -8,7 +8,6 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -37,7 +36,7 @@ class FakeProc : public ::testing::Test {
 
 TEST_F(FakeProc, MemoryIsAnonymousSwappedAndShared) {
   process(7, 3, 100);
-  const auto memory = parse_status(slurp(proc + "/7/status"));
+  const auto memory = parse_status(testing::slurp(proc + "/7/status"));
   EXPECT_EQ(memory.pid, 7);
   EXPECT_EQ(memory.parent, 3);
   EXPECT_EQ(memory.anonymous_bytes, 108 * 1024);

@@ -17,7 +17,7 @@ namespace souk::agent {
 namespace {
 
 constexpr const char* kTried = "SOUK_SCOPE";  // Set in the program that was started again.
-constexpr auto kAnswersWithin = base::seconds(3);
+constexpr auto kSystemdAnswersWithin = base::seconds(3);
 
 std::vector<std::string> own_arguments() {
   std::vector<std::string> out;
@@ -47,7 +47,7 @@ std::vector<std::string> scope_command() {
   out.emplace_back("--");
   auto trial = out;
   trial.emplace_back("true");
-  const auto tried = run_command(trial, kAnswersWithin, 4096);
+  const auto tried = run_command(trial, kSystemdAnswersWithin, 4096);
   if (!tried || !tried->good()) return {};
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);

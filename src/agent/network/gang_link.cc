@@ -13,13 +13,14 @@
 #include <cstring>
 #include <list>
 
+#include "agent/peers/direct_fetch.h"
 #include "base/containment.h"
 #include "base/text.h"
 #include "net/address.h"
 #include "net/dial.h"
 #include "net/line.h"
 #include "net/local_address.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 #include "wire/problem.h"
 
 namespace souk::agent {
@@ -32,7 +33,7 @@ using relay::PathKind;
 
 constexpr auto kOften = std::chrono::milliseconds(100);  // Until all are reached.
 constexpr auto kSeldom = std::chrono::seconds(10);
-constexpr auto kStep = std::chrono::milliseconds(20);
+constexpr auto kGangStep = std::chrono::milliseconds(20);
 constexpr auto kListens = std::chrono::seconds(20);  // After the last newcomer.
 constexpr auto kDirectFirst = std::chrono::milliseconds(300);
 constexpr auto kMeetAgain = std::chrono::seconds(3);
@@ -41,13 +42,6 @@ constexpr int kDirectTries = 5;
 constexpr auto kToDial = base::seconds(5);
 constexpr auto kToSayWho = std::chrono::seconds(3);
 constexpr std::size_t kMostGuests = 64;
-
-bool to_this_computer(std::string_view url) {
-  auto host = url.substr(url.find("://") == url.npos ? 0 : url.find("://") + 3);
-  host = host.starts_with('[') ? host.substr(1, host.find(']') - 1)
-                               : host.substr(0, host.find_first_of(":/"));
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
 
 // As a socket for both families wants it.
 sockaddr_in6 socket_address(const net::Address& address, std::int32_t port) {
@@ -179,7 +173,7 @@ void GangLink::run() {
         overlay_.add_line(worker, net::line_of(std::move(fd)), PathKind::direct, true);
       });
     take_connected();
-    std::this_thread::sleep_for(kStep);
+    std::this_thread::sleep_for(kGangStep);
   }
 }
 

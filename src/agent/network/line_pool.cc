@@ -16,9 +16,9 @@ namespace {
 
 using net::Line;
 
-constexpr auto kStepMs = 50;
+constexpr auto kPoolStepMs = 50;
 constexpr auto kLook = std::chrono::milliseconds(500);
-constexpr auto kAfterTrouble = std::chrono::seconds(1);
+constexpr auto kPauseAfterTrouble = std::chrono::seconds(1);
 constexpr auto kRenew = std::chrono::minutes(5);  // Routers forget what is quiet for longer.
 constexpr std::size_t kMostWish = 64;
 constexpr std::string_view kPort = "port ";
@@ -55,13 +55,13 @@ void LinePool::run() {
         dial();
         return {};
       });
-      if (waiting_.size() == before) next_dial = Clock::now() + kAfterTrouble;
+      if (waiting_.size() == before) next_dial = Clock::now() + kPauseAfterTrouble;
     }
     open_ = !waiting_.empty() || in_use() > 0;
     std::vector<pollfd> events;
     for (const auto& w : waiting_) events.push_back({w.line->fd(), POLLIN, 0});
     const bool full = std::cmp_greater_equal(waiting_.size(), options_.spare) || !fit;
-    ::poll(events.data(), events.size(), full ? kStepMs : 1);
+    ::poll(events.data(), events.size(), full ? kPoolStepMs : 1);
     waiting_.remove_if([this](Waiting& w) { return listen(w); });
   }
   waiting_.clear();

@@ -18,7 +18,7 @@ using base::Code;
 using base::Fd;
 using net::Line;
 
-constexpr int kStepMs = 50;
+constexpr int kTerminalStepMs = 50;
 constexpr int kMostReads = 16;  // Before the others have their turn.
 constexpr std::size_t kFrameHead = 3;
 
@@ -32,7 +32,7 @@ bool write_all(int fd, std::string_view bytes) {
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
       pollfd event{fd, POLLOUT, 0};
       // A program that does not read what is typed does not get more.
-      if (::poll(&event, 1, kStepMs) <= 0) return false;
+      if (::poll(&event, 1, kTerminalStepMs) <= 0) return false;
       continue;
     }
     if (n <= 0) return false;
@@ -84,7 +84,7 @@ void Terminal::run() {
     for (const auto& person : here_)
       events.push_back({person.line->fd(),
                         static_cast<short>(person.unsent.empty() ? POLLIN : POLLIN | POLLOUT), 0});
-    ::poll(events.data(), events.size(), kStepMs);
+    ::poll(events.data(), events.size(), kTerminalStepMs);
     read_program();
     here_.remove_if([this](Person& person) { return !serve(person); });
     people_ = here_.size();

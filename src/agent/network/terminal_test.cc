@@ -16,9 +16,9 @@ using base::testing::eventually;
 constexpr std::size_t kMuch = 2 << 20;
 
 // A program that shows so much, and then ends.
-class Program {
+class TerminalProgram {
  public:
-  Program(const Terminal& terminal, std::size_t bytes)
+  TerminalProgram(const Terminal& terminal, std::size_t bytes)
       : end_(::dup(terminal.program_end())), thread_([this, bytes] {
           const std::string piece(4'096, 'x');
           while (shown < bytes) {
@@ -27,9 +27,9 @@ class Program {
             shown += static_cast<std::size_t>(n);
           }
         }) {}
-  ~Program() { thread_.join(); }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  ~TerminalProgram() { thread_.join(); }
+  TerminalProgram(const TerminalProgram&) = delete;
+  TerminalProgram& operator=(const TerminalProgram&) = delete;
 
   std::atomic<std::size_t> shown = 0;
 
@@ -78,7 +78,7 @@ TEST(Terminal, TheProgramWaitsForWhoTakesSlowlyAndNothingIsLost) {
   const auto taken = std::make_shared<Taken>();
   terminal->connect(std::make_unique<SlowLine>(taken));
   ASSERT_TRUE(eventually([&] { return terminal->people() == 1; }));
-  const Program program(*terminal, kMuch);
+  const TerminalProgram program(*terminal, kMuch);
   // Until the program has stood still for some turns of the terminal.
   std::size_t before = 0;
   int since = 0;
@@ -97,7 +97,7 @@ TEST(Terminal, WhoTakesNothingForLongIsLetGoAndTheProgramGoesOn) {
   const auto taken = std::make_shared<Taken>();
   terminal->connect(std::make_unique<SlowLine>(taken));
   ASSERT_TRUE(eventually([&] { return terminal->people() == 1; }));
-  const Program program(*terminal, kMuch);
+  const TerminalProgram program(*terminal, kMuch);
   EXPECT_TRUE(eventually([&] { return program.shown == kMuch; }));
   EXPECT_EQ(terminal->people(), 0u);
   EXPECT_EQ(taken->bytes, 0u);
@@ -105,7 +105,7 @@ TEST(Terminal, WhoTakesNothingForLongIsLetGoAndTheProgramGoesOn) {
 
 TEST(Terminal, AProgramThatNeverStopsDoesNotKeepItFromEnding) {
   auto terminal = Terminal::open().value();
-  const Program program(*terminal, SIZE_MAX);
+  const TerminalProgram program(*terminal, SIZE_MAX);
   ASSERT_TRUE(eventually([&] { return terminal->bytes() > kMuch; }));
   terminal->close_program_end();
   terminal.reset();
@@ -113,7 +113,7 @@ TEST(Terminal, AProgramThatNeverStopsDoesNotKeepItFromEnding) {
 
 TEST(Terminal, WhoComesLaterSeesTheLastOfIt) {
   auto terminal = Terminal::open().value();
-  const Program program(*terminal, kMuch);
+  const TerminalProgram program(*terminal, kMuch);
   ASSERT_TRUE(eventually([&] { return terminal->bytes() == kMuch; }));
   const auto taken = std::make_shared<Taken>();
   taken->takes = true;

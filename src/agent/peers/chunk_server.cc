@@ -19,15 +19,15 @@ constexpr std::string_view kPath = "/chunks/";
 constexpr std::string_view kBearer = "Bearer ";
 constexpr int kDays = 365;
 
-struct Place {
+struct Listening {
   std::string address;
   std::uint16_t port = 0;
 };
 
-base::Result<Place> read_place(std::string_view text) {
+base::Result<Listening> read_place(std::string_view text) {
   const auto colon = text.rfind(':');
   const auto digits = colon == text.npos ? std::string_view() : text.substr(colon + 1);
-  Place out;
+  Listening out;
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), out.port);
   auto address = text.substr(0, colon);
   if (address.starts_with('[') && address.ends_with(']')) {

@@ -8,8 +8,8 @@ namespace souk::agent {
 namespace {
 
 constexpr std::size_t kMostStores = 8;
-constexpr auto kConnect = base::seconds(4);
-constexpr auto kSilence = base::seconds(20);
+constexpr auto kStoreConnect = base::seconds(4);
+constexpr auto kStoreSilence = base::seconds(20);
 
 // "127.0.0.1" of "http://127.0.0.1:80/a".
 std::string_view host_of(std::string_view url) {
@@ -62,8 +62,8 @@ net::Client* DirectFetch::client_of(const std::string& origin) {
   if (is_local_address(host_of(origin)) && !on_this_computer_) return nullptr;
   if (clients_.size() >= kMostStores) return nullptr;
   auto client = net::Client::make({.base_url = origin,
-                                   .connect_timeout = kConnect,
-                                   .stream_silence_timeout = kSilence,
+                                   .connect_timeout = kStoreConnect,
+                                   .stream_silence_timeout = kStoreSilence,
                                    .max_response_bytes = 64 << 10,
                                    .ca_file = ca_file_,
                                    .user_agent = "souk-agent"});

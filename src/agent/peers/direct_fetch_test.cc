@@ -18,7 +18,7 @@ const blob::Digest kName = blob::name_of(kContent);
 const std::string kPath = "/v1/blobs/" + to_string(kName) + "?lease=l1";
 
 // A market that sends to a store whoever asks for that, and a store.
-struct World {
+struct StoreAndMarket {
   std::atomic<int> redirects = 0, sent = 0;
   net::Response stored{.content_type = "application/octet-stream", .body = blob::encode(kContent)};
   ScriptedServer store{[this](const net::Request&) { return std::optional(stored); }};
@@ -42,7 +42,7 @@ struct World {
 };
 
 TEST(DirectFetch, AChunkComesFromTheStoreAndTheTokenStaysHere) {
-  World w;
+  StoreAndMarket w;
   EXPECT_TRUE(w.fetches());
   EXPECT_EQ(w.sent, 0);
   ASSERT_EQ(w.store.asked().size(), 1u);
@@ -56,7 +56,7 @@ TEST(DirectFetch, AStoreThatLiesOrRefusesIsLeftAloneByAll) {
   for (const auto& [status, body] :
        {std::pair(200, std::string("\2something else")), std::pair(403, std::string("<Error/>")),
         std::pair(200, std::string(blob::kMostEncodedBytes + 1, 'x'))}) {
-    World w;
+    StoreAndMarket w;
     w.stored = {.status = status, .body = body};
     EXPECT_TRUE(w.fetches());
     EXPECT_TRUE(w.fetches());  // Another transfer with the same options.
@@ -67,14 +67,14 @@ TEST(DirectFetch, AStoreThatLiesOrRefusesIsLeftAloneByAll) {
 }
 
 TEST(DirectFetch, AStoreThatCannotBeReachedCostsNobodyTheChunk) {
-  World w;
+  StoreAndMarket w;
   w.location = "http://127.0.0.1:1/bucket/key";
   EXPECT_TRUE(w.fetches());
   EXPECT_EQ(w.sent, 1);
 }
 
 TEST(DirectFetch, AChunkThatWentMeanwhileIsNoFaultOfTheStore) {
-  World w;
+  StoreAndMarket w;
   w.stored = {.status = 404};
   EXPECT_TRUE(w.fetches());
   w.stored = {.body = blob::encode(kContent)};
@@ -86,7 +86,7 @@ TEST(DirectFetch, AChunkThatWentMeanwhileIsNoFaultOfTheStore) {
 TEST(DirectFetch, NobodyIsSentAnywhereButToAStore) {
   for (const std::string where :
        {"", "file:///etc/passwd", "gopher://127.0.0.1/x", "/v1/accounts"}) {
-    World w;
+    StoreAndMarket w;
     w.location = where;
     EXPECT_TRUE(w.fetches()) << where;
     EXPECT_EQ(w.sent, 1) << where;
@@ -94,7 +94,7 @@ TEST(DirectFetch, NobodyIsSentAnywhereButToAStore) {
 }
 
 TEST(DirectFetch, TheComputersOfAWireAreNoStoresOfAMarketElsewhere) {
-  World w;
+  StoreAndMarket w;
   auto link = Link::make(w.options);
   w.options.servers = {"http://market.example"};
   for (const auto& where :
@@ -110,7 +110,7 @@ TEST(DirectFetch, TheComputersOfAWireAreNoStoresOfAMarketElsewhere) {
 }
 
 TEST(DirectFetch, WhoSpeaksInPrivateFetchesNothingInPublic) {
-  World w;
+  StoreAndMarket w;
   auto link = Link::make(w.options);
   w.options.servers = {"https://127.0.0.1:1"};
   DirectFetch fetch(w.options);
@@ -119,7 +119,7 @@ TEST(DirectFetch, WhoSpeaksInPrivateFetchesNothingInPublic) {
 }
 
 TEST(DirectFetch, AMarketThatRefusesIsHeard) {
-  World w;
+  StoreAndMarket w;
   ScriptedServer no([](const net::Request&) {
     return std::optional(refused(base::Code::not_found, "there is no chunk"));
   });

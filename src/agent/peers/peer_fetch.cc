@@ -8,7 +8,8 @@
 
 #include "agent/peers/direct_fetch.h"
 #include "net/local_address.h"
-#include "wire/api_json.h"
+#include "wire/api/blob.h"
+#include "wire/json.h"
 
 namespace souk::agent {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostPeers = 64;
-constexpr auto kConnect = base::seconds(2);
+constexpr auto kPeerConnect = base::seconds(2);
 constexpr auto kOneChunk = base::seconds(6);  // Slower than 700 kB/s: the market is no worse.
 // A machine that is sent the chunk just now has it in a moment.
 constexpr auto kNotYet = std::chrono::seconds(6);
@@ -55,7 +56,7 @@ net::Client* PeerFetch::client_of(const std::string& place, const wire::ChunkPee
   const bool v6 = peer.address.contains(':');
   auto client = net::Client::make({.base_url = fmt::format("https://{}{}{}:{}", v6 ? "[" : "",
                                                            peer.address, v6 ? "]" : "", peer.port),
-                                   .connect_timeout = kConnect,
+                                   .connect_timeout = kPeerConnect,
                                    .total_timeout = kOneChunk,
                                    .max_response_bytes = blob::kMostEncodedBytes,
                                    .pinned_sha256 = peer.pin,

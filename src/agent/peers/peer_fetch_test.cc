@@ -14,7 +14,7 @@
 #include "blob/testing/samples.h"
 #include "net/server.h"
 #include "net/tls.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::agent {
 namespace {
@@ -58,7 +58,7 @@ class CountingClock final : public base::Clock {
   mutable std::atomic<int> looks = 0;
 };
 
-struct World {
+struct PeerAndMarket {
   blob::testing::Folder folder;
   std::unique_ptr<blob::Store> store = *blob::Store::open(folder / "store");
   CountingClock clock;
@@ -92,7 +92,7 @@ class OneAnswer {
 };
 
 TEST(PeerFetch, AChunkComesFromTheMachineThatTheMarketNames) {
-  World w;
+  PeerAndMarket w;
   const auto content = blob::testing::noise(100'000);
   const auto name = w.store->add(content)->name;
   w.market.name(name, w.shop->sharing(), w.key());
@@ -102,7 +102,7 @@ TEST(PeerFetch, AChunkComesFromTheMachineThatTheMarketNames) {
 }
 
 TEST(PeerFetch, ATicketOfAnotherKeyOrChunkOpensNothing) {
-  World w;
+  PeerAndMarket w;
   const auto name = w.store->add("mine")->name;
   w.market.name(name, w.shop->sharing(), base::blake2b("guessed"));
   EXPECT_FALSE(w.fetch.get(w.link, name));
@@ -112,7 +112,7 @@ TEST(PeerFetch, ATicketOfAnotherKeyOrChunkOpensNothing) {
 }
 
 TEST(PeerFetch, AMachineThatDoesNotHaveItYetIsWaitedFor) {
-  World w;
+  PeerAndMarket w;
   const auto name = blob::name_of("later");
   w.market.name(name, w.shop->sharing(), w.key());
   std::jthread later([&] {
@@ -124,7 +124,7 @@ TEST(PeerFetch, AMachineThatDoesNotHaveItYetIsWaitedFor) {
 }
 
 TEST(PeerFetch, WhoSendsWrongBytesIsNotAskedAgain) {
-  World w;
+  PeerAndMarket w;
   OneAnswer liar("\2something else");
   const auto name = blob::name_of("right");
   w.market.name(name, liar.sharing, w.key());
@@ -134,7 +134,7 @@ TEST(PeerFetch, WhoSendsWrongBytesIsNotAskedAgain) {
 }
 
 TEST(PeerFetch, MoreThanAChunkIsNotTaken) {
-  World w;
+  PeerAndMarket w;
   OneAnswer flood(std::string(2 * blob::kMostEncodedBytes, 'x'));
   const auto name = blob::name_of("right");
   w.market.name(name, flood.sharing, w.key());
@@ -142,7 +142,7 @@ TEST(PeerFetch, MoreThanAChunkIsNotTaken) {
 }
 
 TEST(PeerFetch, WhoIsGoneOrHasAnotherCertificateIsLeftForTheMarket) {
-  World w;
+  PeerAndMarket w;
   const auto name = w.store->add("mine")->name;
   auto gone = w.shop->sharing();
   gone.port = 1;
@@ -156,7 +156,7 @@ TEST(PeerFetch, WhoIsGoneOrHasAnotherCertificateIsLeftForTheMarket) {
 
 // The market here is on this computer; for an agent of a market elsewhere it is not.
 TEST(PeerFetch, NoMarketSendsAnAgentToItsOwnComputer) {
-  World w;
+  PeerAndMarket w;
   OneAnswer inside("secret");
   const auto name = blob::name_of("x");
   auto elsewhere = w.market.link();

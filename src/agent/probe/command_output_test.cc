@@ -16,8 +16,9 @@ namespace {
 using base::milliseconds;
 using base::seconds;
 
-base::Result<CommandOutput> shell(const std::string& script, base::Duration timeout = seconds(60),
-                                  std::size_t most = 1 << 16) {
+base::Result<CommandOutput> output_of_shell(const std::string& script,
+                                            base::Duration timeout = seconds(60),
+                                            std::size_t most = 1 << 16) {
   return run_command({"/bin/sh", "-c", script}, timeout, most);
 }
 
@@ -31,7 +32,7 @@ bool gone(pid_t pid) {
 }
 
 TEST(RunCommand, BothStreamsAndTheStatusArrive) {
-  const auto done = shell("echo out; echo err >&2; exit 7");
+  const auto done = output_of_shell("echo out; echo err >&2; exit 7");
   ASSERT_TRUE(done);
   EXPECT_EQ(done->out, "out\n");
   EXPECT_EQ(done->err, "err\n");
@@ -41,7 +42,7 @@ TEST(RunCommand, BothStreamsAndTheStatusArrive) {
 }
 
 TEST(RunCommand, AProgramThatCrashesIsNotTakenForOneThatSucceeded) {
-  const auto done = shell("kill -SEGV $$");
+  const auto done = output_of_shell("kill -SEGV $$");
   ASSERT_TRUE(done);
   EXPECT_EQ(done->status, 128 + SIGSEGV);
 }
@@ -51,14 +52,14 @@ TEST(RunCommand, AMissingProgramIsNamed) {
     const auto done = run_command({name}, seconds(5), 100);
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, base::Code::not_found);
-    EXPECT_THAT(done.error().message, testing::HasSubstr(name));
+    EXPECT_THAT(done.error().message, ::testing::HasSubstr(name));
   }
 }
 
 TEST(RunCommand, AHangingProgramAndItsChildrenAreKilledAtTheDeadline) {
   // A slow machine needs a later deadline for the shell to get as far as its child.
   for (auto deadline = milliseconds(300);; deadline = deadline * 2) {
-    const auto done = shell("sleep 1000 & echo $!; wait", deadline);
+    const auto done = output_of_shell("sleep 1000 & echo $!; wait", deadline);
     ASSERT_TRUE(done);
     EXPECT_TRUE(done->timed_out);
     EXPECT_FALSE(done->good());
@@ -72,7 +73,7 @@ TEST(RunCommand, AHangingProgramAndItsChildrenAreKilledAtTheDeadline) {
 
 TEST(RunCommand, AChildLeftBehindNeitherKeepsUsWaitingNorLivesOn) {
   // The child holds the pipe open: waiting for its end would take 1000 s.
-  const auto done = shell("sleep 1000 & echo $!");
+  const auto done = output_of_shell("sleep 1000 & echo $!");
   ASSERT_TRUE(done);
   EXPECT_TRUE(done->good());
   EXPECT_TRUE(gone(std::stoi(done->out)));
@@ -80,7 +81,7 @@ TEST(RunCommand, AChildLeftBehindNeitherKeepsUsWaitingNorLivesOn) {
 
 TEST(RunCommand, EndlessOutputDoesNotFillMemory) {
   for (const std::string script : {"yes", "yes >&2"}) {
-    const auto done = shell(script, seconds(60), 1000);
+    const auto done = output_of_shell(script, seconds(60), 1000);
     ASSERT_TRUE(done);
     EXPECT_TRUE(done->truncated);
     EXPECT_FALSE(done->timed_out);
@@ -89,14 +90,14 @@ TEST(RunCommand, EndlessOutputDoesNotFillMemory) {
 }
 
 TEST(RunCommand, OutputOfExactlyTheLimitIsWhole) {
-  const auto done = shell("printf 12345", seconds(60), 5);
+  const auto done = output_of_shell("printf 12345", seconds(60), 5);
   ASSERT_TRUE(done);
   EXPECT_TRUE(done->good());
   EXPECT_EQ(done->out, "12345");
 }
 
 TEST(RunCommand, OutputLargerThanAPipeIsWhole) {
-  const auto done = shell("head -c 1000000 /dev/zero", seconds(60), 1 << 20);
+  const auto done = output_of_shell("head -c 1000000 /dev/zero", seconds(60), 1 << 20);
   ASSERT_TRUE(done);
   EXPECT_EQ(done->out.size(), 1'000'000u);
 }

@@ -71,7 +71,7 @@ std::vector<Package> sorted(std::map<std::string, Package> found) {
 }
 
 // The text between the quotes of a line such as: cuda: Optional[str] = '12.8'
-std::string quoted(std::string_view line) {
+std::string text_in_quotes(std::string_view line) {
   const auto equals = line.find('=');
   if (equals == std::string_view::npos) return {};
   const auto value = base::trim(line.substr(equals + 1));
@@ -138,7 +138,7 @@ std::string cuda_of(const std::vector<std::string>& folders, const std::vector<P
     const auto text = small_file(folder + "/torch/version.py");
     for (const auto line : base::split(text, '\n')) {
       if (!line.starts_with("cuda")) continue;
-      if (auto version = quoted(line); is_version(version)) return version;
+      if (auto version = text_in_quotes(line); is_version(version)) return version;
     }
   }
   for (const std::string_view prefix : {"nvidia-cuda-runtime", "cuda-version", "cudatoolkit"})

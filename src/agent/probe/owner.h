@@ -36,7 +36,6 @@ class OwnerWatch {
   std::optional<double> last_busy_, last_programs_;
   std::optional<std::uint64_t> last_input_;
   base::Time last_look_, busy_since_ = base::kNever, seen_;
-  bool here_ = false;
 };
 
 }  // namespace souk::agent

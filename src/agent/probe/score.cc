@@ -26,18 +26,21 @@ using base::on_threads;
 using base::pack;
 using base::share;
 
-using Clock = std::chrono::steady_clock;
+using Stopwatch = std::chrono::steady_clock;
 
-constexpr std::int32_t kMostThreads = 1024;
+constexpr std::int32_t kMostScoreThreads = 1024;
 constexpr std::size_t kScoreSize = 384;
-constexpr std::size_t kPiece = 8 << 20;  // Of the file: what one fdatasync may have to write.
+constexpr std::size_t kWrittenAtOnce = 8
+                                       << 20;  // Of the file: what one fdatasync may have to write.
 constexpr std::int64_t kMostDiskBytes = 256 << 20;
 constexpr base::Duration kMostDiskTime = base::seconds(2);
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double seconds_since(Stopwatch::time_point start) {
+  return std::chrono::duration<double>(Stopwatch::now() - start).count();
 }
-Clock::time_point after(base::Duration d) { return Clock::now() + std::chrono::microseconds(d.us); }
+Stopwatch::time_point after(base::Duration d) {
+  return Stopwatch::now() + std::chrono::microseconds(d.us);
+}
 
 // --- Multiply -----------------------------------------------------------------------------------
 
@@ -54,14 +57,14 @@ void measure_gflops(const ScoreOptions& o, Score& score) {
     pack(b.data(), packed.data(), n);
     multiply(a.data(), packed.data(), c.data(), n, 0, n);  // Warms caches and clocks up.
     together.arrive_and_wait();
-    const auto start = Clock::now();
+    const auto start = Stopwatch::now();
     const auto deadline = after(o.multiply_time);
     std::int64_t done = 0;
     do {
       multiply(a.data(), packed.data(), c.data(), n, 0, n);
       a[static_cast<std::size_t>(done) % a.size()] = c[0] * 1e-6F;  // So that none can be skipped.
       ++done;
-    } while (Clock::now() < deadline);
+    } while (Stopwatch::now() < deadline);
     products += done;
     together.arrive_and_wait();
     if (self == 0) elapsed = seconds_since(start);
@@ -99,13 +102,13 @@ void measure_triad(const ScoreOptions& o, Score& score) {
     for (auto i = from; i < to; ++i) x[i] = 0, y[i] = 1, z[i] = 2;
     while (true) {
       together.arrive_and_wait();
-      const auto start = Clock::now();
+      const auto start = Stopwatch::now();
       for (auto i = from; i < to; ++i) x[i] = y[i] + 3.0 * z[i];
       together.arrive_and_wait();
       if (self == 0) {
         score.memory_gbs =
             std::max(score.memory_gbs, static_cast<double>(n) * 24 / seconds_since(start) / 1e9);
-        more = Clock::now() < deadline;
+        more = Stopwatch::now() < deadline;
         CHECK(x[from] == 7);  // Reads the result, so that it is computed.
       }
       together.arrive_and_wait();
@@ -137,15 +140,15 @@ struct Transfer {
 template <class Move>
 Transfer transfer(std::int64_t most, base::Duration time, Move&& move) {
   Transfer out;
-  const auto start = Clock::now();
+  const auto start = Stopwatch::now();
   const auto deadline = after(time);
   do {
     if (!move(out.bytes)) {
       out.error = errno == 0 ? EIO : errno;
       break;
     }
-    out.bytes += static_cast<std::int64_t>(kPiece);
-  } while (out.bytes < most && Clock::now() < deadline);
+    out.bytes += static_cast<std::int64_t>(kWrittenAtOnce);
+  } while (out.bytes < most && Stopwatch::now() < deadline);
   out.seconds = std::max(seconds_since(start), 1e-9);
   return out;
 }
@@ -158,7 +161,7 @@ void measure_disk(const ScoreOptions& o, Score& score, const std::function<void(
   const int fd = open_nameless(o.folder);
   if (fd < 0) return note("make", errno);
   // Noise, so that a file system that compresses has something to do.
-  std::string piece(kPiece, '\0');
+  std::string piece(kWrittenAtOnce, '\0');
   base::Random random(1);
   for (std::size_t i = 0; i < piece.size(); i += 8) {
     const auto word = random.next();
@@ -168,7 +171,7 @@ void measure_disk(const ScoreOptions& o, Score& score, const std::function<void(
   const auto most = std::min(o.disk_bytes, kMostDiskBytes);
   const auto wrote = transfer(most, time * 2 / 3, [&](std::int64_t at) {
     errno = 0;
-    return pwrite(fd, piece.data(), kPiece, at) == static_cast<ssize_t>(kPiece) &&
+    return pwrite(fd, piece.data(), kWrittenAtOnce, at) == static_cast<ssize_t>(kWrittenAtOnce) &&
            fdatasync(fd) == 0;
   });
   if (wrote.error != 0)
@@ -180,7 +183,7 @@ void measure_disk(const ScoreOptions& o, Score& score, const std::function<void(
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     const auto read = transfer(wrote.bytes, time / 3, [&](std::int64_t at) {
       errno = 0;
-      return pread(fd, piece.data(), kPiece, at) == static_cast<ssize_t>(kPiece);
+      return pread(fd, piece.data(), kWrittenAtOnce, at) == static_cast<ssize_t>(kWrittenAtOnce);
     });
     if (read.error != 0)
       note("read back", read.error);
@@ -197,7 +200,7 @@ Score measure(const ScoreOptions& options) {
     if (options.progress) options.progress(step, percent);
   };
   Score out;
-  out.threads = std::clamp(options.threads, 1, kMostThreads);
+  out.threads = std::clamp(options.threads, 1, kMostScoreThreads);
   say("processor", 0);
   measure_gflops(options, out);
   say("memory", 35);

@@ -16,10 +16,10 @@ namespace souk::agent {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class Measure : public testing::Test {
+class Measure : public ::testing::Test {
  protected:
   Measure() {
     std::string name = (fs::temp_directory_path() / "souk-score-XXXXXX").string();

@@ -21,16 +21,12 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kPrefix = "souk-bare-";
+constexpr std::string_view kBarePrefix = "souk-bare-";
 
 std::filesystem::path temporary() {
   std::error_code error;
   auto folder = std::filesystem::temp_directory_path(error);
   return error ? "/tmp" : folder;
-}
-
-bool is_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
 // A list of folders, with `scratch` for /work; but `shown` are the owner's own, wherever they are.
@@ -39,8 +35,9 @@ std::string in_scratch(std::string_view list, const std::string& scratch,
   std::string out;
   for (const auto folder : base::split(list, ':')) {
     if (!out.empty()) out.push_back(':');
-    const bool work = is_below(folder, "/work") &&
-                      std::ranges::none_of(shown, [&](auto& s) { return is_below(folder, s); });
+    const bool work = base::is_below(folder, "/work") && std::ranges::none_of(shown, [&](auto& s) {
+                        return base::is_below(folder, s);
+                      });
     out += work ? scratch + std::string(folder.substr(5)) : std::string(folder);
   }
   return out;
@@ -60,7 +57,7 @@ class Bare final : public Sandbox {
       return fail(Code::invalid, "without a sandbox inputs cannot be shown read-only",
                   "unpack them into scratch", "inputs");
     const auto cgroups = Cgroups::find();
-    auto folder = fmt::format("{}/{}{}-XXXXXX", temporary().string(), kPrefix, owner_mark());
+    auto folder = fmt::format("{}/{}{}-XXXXXX", temporary().string(), kBarePrefix, owner_mark());
     if (mkdtemp(folder.data()) == nullptr)
       return fail(Code::unavailable,
                   fmt::format("cannot create the folder {}: {}", folder, std::strerror(errno)));
@@ -131,7 +128,8 @@ void sweep_bare_folders() {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(temporary(), none)) {
     const auto name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && !owner_exists(std::string_view(name).substr(kPrefix.size())))
+    if (name.starts_with(kBarePrefix) &&
+        !owner_exists(std::string_view(name).substr(kBarePrefix.size())))
       stale.push_back(entry.path());
   }
   for (const auto& path : stale) remove_tree(path);

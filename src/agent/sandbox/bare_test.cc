@@ -8,7 +8,12 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::alive;
+using testing::Box;
+using testing::eventually;
+using testing::find_process;
+using testing::sandbox;
+using testing::shell;
 
 TEST(Bare, DaemonsEndWithTheirProgram) {
   const auto mark = "5" + std::to_string(getpid()) + "3.25";

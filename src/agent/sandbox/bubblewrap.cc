@@ -140,7 +140,7 @@ std::string joined(const std::vector<std::string>& options) {
   return out;
 }
 
-std::string said(const Fd& output) {
+std::string start_of(const Fd& output) {
   std::string text(500, '\0');
   const auto got = pread(output.get(), text.data(), text.size(), 0);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -265,7 +265,7 @@ class Bubblewrap final : public Sandbox {
     const auto exit = (*process)->wait(base::seconds(10));
     if (!exit) return {"runs", false, "A trial program did not end within 10 s."};
     if (!exit->started || exit->code != 0 || exit->signal != 0)
-      return {"runs", false, "A trial program failed: " + exit->text + ". " + said(*output)};
+      return {"runs", false, "A trial program failed: " + exit->text + ". " + start_of(*output)};
     return {"runs", true, "A trial program ran."};
   }
 };

@@ -7,7 +7,8 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::alive;
+using testing::eventually;
 
 KeepPlan sleeping(const std::string& script) {
   KeepPlan plan;

@@ -7,7 +7,13 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::Box;
+using testing::find_process;
+using testing::kMiB;
+using testing::Leftovers;
+using testing::run;
+using testing::sandbox;
+using testing::shell;
 
 // An image of a shell and a few tools, imported once from this machine's own files. It lies in a
 // storage of this process alone, so no lock or image is shared with other tests.
@@ -40,7 +46,7 @@ class PodmanSandbox : public ::testing::Test {
         "--ulimit nproc=1000:1000 " +
         kImage + " /bin/sh -c 'exit 0'";
     if (std::system(("(" + build + ") > " + folder_ + "/log 2>&1").c_str()) != 0)
-      why_not_ = slurp(folder_ + "/log");
+      why_not_ = testing::slurp(folder_ + "/log");
   }
   static void TearDownTestSuite() {
     std::error_code ignored;
@@ -73,7 +79,7 @@ TEST_F(PodmanSandbox, RunsWithOutputExitCodeAndScratch) {
   EXPECT_TRUE(exit.started);
   EXPECT_TRUE(box.output().contains("hello\n")) << box.output();
   EXPECT_TRUE(box.output().contains("err\n"));
-  EXPECT_EQ(slurp(box->scratch() + "/out"), "a b\n");
+  EXPECT_EQ(testing::slurp(box->scratch() + "/out"), "a b\n");
 }
 
 TEST_F(PodmanSandbox, SeesNothingOfTheOwners) {

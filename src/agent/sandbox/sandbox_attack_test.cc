@@ -15,7 +15,17 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::alive;
+using testing::as_ordinary_user;
+using testing::Box;
+using testing::eventually;
+using testing::find_process;
+using testing::ProgramResult;
+using testing::python;
+using testing::run;
+using testing::sandbox;
+using testing::sandbox_mounts;
+using testing::shell;
 
 class Attack : public ::testing::TestWithParam<bool> {
  protected:
@@ -56,7 +66,7 @@ TEST_P(Attack, ProgramsAreNeverRootOutside) {
     ASSERT_TRUE(box.prints("up"));
     for (const auto& task : tree_of(getpid())) {
       if (task.pid == getpid()) continue;
-      const auto status = slurp("/proc/" + std::to_string(task.pid) + "/status");
+      const auto status = testing::slurp("/proc/" + std::to_string(task.pid) + "/status");
       EXPECT_FALSE(status.contains("Uid:\t0\t")) << status;
       EXPECT_FALSE(status.contains("Gid:\t0\t")) << status;
     }
@@ -193,7 +203,8 @@ TEST_P(Attack, NothingOutlivesAKilledAgent) {
   ASSERT_TRUE(eventually([&] {
     int found = 0;
     for (const auto& task : tree_of(agent))
-      found += slurp("/proc/" + std::to_string(task.pid) + "/cmdline").starts_with("sleep");
+      found +=
+          testing::slurp("/proc/" + std::to_string(task.pid) + "/cmdline").starts_with("sleep");
     return found == 2;
   }));
   const auto tree = tree_of(agent);

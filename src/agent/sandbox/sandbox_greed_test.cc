@@ -8,7 +8,16 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::as_ordinary_user;
+using testing::Box;
+using testing::eventually;
+using testing::kMiB;
+using testing::Leftovers;
+using testing::ProgramResult;
+using testing::python;
+using testing::run;
+using testing::sandbox;
+using testing::shell;
 
 class Greed : public ::testing::TestWithParam<bool> {
  protected:

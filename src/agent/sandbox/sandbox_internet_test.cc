@@ -11,7 +11,15 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::alive;
+using testing::as_ordinary_user;
+using testing::Box;
+using testing::eventually;
+using testing::Leftovers;
+using testing::python;
+using testing::run;
+using testing::sandbox;
+using testing::shell;
 
 class Internet : public ::testing::TestWithParam<bool> {
  protected:
@@ -117,7 +125,8 @@ TEST_P(Internet, DestructionEndsTheNetworkToo) {
     const auto tree = tree_of(getpid());
     int networks = 0;
     for (const auto& task : tree)
-      networks += slurp("/proc/" + std::to_string(task.pid) + "/comm").starts_with("slirp4netns");
+      networks +=
+          testing::slurp("/proc/" + std::to_string(task.pid) + "/comm").starts_with("slirp4netns");
     EXPECT_EQ(networks, 1);
     box.destroy();
     for (const auto& task : tree) EXPECT_TRUE(task.pid == getpid() || !alive(task.pid));

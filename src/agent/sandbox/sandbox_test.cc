@@ -11,7 +11,14 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::as_ordinary_user;
+using testing::Box;
+using testing::kMiB;
+using testing::Leftovers;
+using testing::python;
+using testing::run;
+using testing::sandbox;
+using testing::shell;
 
 class EverySandbox : public ::testing::TestWithParam<std::string_view> {
  protected:
@@ -44,8 +51,8 @@ TEST_P(EverySandbox, ScratchCanBeFilledBeforeAndReadAfter) {
   std::ofstream(box->scratch() + "/sub/more.txt") << "world";
   box.start();
   EXPECT_EQ(box.finish().code, 0) << box.output();
-  EXPECT_EQ(slurp(box->scratch() + "/out.txt"), "hello world");
-  EXPECT_EQ(slurp(box->scratch() + "/in.txt"), "changed\n");
+  EXPECT_EQ(testing::slurp(box->scratch() + "/out.txt"), "hello world");
+  EXPECT_EQ(testing::slurp(box->scratch() + "/in.txt"), "changed\n");
 }
 
 TEST_P(EverySandbox, ScratchCanBeReadWhileTheProgramRuns) {
@@ -53,7 +60,7 @@ TEST_P(EverySandbox, ScratchCanBeReadWhileTheProgramRuns) {
   ASSERT_TRUE(box);
   box.start();
   ASSERT_TRUE(box.prints("written"));
-  EXPECT_EQ(slurp(box->scratch() + "/result"), "half\n");
+  EXPECT_EQ(testing::slurp(box->scratch() + "/result"), "half\n");
   EXPECT_FALSE(box->poll().has_value());
 }
 
@@ -68,7 +75,7 @@ TEST_P(EverySandbox, TerminateLetsTheProgramSaveItsWork) {
   ASSERT_TRUE(box.prints("ready")) << box.output();
   box->terminate();
   EXPECT_EQ(box.finish().code, 7);
-  EXPECT_EQ(slurp(box->scratch() + "/saved"), "yes");
+  EXPECT_EQ(testing::slurp(box->scratch() + "/saved"), "yes");
 }
 
 // As a batch system does that takes its node back.
@@ -82,7 +89,7 @@ TEST_P(EverySandbox, WhatIsEndedFromOutsideLeavesWhatItWrote) {
   const auto exit = box.finish();
   EXPECT_EQ(exit.signal, SIGTERM);
   EXPECT_TRUE(exit.started) << exit.text;
-  EXPECT_EQ(slurp(box->scratch() + "/result"), "half\n");
+  EXPECT_EQ(testing::slurp(box->scratch() + "/result"), "half\n");
 }
 
 TEST(Devices, OnlyThoseThatWereLentAreThere) {
@@ -163,7 +170,7 @@ TEST_P(EverySandbox, RunsAsAnOrdinaryUser) {
       box.start();
       EXPECT_EQ(box.finish().code, 0);
       EXPECT_EQ(box.output(), "given\n");
-      EXPECT_EQ(slurp(box->scratch() + "/out"), "made\n");
+      EXPECT_EQ(testing::slurp(box->scratch() + "/out"), "made\n");
       EXPECT_GT(box->usage().cpu_seconds, -1);
     }
     EXPECT_EQ(Leftovers(), before);
@@ -216,7 +223,7 @@ TEST(Sandbox, InputsAreReadOnly) {
   program.inputs = {{folder, "/work/data"}, {folder / "data", "/model"}};
   const auto ran = run(*sandbox("bubblewrap"), program);
   EXPECT_TRUE(ran.output.starts_with("weightsweights")) << ran.output;
-  EXPECT_EQ(slurp(folder / "data"), "weights");
+  EXPECT_EQ(testing::slurp(folder / "data"), "weights");
   EXPECT_FALSE(std::filesystem::exists(folder / "new"));
   std::filesystem::remove_all(folder);
 }

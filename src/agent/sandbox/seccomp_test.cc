@@ -12,7 +12,9 @@
 namespace souk::agent {
 namespace {
 
-using namespace testing;
+using testing::python;
+using testing::run;
+using testing::sandbox;
 
 struct Call {
   const char* name;

@@ -18,7 +18,11 @@
 #include "base/text.h"
 #include "blob/folder.h"
 #include "blob/testing/samples.h"
-#include "wire/api_json.h"
+#include "wire/api/blob.h"
+#include "wire/api/heartbeat.h"
+#include "wire/api/lease.h"
+#include "wire/api/log.h"
+#include "wire/json.h"
 
 namespace souk::agent::testing {
 

@@ -10,7 +10,7 @@
 #include "train/codecs/codec.h"
 #include "train/pull.h"
 #include "train/update.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::agent::testing {
 

@@ -33,7 +33,7 @@ std::string bare(std::string_view etag) {
   return std::string(etag);
 }
 
-int number(std::string_view text) {
+int small_number(std::string_view text) {
   int out = 0;
   std::from_chars(text.data(), text.data() + text.size(), out);
   return out;
@@ -67,7 +67,7 @@ Result<std::vector<Bucket::Part>> Bucket::parts_of(const std::string& key,
     if (answer.status == 404) return out;  // Ended meanwhile.
     SOUK_ASSIGN(const auto xml, net::parse_xml(answer.body));
     for (const auto* part : xml.all("Part"))
-      out.push_back({number(part->at("PartNumber").text), bare(part->at("ETag").text)});
+      out.push_back({small_number(part->at("PartNumber").text), bare(part->at("ETag").text)});
     marker = xml.at("NextPartNumberMarker").text;
     if (xml.at("IsTruncated").text != "true" || marker.empty()) break;
   }

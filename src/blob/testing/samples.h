@@ -7,9 +7,11 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "base/random.h"
+#include "blob/manifest.h"
 
 namespace souk::blob::testing {
 
@@ -67,6 +69,15 @@ inline std::string prose(std::size_t size, std::uint64_t seed = 1) {
     out += "line " + std::to_string(line) + ": the market opens at nine\n";
   out.resize(size);
   return out;
+}
+
+// What a manifest says of a file of one chunk,
+inline Entry file(std::string path, std::string_view content = "x") {
+  return {.path = std::move(path), .size = content.size(), .chunks = {name_of(content)}};
+}
+// and of a link.
+inline Entry link(std::string path, std::string target) {
+  return {.path = std::move(path), .kind = Kind::link, .target = std::move(target)};
 }
 
 // How many plain files lie below `path`.

@@ -7,7 +7,7 @@
 namespace souk::cli {
 namespace {
 
-std::string number(const std::optional<double>& n) {
+std::string number_or_dash(const std::optional<double>& n) {
   if (!n) return "-";
   const auto size = *n < 0 ? -*n : *n;
   return fmt::format("{:.{}f}", *n, size >= 1000 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 4);
@@ -28,8 +28,9 @@ Result<> show_bench(const Context& c, const std::vector<BenchRow>& rows) {
                {"low", right, 0, 2},
                {"high", right, 0, 2}});
   for (const auto& r : rows)
-    table.add({r.bench, r.name, r.what, r.unit, number(r.result), number(r.baseline),
-               number(r.ratio), number(r.low), number(r.high)});
+    table.add({r.bench, r.name, r.what, r.unit, number_or_dash(r.result),
+               number_or_dash(r.baseline), number_or_dash(r.ratio), number_or_dash(r.low),
+               number_or_dash(r.high)});
   c.print(table);
   return {};
 }

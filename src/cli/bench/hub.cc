@@ -32,7 +32,7 @@ constexpr std::size_t kFloats = kModelFloats;
 constexpr double kLinkBits = 20e6;
 const std::string kSecret = "for one run on loopback";
 
-struct Options {
+struct HubBenchOptions {
   bool full = false;
 };
 
@@ -40,7 +40,7 @@ struct Options {
 
 class HubBench {
  public:
-  HubBench(Context& c, const Options& options) : context_(c), options_(options) {}
+  HubBench(Context& c, const HubBenchOptions& options) : context_(c), options_(options) {}
 
   Result<std::vector<BenchRow>> run() {
     if (!redis_) context_.note("redis-server is not installed: nothing is measured against Redis");
@@ -68,7 +68,7 @@ class HubBench {
   Result<> codecs();
 
   Context& context_;
-  const Options options_;
+  const HubBenchOptions options_;
   const std::optional<base::testing::Database> redis_ = base::testing::start_redis();
   const std::optional<base::testing::Database> postgres_ = base::testing::start_postgres(true);
   std::vector<BenchRow> rows_;
@@ -308,7 +308,7 @@ Result<> HubBench::codecs() {
 }  // namespace
 
 Command bench_hub_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<HubBenchOptions>();
   Command out{.name = "hub",
               .summary = "what folding, storing and moving parameters costs on this computer",
               .examples = {"bench hub", "bench hub --full --json"}};

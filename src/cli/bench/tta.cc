@@ -23,7 +23,7 @@ constexpr std::int32_t kAmongAdversaries = 10;  // Machines: two of them are hos
 // Of the rate that is given. Machines that each begin without momentum bear a greater one than one
 // machine does; the baseline is what that machine reaches at its own best.
 constexpr std::array kSerialRates{1.0, 0.4, 0.1};
-constexpr double kParts = 1000;  // Of a simulation, in the progress bar.
+constexpr double kBenchParts = 1000;  // Of a simulation, in the progress bar.
 
 struct Tta : SimFlags {
   bool full = false;
@@ -155,7 +155,7 @@ Result<> Bench::measure(const Case& k, Progress& bar) {
     const auto before =
         static_cast<double>(results_.size() - 1) + static_cast<double>(i) / flags_.seeds;
     const auto report = [&](double done) {
-      bar.update(static_cast<std::uint64_t>((before + done / flags_.seeds) * kParts));
+      bar.update(static_cast<std::uint64_t>((before + done / flags_.seeds) * kBenchParts));
     };
     SOUK_ASSIGN(auto result, lab::simulate(config, learner_, report));
     if (k.rule == kOld && k.adversaries == 0 && !config.target) {
@@ -207,7 +207,8 @@ void Bench::rows_of_attack(const Case& k) {
 Result<std::vector<BenchRow>> Bench::run() {
   const auto dying = deaths(), attacked = attacks();
   Progress bar("training serially", "parts",
-               static_cast<std::uint64_t>(kParts) * (dying.size() + attacked.size()), c_.err());
+               static_cast<std::uint64_t>(kBenchParts) * (dying.size() + attacked.size()),
+               c_.err());
   for (const auto share : kSerialRates) {
     std::vector<double> ends;
     for (std::int32_t i = 0; i < flags_.seeds; ++i) {

@@ -5,6 +5,8 @@
 #include "cli/commands/commands.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
+#include "wire/api/budget.h"
+#include "wire/api/ledger.h"
 
 namespace souk::cli {
 namespace {
@@ -56,7 +58,7 @@ std::string next_steps(const wire::Account& account) {
          "  souk account request 20 --why 'to train a first model'\n";
 }
 
-Command create_command() {
+Command create_account_command() {
   struct Options {
     std::string name;
   };
@@ -86,7 +88,7 @@ Command create_command() {
   return out;
 }
 
-Command show_command() {
+Command show_account_command() {
   struct Options {
     std::string name;
   };
@@ -131,7 +133,7 @@ Command budgets_command() {
   return out;
 }
 
-Command list_command() {
+Command list_accounts_command() {
   auto o = std::make_shared<Paging>();
   Command out{.name = "list",
               .summary = "all accounts (operators)",
@@ -313,11 +315,11 @@ Command account_command() {
   Command out{.name = "account",
               .summary = "accounts, credits, passwords and tokens",
               .examples = {"account create ada", "account grant ada 100", "account show"}};
-  out.commands = {create_command(),      show_command(),     budgets_command(),
-                  list_command(),        grant_command(),    freeze_command(true),
-                  freeze_command(false), password_command(), tokens_command("tokens"),
-                  token_command(),       logout_command(),   request_command(),
-                  requests_command(),    answer_command()};
+  out.commands = {create_account_command(), show_account_command(), budgets_command(),
+                  list_accounts_command(),  grant_command(),        freeze_command(true),
+                  freeze_command(false),    password_command(),     tokens_command("tokens"),
+                  token_command(),          logout_command(),       request_command(),
+                  requests_command(),       answer_command()};
   return out;
 }
 

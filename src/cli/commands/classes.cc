@@ -7,6 +7,8 @@
 #include "cli/shell/choices.h"
 #include "cli/shell/human.h"
 #include "lab/report/choices.h"
+#include "wire/api/mechanism.h"
+#include "wire/api/slot_class.h"
 
 namespace souk::cli {
 namespace {
@@ -35,7 +37,7 @@ void show_classes(Context& c, const std::vector<wire::SlotClass>& classes) {
   c.print(table);
 }
 
-Command list_command() {
+Command list_classes_command() {
   Command out{.name = "list",
               .summary = "the slot classes that are traded",
               .examples = {"class list", "class list --json"}};
@@ -102,7 +104,7 @@ Result<> set(Context& c, const Set& o) {
   return c.show<wire::SlotClass>(body, [&](const auto& k) { show_classes(c, {k}); });
 }
 
-Command set_command() {
+Command set_class_command() {
   auto o = std::make_shared<Set>();
   Command out{
       .name = "set",
@@ -142,7 +144,7 @@ void show_treatment(Context& c, const wire::Treatment& t) {
   c.print(base::join(parts, ", ") + "\n");
 }
 
-Command compare_command() {
+Command compare_class_command() {
   auto name = std::make_shared<std::string>();
   Command out{.name = "compare",
               .summary = "what each mechanism did while it was in force",
@@ -194,7 +196,7 @@ Command class_command() {
   Command out{.name = "class",
               .summary = "slot classes: what is traded",
               .examples = {"class list", "class set c4 --price 0.9"}};
-  out.commands = {list_command(), set_command(), compare_command()};
+  out.commands = {list_classes_command(), set_class_command(), compare_class_command()};
   out.run = out.commands.front().run;
   return out;
 }

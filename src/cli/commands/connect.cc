@@ -31,7 +31,7 @@ using base::Fd;
 using net::Line;
 
 constexpr char kLeave = 0x1d;  // Ctrl-]
-constexpr auto kLook = std::chrono::seconds(1);
+constexpr auto kLineLook = std::chrono::seconds(1);
 
 struct Connect : OneJob {
   std::int32_t worker = 0;
@@ -68,7 +68,7 @@ Result<wire::Job> await_running(Context& c, const Connect& o) {
     if (runs) return job;
     if (!std::exchange(told, true))
       c.note(fmt::format("waiting for a machine; `souk why {}` says for what", to_string(o.id)));
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kLineLook);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/shell/human.h"
+#include "wire/api/events.h"
 
 namespace souk::cli {
 namespace {
@@ -28,12 +29,12 @@ std::string line_of(const wire::Notice& n) {
   return out + "\n";
 }
 
-struct Options {
+struct EventOptions {
   std::string after;
   std::optional<int> count;
 };
 
-Result<> follow(Context& c, Options& o) {
+Result<> follow_events(Context& c, EventOptions& o) {
   SOUK_ASSIGN(auto* api, c.api());
   auto last = o.after;
   int left = o.count.value_or(-1);
@@ -65,13 +66,13 @@ Result<> follow(Context& c, Options& o) {
 }  // namespace
 
 Command events_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<EventOptions>();
   Command out{.name = "events",
               .summary = "follow what happens in the market, live",
               .examples = {"events", "events --after 1200 --json", "events --count 10"}};
   out.options = {flag("--after NUMBER", "begin after this event; else with the next", o->after),
                  flag("--count N", "stop after this many", o->count)};
-  out.run = [o](Context& c) { return follow(c, *o); };
+  out.run = [o](Context& c) { return follow_events(c, *o); };
   return out;
 }
 

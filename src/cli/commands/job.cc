@@ -16,6 +16,8 @@
 #include "cli/shell/progress.h"
 #include "cli/shell/session.h"
 #include "job/kinds.h"
+#include "wire/api/why.h"
+#include "wire/json.h"
 
 namespace souk::cli {
 
@@ -124,12 +126,12 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
 
 namespace {
 
-Result<> show_answer(Context& c, const Result<std::string>& body) {
+Result<> show_job(Context& c, const Result<std::string>& body) {
   if (!body) return std::unexpected(body.error());
   return c.show<wire::Job>(*body, [&](const auto& job) { show_job(c, job); });
 }
 
-Command show_command() {
+Command show_job_command() {
   auto o = std::make_shared<OneJob>();
   Command out{
       .name = "show", .summary = "one job", .examples = {"job show j1", "job show j1 --json"}};
@@ -137,7 +139,7 @@ Command show_command() {
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path()));
-    SOUK_TRY(show_answer(c, body));
+    SOUK_TRY(show_job(c, body));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
     if (!c.json() && is_sweep(job)) {
       SOUK_ASSIGN(const auto sweep, ask_sweep(c, job.id));
@@ -159,7 +161,7 @@ Command show_command() {
   return out;
 }
 
-Command edit_command() {
+Command edit_job_command() {
   struct Options : OneJob {
     JobFlags flags;
   };
@@ -179,18 +181,18 @@ Command edit_command() {
       f.overlay(job.constraints);
       edit.constraints = std::move(job.constraints);
     }
-    return show_answer(c, api->patch(o->path(), wire::to_json(edit)));
+    return show_job(c, api->patch(o->path(), wire::to_json(edit)));
   };
   return out;
 }
 
-Command act_command(std::string name, std::string summary) {
+Command act_on_job_command(std::string name, std::string summary) {
   auto o = std::make_shared<OneJob>();
   Command out{.name = name, .summary = std::move(summary), .examples = {"job " + name + " j1"}};
   out.options = {argument("JOB", "its id", o->id)};
   out.run = [o, name](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->post(o->path("/" + name)));
+    return show_job(c, api->post(o->path("/" + name)));
   };
   return out;
 }
@@ -246,7 +248,7 @@ Command cancel_command() {
                  flag("--reason TEXT", "kept with the job", o->reason)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->post(o->path("/cancel"), wire::to_json(wire::Cancel{o->reason})));
+    return show_job(c, api->post(o->path("/cancel"), wire::to_json(wire::Cancel{o->reason})));
   };
   return out;
 }
@@ -259,10 +261,10 @@ Command job_command() {
   list.name = "list";
   out.commands = {submit_command(),
                   std::move(list),
-                  show_command(),
-                  edit_command(),
-                  act_command("pause", "give its workers back, keep its escrow"),
-                  act_command("resume", "look for workers again"),
+                  show_job_command(),
+                  edit_job_command(),
+                  act_on_job_command("pause", "give its workers back, keep its escrow"),
+                  act_on_job_command("resume", "look for workers again"),
                   cancel_command(),
                   wait_command(),
                   leases_command(),

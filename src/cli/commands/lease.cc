@@ -9,7 +9,7 @@
 namespace souk::cli {
 namespace {
 
-Command list_command() {
+Command list_leases_command() {
   auto o = std::make_shared<Paging>();
   Command out{.name = "list",
               .summary = "leases you pay for or earn from, newest first",
@@ -77,7 +77,7 @@ Command lease_command() {
   Command out{.name = "lease",
               .summary = "slots granted to jobs",
               .examples = {"lease list", "lease finish l4 --epoch 1"}};
-  out.commands = {list_command(), start_command(), finish_command()};
+  out.commands = {list_leases_command(), start_command(), finish_command()};
   return out;
 }
 

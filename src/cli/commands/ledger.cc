@@ -4,11 +4,12 @@
 
 #include "cli/commands/commands.h"
 #include "cli/shell/human.h"
+#include "wire/api/ledger.h"
 
 namespace souk::cli {
 namespace {
 
-struct Options {
+struct LedgerOptions {
   bool statement = false;
   bool csv = false;
   std::string account;
@@ -72,7 +73,7 @@ void show_statement(Context& c, const wire::Statement& s, bool csv) {
 }  // namespace
 
 Command ledger_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<LedgerOptions>();
   Command out{.name = "ledger",
               .summary = "who has how many credits; or the movements of one account",
               .examples = {"ledger", "ledger --json", "ledger --statement --csv > mine.csv"}};

@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
+#include "wire/api/machine.h"
 
 namespace souk::cli {
 namespace {
@@ -98,7 +99,7 @@ void show_machine(Context& c, const wire::Machine& m) {
                      : base::join(offers, ", "));
 }
 
-Command add_command() {
+Command add_machine_command() {
   struct Options {
     std::string name;
     SpecFlags spec;
@@ -121,7 +122,7 @@ Command add_command() {
   return out;
 }
 
-Command list_command() {
+Command list_machines_command() {
   struct Options {
     Paging paging;
     bool all = false;
@@ -171,7 +172,7 @@ struct OneMachine {
   }
 };
 
-Command show_command() {
+Command show_machine_command() {
   auto o = std::make_shared<OneMachine>();
   Command out{.name = "show", .summary = "one machine", .examples = {"machine show m1"}};
   out.options = {argument("MACHINE", "its id", o->id)};
@@ -183,7 +184,7 @@ Command show_command() {
   return out;
 }
 
-Command edit_command() {
+Command edit_machine_command() {
   auto o = std::make_shared<OneMachine>();
   Command out{.name = "edit",
               .summary = "change a machine's name or description",
@@ -203,7 +204,7 @@ Command edit_command() {
   return out;
 }
 
-Command remove_command() {
+Command remove_machine_command() {
   auto o = std::make_shared<OneMachine>();
   Command out{.name = "remove",
               .summary = "take a machine and its offers away",
@@ -297,8 +298,9 @@ Command machine_command() {
   Command out{.name = "machine",
               .summary = "machines that you lend",
               .examples = {"machine add desk", "machine list", "machine token m1"}};
-  out.commands = {add_command(),    list_command(),      show_command(), edit_command(),
-                  remove_command(), heartbeat_command(), work_command(), machine_token_command()};
+  out.commands = {add_machine_command(),  list_machines_command(),  show_machine_command(),
+                  edit_machine_command(), remove_machine_command(), heartbeat_command(),
+                  work_command(),         machine_token_command()};
   return out;
 }
 

@@ -59,12 +59,12 @@ void show_offer(Context& c, const wire::Offer& o) {
         paint("  warning        programs run there without a sandbox\n", Tone::warning, c.out()));
 }
 
-Result<> show_answer(Context& c, const Result<std::string>& body) {
+Result<> show_offer(Context& c, const Result<std::string>& body) {
   if (!body) return std::unexpected(body.error());
   return c.show<wire::Offer>(*body, [&](const auto& offer) { show_offer(c, offer); });
 }
 
-Command create_command() {
+Command create_offer_command() {
   struct Options {
     wire::NewOffer offer;
     AskPrice price;
@@ -89,7 +89,7 @@ Command create_command() {
   out.run = [o](Context& c) -> Result<> {
     o->offer.price = o->price.credits;
     SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->post("/v1/offers", wire::to_json(o->offer)));
+    return show_offer(c, api->post("/v1/offers", wire::to_json(o->offer)));
   };
   return out;
 }
@@ -101,18 +101,18 @@ struct OneOffer {
   }
 };
 
-Command show_command() {
+Command show_offer_command() {
   auto o = std::make_shared<OneOffer>();
   Command out{.name = "show", .summary = "one offer", .examples = {"offer show o1"}};
   out.options = {argument("OFFER", "its id", o->id)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->get(o->path()));
+    return show_offer(c, api->get(o->path()));
   };
   return out;
 }
 
-Command edit_command() {
+Command edit_offer_command() {
   struct Options : OneOffer {
     wire::OfferEdit edit;
     std::optional<AskPrice> price;
@@ -139,7 +139,7 @@ Command edit_command() {
     }
     if (!o->weekly.empty()) edit.weekly = o->weekly;
     SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->patch(o->path(), wire::to_json(edit)));
+    return show_offer(c, api->patch(o->path(), wire::to_json(edit)));
   };
   return out;
 }
@@ -156,18 +156,18 @@ Command pause_command() {
                  flag("--for TIME", "how long; else until resumed", o->length)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    return show_answer(c, api->post(o->path("/pause"), wire::to_json(wire::Pause{o->length})));
+    return show_offer(c, api->post(o->path("/pause"), wire::to_json(wire::Pause{o->length})));
   };
   return out;
 }
 
-Command act_command(std::string name, std::string summary) {
+Command act_on_offer_command(std::string name, std::string summary) {
   auto o = std::make_shared<OneOffer>();
   Command out{.name = name, .summary = std::move(summary), .examples = {"offer " + name + " o1"}};
   out.options = {argument("OFFER", "its id", o->id)};
   out.run = [o, name](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    if (name != "remove") return show_answer(c, api->post(o->path("/" + name)));
+    if (name != "remove") return show_offer(c, api->post(o->path("/" + name)));
     SOUK_ASSIGN(const auto body, api->remove(o->path()));
     return c.done(body, fmt::format("offer {} is removed", to_string(o->id)));
   };
@@ -222,14 +222,14 @@ Command offer_command() {
               .examples = {"offer create m1 --class c4 --price 0.5", "offer pause o1 --for 1h"}};
   auto list = offers_command();
   list.name = "list";
-  out.commands = {create_command(),
+  out.commands = {create_offer_command(),
                   std::move(list),
-                  show_command(),
-                  edit_command(),
+                  show_offer_command(),
+                  edit_offer_command(),
                   pause_command(),
-                  act_command("resume", "take leases again"),
-                  act_command("drain", "let leases end, take no new ones"),
-                  act_command("remove", "take an offer away")};
+                  act_on_offer_command("resume", "take leases again"),
+                  act_on_offer_command("drain", "let leases end, take no new ones"),
+                  act_on_offer_command("remove", "take an offer away")};
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
 #include "wire/api/blob.h"
+#include "wire/api/system.h"
 #include "wire/shape.h"
 
 // What an operator needs beside accounts and classes: settings, room for files, the audit log.
@@ -47,7 +48,7 @@ Result<wire::SettingsEdit> edit_of(const std::vector<std::string>& pairs) {
   return out;
 }
 
-Command show_command() {
+Command show_settings_command() {
   Command out{.name = "show",
               .summary = "the market's settings",
               .examples = {"settings show", "settings show --json"}};
@@ -59,7 +60,7 @@ Command show_command() {
   return out;
 }
 
-Command set_command() {
+Command set_settings_command() {
   auto pairs = std::make_shared<std::vector<std::string>>();
   Command out{.name = "set",
               .summary = "change settings (operators); what is not named stays",
@@ -80,7 +81,7 @@ Command settings_command() {
   Command out{.name = "settings",
               .summary = "what the operator can set for the whole market",
               .examples = {"settings show", "settings set fee=0.05"}};
-  out.commands = {show_command(), set_command()};
+  out.commands = {show_settings_command(), set_settings_command()};
   out.run = out.commands.front().run;
   return out;
 }

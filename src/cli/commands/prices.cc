@@ -7,6 +7,8 @@
 #include "cli/commands/commands.h"
 #include "cli/shell/human.h"
 #include "cli/shell/picture.h"
+#include "wire/api/prices.h"
+#include "wire/api/slot_class.h"
 
 namespace souk::cli {
 namespace {
@@ -36,7 +38,7 @@ std::vector<std::optional<double>> averages(const wire::Prices& p) {
   return out;
 }
 
-void show_one(Context& c, const wire::Prices& p) {
+void show_prices(Context& c, const wire::Prices& p) {
   c.print(fmt::format("{} ({}): suggested {} now, last {}, average {}, {} traded\n",
                       printable(p.class_), printable(p.mechanism), brief(p.suggested),
                       brief(p.last), brief(p.summary.average), plural(p.summary.volume, "slot")));
@@ -75,7 +77,7 @@ void show_one(Context& c, const wire::Prices& p) {
                       sparkline(ahead, kPictureWidth, c.out().utf8)));
 }
 
-Result<> show_all(Context& c, const Prices& o) {
+Result<> show_all_prices(Context& c, const Prices& o) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto classes, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
   using enum Column::Align;
@@ -115,10 +117,10 @@ Command prices_command() {
            o->by)};
   out.details = "Prices are credits per slot-hour.";
   out.run = [o](Context& c) -> Result<> {
-    if (o->slot_class.empty()) return show_all(c, *o);
+    if (o->slot_class.empty()) return show_all_prices(c, *o);
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path(o->slot_class)));
-    return c.show<wire::Prices>(body, [&](const auto& p) { show_one(c, p); });
+    return c.show<wire::Prices>(body, [&](const auto& p) { show_prices(c, p); });
   };
   return out;
 }

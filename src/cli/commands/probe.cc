@@ -60,7 +60,7 @@ Result<> add(Context& c, const Add& o) {
   });
 }
 
-Command add_command() {
+Command add_probe_command() {
   auto o = std::make_shared<Add>();
   Command out{.name = "add",
               .summary = "a job file whose result is known",
@@ -85,7 +85,7 @@ std::string uses_of(const wire::Job& job) {
   return fmt::format("{} of {}", job.done, job.workers.max);
 }
 
-Command list_command() {
+Command list_probes_command() {
   Command out{.name = "list",
               .summary = "probes, how often they were used, and how often the result was wrong",
               .examples = {"probe list", "probe list --json"}};
@@ -124,7 +124,7 @@ Command list_command() {
   return out;
 }
 
-Command remove_command() {
+Command remove_probe_command() {
   auto id = std::make_shared<base::JobId>();
   Command out{.name = "remove",
               .summary = "use a probe no more; what is not spent comes back",
@@ -146,7 +146,7 @@ Command probe_command() {
   Command out{.name = "probe",
               .summary = "operators: jobs with known results, which show who does the work",
               .examples = {"probe add job.yaml --expect results", "probe list"}};
-  out.commands = {add_command(), list_command(), remove_command()};
+  out.commands = {add_probe_command(), list_probes_command(), remove_probe_command()};
   return out;
 }
 

@@ -22,6 +22,7 @@
 #include "hub/run/event_file.h"
 #include "job/kinds.h"
 #include "job/train/training_file.h"
+#include "wire/api/log.h"
 
 // What a batch job gives back: its logs, its files, and a look at what it uses.
 

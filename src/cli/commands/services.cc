@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int32_t kPort = 8080;
 
-Result<> list(Context& c) {
+Result<> list_services(Context& c) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto body, api->get("/v1/services"));
   SOUK_ASSIGN(const auto* target, c.target());
@@ -46,7 +46,7 @@ Result<> list(Context& c) {
   });
 }
 
-struct Serve : OneJob {
+struct ServeModel : OneJob {
   std::optional<std::string> name, model, slot_class;
   JobFlags flags;
   std::optional<base::Credits> request;
@@ -60,7 +60,7 @@ void add_demands(const wire::Job& trained, wire::NewJob& job) {
   if (job::has_native_trainer(*trained.batch)) job.constraints.packages.emplace_back(job::kTorch);
 }
 
-Result<job::JobFile> draft(Context& c, const Serve& o, const wire::Job& trained) {
+Result<job::JobFile> draft_service(Context& c, const ServeModel& o, const wire::Job& trained) {
   job::JobFile file;
   auto& job = file.job;
   job.kind = "service";
@@ -99,7 +99,7 @@ Result<job::JobFile> draft(Context& c, const Serve& o, const wire::Job& trained)
   return file;
 }
 
-Result<> serve_model(Context& c, const Serve& o) {
+Result<> serve_model(Context& c, const ServeModel& o) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto trained, parsed<wire::Job>(api->get(o.path())));
   if (!trained.result || !trained.batch || !trained.batch->train)
@@ -109,7 +109,7 @@ Result<> serve_model(Context& c, const Serve& o) {
   if (!job::has_native_trainer(*trained.batch) && !job::has_transformers_trainer(*trained.batch))
     return failed("models of scripts are served by scripts",
                   "kind: service runs your own program: souk examples service");
-  SOUK_ASSIGN(auto file, draft(c, o, trained));
+  SOUK_ASSIGN(auto file, draft_service(c, o, trained));
   if (file.job.budget == base::Credits())
     return usage("a service needs a budget", "for example --budget 5");
   SOUK_ASSIGN(const auto files, JobFiles::pack(c, file));
@@ -134,12 +134,12 @@ Command services_command() {
   Command out{.name = "services",
               .summary = "programs that answer requests at addresses of the market",
               .examples = {"services", "examples service > service.yaml"}};
-  out.run = [](Context& c) { return list(c); };
+  out.run = [](Context& c) { return list_services(c); };
   return out;
 }
 
 Command serve_model_command() {
-  auto o = std::make_shared<Serve>();
+  auto o = std::make_shared<ServeModel>();
   Command out{.name = "serve-model",
               .summary = "let a trained model answer requests on leased machines",
               .examples = {"serve-model j7 --budget 5", "serve-model j7 --workers 1..4 --members"}};

@@ -36,14 +36,14 @@ Tone tone_of(wire::TrialState state) {
   }
 }
 
-std::string plain(const std::string& json) {
+std::string shown_value(const std::string& json) {
   return printable(wire::from_json<std::string>(json).value_or(json));
 }
 
 std::string settings_of(const wire::SweepTrial& t) {
   std::string out;
   for (const auto& [name, value] : t.parameters)
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", printable(name), plain(value));
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", printable(name), shown_value(value));
   return out;
 }
 
@@ -100,7 +100,7 @@ void show_trials(const Context& c, const wire::SweepStatus& status) {
         to_string(t.job), Cell(std::string(to_string(t.state)), tone_of(t.state))};
     for (const auto& [name, parameter] : status.sweep.parameters) {
       const auto it = t.parameters.find(name);
-      row.emplace_back(it == t.parameters.end() ? "" : plain(it->second));
+      row.emplace_back(it == t.parameters.end() ? "" : shown_value(it->second));
     }
     row.emplace_back(std::to_string(t.epoch));
     row.emplace_back(value_text(t));

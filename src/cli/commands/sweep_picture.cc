@@ -32,7 +32,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string plain(const std::string& json) {
+std::string without_quotes(const std::string& json) {
   return wire::from_json<std::string>(json).value_or(json);
 }
 
@@ -75,7 +75,7 @@ class Axis {
       if (numbers_.size() > 1) out.emplace_back(1, fmt::format("{:.4g}", numbers_.back()));
       return out;
     }
-    for (const auto& word : words_) out.emplace_back(at(word), plain(word).substr(0, 14));
+    for (const auto& word : words_) out.emplace_back(at(word), without_quotes(word).substr(0, 14));
     return out;
   }
 
@@ -89,7 +89,7 @@ class Axis {
   std::vector<double> numbers_;
 };
 
-struct Line {
+struct CurveLine {
   std::vector<std::string> values;  // The metric last.
   double goodness = 0;              // Of the metric, 0 to 1.
   bool best = false;
@@ -98,7 +98,7 @@ struct Line {
 
 double y_of(double at) { return kBottom - at * (kBottom - kTop); }
 
-std::string drawn(const Line& line, const std::vector<Axis>& axes) {
+std::string drawn(const CurveLine& line, const std::vector<Axis>& axes) {
   std::string points;
   for (std::size_t i = 0; i < axes.size(); ++i)
     points += fmt::format("{:.1f},{:.1f} ", kLeft + static_cast<double>(i) * kBetween,
@@ -131,7 +131,7 @@ std::string sweep_csv(const wire::SweepStatus& status) {
     out += fmt::format("{},{},{}", trial.number, to_string(trial.job), to_string(trial.state));
     for (const auto& [name, parameter] : status.sweep.parameters) {
       const auto it = trial.parameters.find(name);
-      out += "," + (it == trial.parameters.end() ? "" : csv_cell(plain(it->second)));
+      out += "," + (it == trial.parameters.end() ? "" : csv_cell(without_quotes(it->second)));
     }
     out += fmt::format(",{},{},{}\n", trial.epoch,
                        trial.value ? fmt::format("{}", *trial.value) : "", to_string(trial.spent));
@@ -140,13 +140,13 @@ std::string sweep_csv(const wire::SweepStatus& status) {
 }
 
 std::string sweep_svg(const wire::SweepStatus& status) {
-  std::vector<Line> lines;
+  std::vector<CurveLine> lines;
   std::vector<double> found;
   for (const auto& trial : status.trials) {
     if (!trial.value) continue;
-    Line line{.best = status.best == trial.number,
-              .title = fmt::format("trial {} ({}): {} {:.6g}", trial.number, to_string(trial.job),
-                                   status.sweep.metric, *trial.value)};
+    CurveLine line{.best = status.best == trial.number,
+                   .title = fmt::format("trial {} ({}): {} {:.6g}", trial.number,
+                                        to_string(trial.job), status.sweep.metric, *trial.value)};
     for (const auto& [name, parameter] : status.sweep.parameters) {
       const auto it = trial.parameters.find(name);
       line.values.push_back(it == trial.parameters.end() ? "" : it->second);
@@ -162,7 +162,7 @@ std::string sweep_svg(const wire::SweepStatus& status) {
     const auto at = high > low ? (found[i] - low) / (high - low) : 1;
     lines[i].goodness = less && high > low ? 1 - at : at;
   }
-  std::ranges::sort(lines, {}, [](const Line& line) {  // The best are drawn last.
+  std::ranges::sort(lines, {}, [](const CurveLine& line) {  // The best are drawn last.
     return std::tuple(line.goodness, line.best, std::string_view(line.title));
   });
   std::vector<Axis> axes;

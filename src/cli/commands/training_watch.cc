@@ -13,7 +13,7 @@ namespace souk::cli {
 
 namespace {
 
-std::string number(double value) {
+std::string short_loss(double value) {
   const auto size = std::abs(value);
   return size != 0 && (size < 0.001 || size >= 100'000) ? fmt::format("{:.4g}", value)
                                                         : fmt::format("{:.4f}", value);
@@ -24,7 +24,7 @@ std::string number(double value) {
 std::string row_figures(const wire::Training& t, const wire::TrainRow& r) {
   std::string out;
   const auto add = [&](std::string_view name, double value) {
-    out += fmt::format("{} {}", name, number(value));
+    out += fmt::format("{} {}", name, short_loss(value));
   };
   const auto judged = t.figure ? t.figure->name : std::string();
   const auto it = r.metrics.find(judged);
@@ -33,7 +33,7 @@ std::string row_figures(const wire::Training& t, const wire::TrainRow& r) {
   else if (it != r.metrics.end())
     add(judged, it->second);
   if (!out.empty() && r.low && r.high && *r.high > *r.low)
-    out += fmt::format(" ({} to {})", number(*r.low), number(*r.high));
+    out += fmt::format(" ({} to {})", short_loss(*r.low), short_loss(*r.high));
   for (const auto& [name, value] : r.metrics) {
     if (name == judged) continue;
     if (!out.empty()) out += ", ";
@@ -73,7 +73,7 @@ Result<> TrainingWatch::step(Context& c, const wire::Job& job, std::optional<Pro
     auto told = row_figures(t, r);
     if (!told.empty()) told += ", ";
     c.note(fmt::format("epoch {} of {}: {}loss {}, {} after {}", r.epoch, t.epochs, told,
-                       number(r.loss), plural(r.workers, "worker"), rough(r.at)));
+                       short_loss(r.loss), plural(r.workers, "worker"), rough(r.at)));
   }
   if (const auto warning = unmeasured(t); !warning.empty() && !std::exchange(missed_, true))
     c.note(warning);
@@ -82,10 +82,11 @@ Result<> TrainingWatch::step(Context& c, const wire::Job& job, std::optional<Pro
   if (!progress || t.state != wire::TrainingState::training) return {};
   progress->say(fmt::format(
       "epoch {} of {}{}{}, {}, {} credits{}", t.epoch, t.epochs,
-      t.figure && t.figure->value ? fmt::format(", {} {}", t.figure->name, number(*t.figure->value))
-                                  : "",
-      t.target ? fmt::format(" (target {})", number(*t.target)) : "", plural(t.workers, "worker"),
-      brief(job.spent + job.accrued.value_or(base::Credits())),
+      t.figure && t.figure->value
+          ? fmt::format(", {} {}", t.figure->name, short_loss(*t.figure->value))
+          : "",
+      t.target ? fmt::format(" (target {})", short_loss(*t.target)) : "",
+      plural(t.workers, "worker"), brief(job.spent + job.accrued.value_or(base::Credits())),
       t.left ? ", at most " + rough(*t.left) + " left" : ""));
   progress->update(static_cast<std::uint64_t>(100 * t.progress));
   return {};

@@ -22,7 +22,7 @@ Result<wire::VolumeList> volumes(Context& c) {
   return parsed<wire::VolumeList>(api->get("/v1/volumes"));
 }
 
-Result<> list(Context& c) {
+Result<> list_volumes(Context& c) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto body, api->get("/v1/volumes"));
   return c.show<wire::VolumeList>(body, [&](const wire::VolumeList& all) {
@@ -36,12 +36,12 @@ Result<> list(Context& c) {
   });
 }
 
-struct Get {
+struct VolumeGet {
   std::string name;
   std::string out = ".";
 };
 
-Result<> get(Context& c, const Get& o) {
+Result<> get(Context& c, const VolumeGet& o) {
   SOUK_ASSIGN(const auto all, volumes(c));
   const auto it = std::ranges::find(all.items, o.name, &wire::VolumeRow::name);
   if (it == all.items.end())
@@ -62,8 +62,8 @@ Command volume_command() {
               .summary = "folders that outlive the jobs that use them",
               .examples = {"volume list", "volume get work -o .", "volume remove work"}};
   Command listing{.name = "list", .summary = "your volumes", .examples = {"volume list"}};
-  listing.run = [](Context& c) { return list(c); };
-  auto o = std::make_shared<Get>();
+  listing.run = [](Context& c) { return list_volumes(c); };
+  auto o = std::make_shared<VolumeGet>();
   Command getting{.name = "get",
                   .summary = "bring what is in a volume here",
                   .examples = {"volume get work -o ."}};

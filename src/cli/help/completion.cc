@@ -44,9 +44,9 @@ std::string quoted(std::string_view text, std::string_view quote) {
       out += c;
   return out + "'";
 }
-std::string word(std::string_view text) { return quoted(text, "'\\''"); }
+std::string shell_word(std::string_view text) { return quoted(text, "'\\''"); }
 // fish knows backslashes inside of single quotes.
-std::string fish_word(std::string_view text) {
+std::string fish_shell_word(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
     if (c == '\\') escaped += '\\';
@@ -59,7 +59,7 @@ std::string fish_word(std::string_view text) {
 std::string patterns(const std::vector<Place>& places) {
   std::vector<std::string> out;
   for (const auto& place : places)
-    if (place.path.contains(' ')) out.push_back(word(place.path));
+    if (place.path.contains(' ')) out.push_back(shell_word(place.path));
   return base::join(out, " | ");
 }
 
@@ -70,8 +70,9 @@ std::string flags_with_value(const std::vector<Place>& places, bool files) {
   for (const auto& place : places)
     for (const auto* o : place.flags)
       if (!o->is_switch && takes_file(*o) == files) {
-        out.push_back(word(place.path + " " + o->name));
-        if (o->letter != '\0') out.push_back(word(fmt::format("{} -{}", place.path, o->letter)));
+        out.push_back(shell_word(place.path + " " + o->name));
+        if (o->letter != '\0')
+          out.push_back(shell_word(fmt::format("{} -{}", place.path, o->letter)));
       }
   return base::join(out, " | ");
 }
@@ -99,7 +100,8 @@ _souk() {{
     for (const auto& c : place.command->commands) words.push_back(c.name);
     for (const auto* o : place.flags) words.push_back(o->name);
     words.emplace_back("--help");
-    out += fmt::format("    {}) words={} ;;\n", word(place.path), word(base::join(words, " ")));
+    out += fmt::format("    {}) words={} ;;\n", shell_word(place.path),
+                       shell_word(base::join(words, " ")));
   }
   return out + R"(  esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
@@ -118,7 +120,7 @@ std::string described(std::string_view name, std::string_view help) {
     if (c == ':') escaped += '\\';
     escaped += c;
   }
-  return word(fmt::format("{}:{}", escaped, help));
+  return shell_word(fmt::format("{}:{}", escaped, help));
 }
 
 std::string zsh(const std::vector<Place>& places) {
@@ -141,7 +143,7 @@ _souk() {{
                          patterns(places), flags_with_value(places, true),
                          flags_with_value(places, false));
   for (const auto& place : places) {
-    out += fmt::format("    {})\n      commands=(", word(place.path));
+    out += fmt::format("    {})\n      commands=(", shell_word(place.path));
     for (const auto& c : place.command->commands)
       out += "\n        " + described(c.name, c.summary);
     out += ")\n      flags=(";
@@ -163,7 +165,7 @@ _souk "$@"
 
 std::string fish(const std::vector<Place>& places) {
   std::string out = "# fish completion for souk, made by `souk completion fish`.\nset -g __souk_at";
-  for (const auto& place : places) out += " " + fish_word(place.path);
+  for (const auto& place : places) out += " " + fish_shell_word(place.path);
   out += R"(
 function __souk_in
   set -l at souk
@@ -176,15 +178,17 @@ function __souk_in
 end
 )";
   for (const auto& place : places) {
-    const auto in = fmt::format("complete -c souk -n {}", fish_word("__souk_in " + place.path));
+    const auto in =
+        fmt::format("complete -c souk -n {}", fish_shell_word("__souk_in " + place.path));
     if (!place.command->commands.empty()) out += in + " -f\n";
     for (const auto& c : place.command->commands)
-      out += fmt::format("{} -a {} -d {}\n", in, fish_word(c.name), fish_word(c.summary));
+      out +=
+          fmt::format("{} -a {} -d {}\n", in, fish_shell_word(c.name), fish_shell_word(c.summary));
     for (const auto* o : place.flags) {
       out += fmt::format("{} -l {}", in, o->name.substr(2));
       if (o->letter != '\0') out += fmt::format(" -s {}", o->letter);
       if (!o->is_switch) out += takes_file(*o) ? " -r -F" : " -x";
-      out += fmt::format(" -d {}\n", fish_word(o->help));
+      out += fmt::format(" -d {}\n", fish_shell_word(o->help));
     }
     out += fmt::format("{} -l help -d 'this text'\n", in);
   }

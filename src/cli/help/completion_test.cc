@@ -10,8 +10,8 @@
 namespace souk::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Tree {
   Tree() {

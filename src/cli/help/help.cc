@@ -7,6 +7,7 @@
 #include "cli/shell/parse.h"
 #include "cli/shell/session.h"
 #include "server/http/embedded.h"
+#include "wire/api/feedback.h"
 
 // Questions and answers: help, faq, feedback.
 

@@ -10,7 +10,7 @@ namespace souk::cli {
 namespace {
 
 // A line of text that the macros take as it is.
-std::string plain(std::string_view text) {
+std::string as_roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\')
@@ -35,7 +35,7 @@ std::string upper(std::string_view text) {
 }
 
 std::string item(std::string_view name, std::string_view help) {
-  return fmt::format(".TP\n.B {}\n{}\n", plain(name), plain(help));
+  return fmt::format(".TP\n.B {}\n{}\n", as_roff(name), as_roff(help));
 }
 
 std::string items(std::string_view macro, std::string_view title, const std::string& list) {
@@ -56,21 +56,21 @@ std::string options_of(const Command& command, const std::vector<Option>& global
 std::string examples_of(const Command& command, std::string_view macro) {
   if (command.examples.empty()) return "";
   auto out = fmt::format("{} EXAMPLES\n.nf\n", macro);
-  for (const auto& e : command.examples) out += plain("souk " + e) + "\n";
+  for (const auto& e : command.examples) out += as_roff("souk " + e) + "\n";
   return out + ".fi\n";
 }
 
 std::string synopsis(const Command& command, std::string_view path) {
   constexpr std::string_view kUsage = "usage: ";
-  return plain(usage_line(command, path).substr(kUsage.size())) + "\n";
+  return as_roff(usage_line(command, path).substr(kUsage.size())) + "\n";
 }
 
 // A command of a group, on the group's page.
 void add_member(const Command& command, const std::string& path, const std::vector<Option>& globals,
                 std::string& out) {
-  out += fmt::format(".SH {}\n{}.\n.PP\n{}", plain(upper(path)), plain(command.summary),
+  out += fmt::format(".SH {}\n{}.\n.PP\n{}", as_roff(upper(path)), as_roff(command.summary),
                      synopsis(command, path));
-  if (!command.details.empty()) out += ".PP\n" + plain(command.details) + "\n";
+  if (!command.details.empty()) out += ".PP\n" + as_roff(command.details) + "\n";
   out += options_of(command, globals, ".SS") + examples_of(command, ".SS");
   for (const auto& c : command.commands) add_member(c, path + " " + c.name, globals, out);
 }
@@ -79,14 +79,14 @@ std::string head(std::string_view name, std::string_view summary, std::string_vi
   return fmt::format(
       ".\\\" Made by `souk man` from the command's own help.\n"
       ".TH {} 1 \"\" \"Souk {}\" \"Souk\"\n.SH NAME\n{} \\- {}\n",
-      upper(name), version, plain(name), plain(summary));
+      upper(name), version, as_roff(name), as_roff(summary));
 }
 
 ManPage page_of(const Command& command, const std::vector<Option>& globals,
                 std::string_view version) {
   const auto name = "souk-" + command.name, path = "souk " + command.name;
   auto out = head(name, command.summary, version) + ".SH SYNOPSIS\n" + synopsis(command, path);
-  if (!command.details.empty()) out += ".SH DESCRIPTION\n" + plain(command.details) + "\n";
+  if (!command.details.empty()) out += ".SH DESCRIPTION\n" + as_roff(command.details) + "\n";
   out += options_of(command, globals, ".SH") + examples_of(command, ".SH");
   for (const auto& c : command.commands) add_member(c, path + " " + c.name, globals, out);
   return {name + ".1", out + ".SH SEE ALSO\n.BR souk (1)\n"};

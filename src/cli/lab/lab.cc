@@ -87,7 +87,7 @@ Result<> make_folder(const std::string& folder) {
   return {};
 }
 
-void show(const Context& c, const lab::Summary& s) {
+void show_summary(const Context& c, const lab::Summary& s) {
   using enum Column::Align;
   std::vector<Column> columns{{"metric"}};
   for (const auto& m : s.mechanisms) columns.push_back({m.name, right});
@@ -122,7 +122,7 @@ Result<> run(Context& c, const LabRun& o) {
   if (c.json()) {
     SOUK_TRY(c.print_json(json));
   } else {
-    show(c, summary);
+    show_summary(c, summary);
     if (!o.folder.empty())
       c.print(fmt::format("{0}/summary.json, {0}/trades.csv, {0}/report.html\n", o.folder));
   }
@@ -226,7 +226,7 @@ Command run_lab_command() {
   return out;
 }
 
-Command compare_command() {
+Command compare_runs_command() {
   auto o = std::make_shared<LabRun>();
   Command out{.name = "compare",
               .summary = "differences between mechanisms, seed by seed",
@@ -247,7 +247,7 @@ std::string first_sentence(std::string_view text) {
   return out.substr(0, std::min(out.find(". "), out.size() - out.ends_with('.')));
 }
 
-Command list_command() {
+Command list_runs_command() {
   Command out{.name = "list",
               .summary = "scenarios to begin from",
               .examples = {"lab list", "lab list --json"}};
@@ -298,7 +298,7 @@ Command lab_command() {
               .summary = "experiments: scenarios under several mechanisms",
               .examples = {"lab run examples/lab/smith.yaml -o out",
                            "lab compare examples/lab/cluster.yaml"}};
-  out.commands = {run_lab_command(),   list_command(),          compare_command(),
+  out.commands = {run_lab_command(),   list_runs_command(),     compare_runs_command(),
                   report_command(),    best_response_command(), lab_replay_command(),
                   lab_trace_command(), lab_spot_command()};
   for (auto& command : out.commands) command.common = Common::local;

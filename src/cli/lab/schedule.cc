@@ -39,10 +39,11 @@ Result<> list_policies(const Context& c) {
   return {};
 }
 
-std::string number(double v) { return fmt::format("{:.6g}", v < 1e-7 ? 0 : v); }
+std::string short_number(double v) { return fmt::format("{:.6g}", v < 1e-7 ? 0 : v); }
 
-void show(const Context& c, const mechanism::ScheduleEntry& policy,
-          const mechanism::ScheduleInstance& instance, const mechanism::Schedule& schedule) {
+void show_schedule(const Context& c, const mechanism::ScheduleEntry& policy,
+                   const mechanism::ScheduleInstance& instance,
+                   const mechanism::Schedule& schedule) {
   using enum Column::Align;
   std::vector<Column> columns{{"job", right}, {"workers", right, 0, 1}, {"steps/s", right}};
   for (std::size_t j = 0; j < instance.types(); ++j)
@@ -50,16 +51,18 @@ void show(const Context& c, const mechanism::ScheduleEntry& policy,
   Table table(columns);
   const auto speeds = mechanism::speeds(instance, schedule);
   for (std::size_t i = 0; i < instance.jobs(); ++i) {
-    std::vector<Cell> row{std::to_string(i), number(instance.scale[i]), number(speeds[i])};
+    std::vector<Cell> row{std::to_string(i), short_number(instance.scale[i]),
+                          short_number(speeds[i])};
     for (std::size_t j = 0; j < instance.types(); ++j)
-      row.emplace_back(number(schedule.shares[i * instance.types() + j]));
+      row.emplace_back(short_number(schedule.shares[i * instance.types() + j]));
     table.add(std::move(row));
   }
   const auto used = mechanism::machines_used(instance, schedule.shares);
   std::vector<Cell> in_use{"used", "", ""}, prices{"price", "", ""};
   for (std::size_t j = 0; j < instance.types(); ++j) {
-    in_use.emplace_back(fmt::format("{} of {}", number(used[j]), number(instance.capacity[j])));
-    prices.emplace_back(number(schedule.prices[j]));
+    in_use.emplace_back(
+        fmt::format("{} of {}", short_number(used[j]), short_number(instance.capacity[j])));
+    prices.emplace_back(short_number(schedule.prices[j]));
   }
   table.add(std::move(in_use));
   table.add(std::move(prices));
@@ -80,7 +83,7 @@ Result<> schedule(Context& c, const ScheduleFlags& o) {
   SOUK_ASSIGN(const auto instance, base::located(lab::read_schedule_instance(text), o.instance));
   SOUK_ASSIGN(const auto found, policy->policy.solve(instance));
   if (c.json()) return c.print_json(lab::schedule_json(*policy, instance, found));
-  show(c, *policy, instance, found);
+  show_schedule(c, *policy, instance, found);
   return {};
 }
 

@@ -39,7 +39,7 @@ Result<std::map<std::string, double>> rates_of(const SpotFlags& o) {
   return out;
 }
 
-void show(const Context& c, const lab::SpotResult& r) {
+void show_spot(const Context& c, const lab::SpotResult& r) {
   using enum Column::Align;
   Table table({{"policy"},
                {"cost", right},
@@ -73,7 +73,7 @@ Result<> spot(Context& c, const SpotFlags& o) {
                                .restart = o.restart},
                               [&](int runs) { bar.update(static_cast<std::uint64_t>(runs)); }));
   if (c.json()) return c.print_json(wire::to_json(result));
-  show(c, result);
+  show_spot(c, result);
   return {};
 }
 

@@ -83,7 +83,7 @@ Result<lab::ClusterStudy> study_of(const TraceFlags& o) {
 
 std::string hours(double seconds) { return fmt::format("{:.2f} h", seconds / 3600); }
 
-void show(const Context& c, const lab::ClusterStudy& study, const lab::ClusterResult& r) {
+void show_study(const Context& c, const lab::ClusterStudy& study, const lab::ClusterResult& r) {
   using enum Column::Align;
   Table table({{r.policy}, {"", right}});
   table.add({"jobs", std::to_string(r.jobs)});
@@ -118,7 +118,7 @@ Result<> trace(Context& c, const TraceFlags& o) {
   if (c.json())
     SOUK_TRY(c.print_json(wire::to_json(result)));
   else
-    show(c, study, result);
+    show_study(c, study, result);
   c.note(fmt::format("{} rounds, {} schedules, {} leases, {} events in {:.2f} s", result.rounds,
                      result.schedules, result.leases, result.events, wall));
   return {};

@@ -16,7 +16,7 @@
 namespace souk::cli {
 namespace {
 
-constexpr double kParts = 1000;  // Of a simulation, in the progress bar.
+constexpr double kSimParts = 1000;  // Of a simulation, in the progress bar.
 
 struct TrainSim : SimFlags {
   std::string rule = std::string(train::kDefaultAggregator);
@@ -25,7 +25,7 @@ struct TrainSim : SimFlags {
 };
 
 std::string seconds_text(double s) { return fmt::format("{:.1f}", s); }
-void show_one(const Context& c, const lab::SimResult& r) {
+void show_simulation(const Context& c, const lab::SimResult& r) {
   using enum Column::Align;
   Table table({{"epoch", right},
                {"seconds", right},
@@ -54,7 +54,7 @@ void show_one(const Context& c, const lab::SimResult& r) {
   c.print(fmt::format("parameters {}\n", r.hash.substr(0, 16)));
 }
 
-void show_all(const Context& c, const std::vector<lab::SimResult>& results) {
+void show_simulations(const Context& c, const std::vector<lab::SimResult>& results) {
   using enum Column::Align;
   Table table({{"rule"},
                {"accuracy", right},
@@ -89,14 +89,15 @@ Result<> train_sim(Context& c, const TrainSim& o) {
   SOUK_ASSIGN(const auto learner, TorchLearner::start(c, o.lesson));
   SOUK_ASSIGN(auto config, sim_config(o, *learner));
   std::vector<lab::SimResult> results;
-  Progress bar("simulating", "parts", static_cast<std::uint64_t>(kParts) * names.size(), c.err());
+  Progress bar("simulating", "parts", static_cast<std::uint64_t>(kSimParts) * names.size(),
+               c.err());
   for (const auto& name : names) {
     SOUK_ASSIGN(auto rule, parse_rule(name));
     rule.workers = o.workers;
     config.rule = std::move(rule);
     SOUK_ASSIGN(auto result, lab::simulate(config, *learner, [&](double done) {
                   bar.update(static_cast<std::uint64_t>(
-                      (static_cast<double>(results.size()) + done) * kParts));
+                      (static_cast<double>(results.size()) + done) * kSimParts));
                 }));
     result.rule = name;
     results.push_back(std::move(result));
@@ -104,9 +105,9 @@ Result<> train_sim(Context& c, const TrainSim& o) {
   if (c.json() && o.compare.items.empty()) return c.print_json(wire::to_json(results.front()));
   if (c.json()) return c.print_json("{\"items\":" + wire::to_json(results) + "}");
   if (o.compare.items.empty())
-    show_one(c, results.front());
+    show_simulation(c, results.front());
   else
-    show_all(c, results);
+    show_simulations(c, results);
   return {};
 }
 

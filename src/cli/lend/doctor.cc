@@ -242,7 +242,7 @@ SandboxFinding check_podman(const agent::ProbeOptions& o) {
 
 // --- The command --------------------------------------------------------------------------------
 
-struct Options {
+struct DoctorOptions {
   bool quick = false;
   bool packages = false;
   bool gpu = false;
@@ -339,7 +339,7 @@ agent::EnvironmentPlaces environment_places(const Environment& env) {
           .here = std::filesystem::current_path(none).string()};
 }
 
-Result<> run_doctor(Context& c, const Options& o) {
+Result<> run_doctor(Context& c, const DoctorOptions& o) {
   if (o.gpu) return run_gpu_check(c);
   (void)c.target();  // Its warnings come before the progress line; what fails is shown below.
   auto options = agent::probe_options();
@@ -481,7 +481,7 @@ std::vector<SandboxFinding> sandbox_findings(const agent::ProbeOptions& options)
 }
 
 Command doctor_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DoctorOptions>();
   Command out{.name = "doctor",
               .summary = "can this machine lend, and how fast is it",
               .examples = {"doctor", "doctor --quick", "doctor --gpu", "doctor --json --packages"}};

@@ -14,8 +14,8 @@ namespace souk::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Diagnosis sample() {
   Diagnosis d;
@@ -156,7 +156,7 @@ TEST(Doctor, WithoutAServerItSaysWhatToType) {
   EXPECT_THAT(render(d, false, {}), HasSubstr("souk serve"));
 }
 
-class DoctorSandbox : public testing::Test, protected agent::testing::MachineFiles {
+class DoctorSandbox : public ::testing::Test, protected agent::testing::MachineFiles {
  protected:
   DoctorSandbox() {
     o_.root = root_;

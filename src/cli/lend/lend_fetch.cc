@@ -9,10 +9,10 @@
 namespace souk::cli {
 namespace {
 
-constexpr std::size_t kMost = 32;
+constexpr std::size_t kMostHosts = 32;
 constexpr const char* kPyPi = "files.pythonhosted.org";
 
-Result<agent::WebHost> host_of(const std::string& text) {
+Result<agent::WebHost> web_host(const std::string& text) {
   auto read = job::parse_registry(text);
   if (!read || !read->prefix.empty())
     return failed(fmt::format("'{}' is not a host", text),
@@ -27,7 +27,7 @@ Result<std::vector<agent::WebHost>> hosts_of(const std::vector<std::string>& tex
                                              std::vector<std::string>& features) {
   std::vector<agent::WebHost> out;
   for (const auto& text : texts) {
-    SOUK_ASSIGN(auto host, host_of(text));
+    SOUK_ASSIGN(auto host, web_host(text));
     features.push_back(fmt::format("{}:{}", word, host.host));
     out.push_back(std::move(host));
   }
@@ -44,8 +44,8 @@ Result<FetchRules> fetch_rules(const Lend& o, std::vector<std::string>& features
                   "drop --unsafe-no-sandbox, or them");
   if (!o.indexes.empty() && !o.build_environments)
     return failed("--index means nothing by itself", "add --build-environments");
-  if (std::max({o.registries.size(), o.indexes.size(), o.fetch.size()}) > kMost)
-    return failed("too many registries, indexes or hosts", fmt::format("{} at most", kMost));
+  if (std::max({o.registries.size(), o.indexes.size(), o.fetch.size()}) > kMostHosts)
+    return failed("too many registries, indexes or hosts", fmt::format("{} at most", kMostHosts));
   for (const auto& text : o.registries) {
     SOUK_ASSIGN(auto registry, job::parse_registry(text));
     features.push_back(job::image_offer(registry));

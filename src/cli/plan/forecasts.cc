@@ -13,7 +13,7 @@ std::string off_by(double forecast, double took) {
   return forecast > 0 ? fmt::format("{:+.0f}%", 100 * (took / forecast - 1)) : "-";
 }
 
-void show(Context& c, const std::vector<wire::ForecastOutcome>& items) {
+void show_forecasts(Context& c, const std::vector<wire::ForecastOutcome>& items) {
   using enum Column::Align;
   Table table({{"job"},
                {"kind"},
@@ -36,7 +36,7 @@ Result<> forecasts(Context& c, std::int32_t limit) {
   SOUK_ASSIGN(const auto body, api->get(fmt::format("/v1/forecasts?limit={}", limit)));
   return c.show<wire::Page<wire::ForecastOutcome>>(body, [&](const auto& page) {
     if (page.items.empty()) return c.print("no job with a forecast has ended yet\n");
-    show(c, page.items);
+    show_forecasts(c, page.items);
   });
 }
 

@@ -53,7 +53,7 @@ struct ListedAlgorithms {
   SOUK_FIELDS(ListedAlgorithms, items)
 };
 
-Result<> list(const Context& c) {
+Result<> list_plans(const Context& c) {
   ListedAlgorithms out;
   for (const auto& a : algorithms())
     out.items.push_back({std::string(a.name), std::string(a.summary)});
@@ -107,7 +107,7 @@ Result<> fit(Context& c, const PlanFlags& f) {
 }
 
 Result<> plan(Context& c, const PlanFlags& f) {
-  if (f.list) return list(c);
+  if (f.list) return list_plans(c);
   if (!f.fit.empty()) return fit(c, f);
   if (!f.job.empty()) {
     if (!f.algorithm.empty())

@@ -62,8 +62,8 @@ std::string count_text(const std::optional<std::int32_t>& n) {
   return n ? std::to_string(*n) : "-";
 }
 
-void show(const Context& c, const ClusterRecommender& r, const advisor::Sized& all,
-          const ClusterChoice& choice) {
+void show_clusters(const Context& c, const ClusterRecommender& r, const advisor::Sized& all,
+                   const ClusterChoice& choice) {
   using enum Column::Align;
   Table table({{""},
                {"worker type"},
@@ -119,7 +119,7 @@ Result<> plan_cluster(Context& c, const PlanFlags& f) {
     return c.print_json(wire::to_json(out));
   }
   SOUK_ASSIGN(const auto all, advisor::size_all(file.catalog, request, r.bandwidth));
-  show(c, r, all, choice);
+  show_clusters(c, r, all, choice);
   if (file.prices) c.print(prices_line(*file.prices));
   return {};
 }

@@ -92,7 +92,7 @@ Result<> fit_hub(const lab::Measurements& m, Fitted& out) {
   return {};
 }
 
-void show(const Context& c, const Fitted& fitted) {
+void show_fit(const Context& c, const Fitted& fitted) {
   using enum Column::Align;
   Table table({{"fit"}, {"points", right}, {"runs", right}, {"error (RMS)", right}});
   for (const auto& f : fitted.fit)
@@ -121,7 +121,7 @@ Result<> plan_fit(Context& c, const PlanFlags& f) {
   SOUK_TRY(fit_hub(measured, out));
   for (const auto& remark : remarks) c.note(remark);
   if (c.json()) return c.print_json(wire::to_json(out));
-  show(c, out);
+  show_fit(c, out);
   return {};
 }
 

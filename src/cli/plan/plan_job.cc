@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::cli {
 namespace {
@@ -39,7 +39,7 @@ bool measured(const wire::Training& t) {
 }
 
 // Until enough is known of its pace.
-Result<> follow(Context& c, const std::string& path) {
+Result<> follow_plan(Context& c, const std::string& path) {
   SOUK_ASSIGN(auto* api, c.api());
   Progress progress("waiting for a machine", "s", kLongest.us / 1'000'000, c.err());
   for (const auto start = c.now(); c.now() - start < kLongestWait;
@@ -208,7 +208,7 @@ Result<> measure_job(Context& c, wire::NewJob job) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto made, parsed<wire::Job>(api->post("/v1/jobs", wire::to_json(job))));
   const auto path = path_of("/v1/jobs", to_string(made.id));
-  const auto followed = follow(c, path);
+  const auto followed = follow_plan(c, path);
   // It may end by itself between a look and the cancel, which is then refused.
   const auto cancelled =
       api->post(path + "/cancel", wire::to_json(wire::Cancel{"it was measured"}));

@@ -147,8 +147,8 @@ struct FrontPlans {
 };
 
 // One row per plan, the chosen one marked.
-void show(const Context& c, const advisor::Problem& problem, std::span<const Forecast> plans,
-          std::size_t chosen) {
+void show_mix(const Context& c, const advisor::Problem& problem, std::span<const Forecast> plans,
+              std::size_t chosen) {
   using enum Column::Align;
   const bool server = problem.hub.price > base::Credits();
   const bool chance = plans.front().chance.has_value();
@@ -231,7 +231,7 @@ Result<> plan_one(Context& c, const PlanFlags& f) {
     }
     return c.print_json(wire::to_json(out));
   }
-  show(c, problem, {&plan, 1}, 0);
+  show_mix(c, problem, {&plan, 1}, 0);
   say(c,
       fmt::format("{}: {}. {} iterations; time and cost are the expected ones, and in {:.0f}% of "
                   "runs within the brackets.",
@@ -275,7 +275,7 @@ Result<> plan_front(Context& c, const PlanFlags& f) {
   if (f.most) request.most = *f.most;
   SOUK_ASSIGN(const auto plans, advisor::recommend(request));
   if (c.json()) return c.print_json(wire::to_json(json_of(posed, plans)));
-  show(c, posed.problem, plans.candidates, plans.chosen);
+  show_mix(c, posed.problem, plans.candidates, plans.chosen);
   say(c, fmt::format("* is chosen: {}. {} of {:.0f} mixes {} shown; brackets hold {:.0f}% of runs.",
                      plans.why, plans.candidates.size(), plans.mixes,
                      plans.candidates.size() == 1 ? "is" : "are", 100 * posed.problem.level));

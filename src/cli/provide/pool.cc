@@ -31,7 +31,7 @@ provider::RunProgram program_runner() {
   };
 }
 
-struct Row {
+struct ProviderRow {
   std::string_view name;
   bool (*has)(const PoolSettings&);
   Result<std::unique_ptr<provider::Provider>> (*make)(const Context&, const PoolSettings&,
@@ -39,7 +39,7 @@ struct Row {
 };
 
 // The providers. Each is one file of src/provider and one of this folder.
-const Row kProviders[] = {
+const ProviderRow kProviders[] = {
     {"slurm", [](const PoolSettings& s) { return s.slurm.has_value(); },
      [](const Context&, const PoolSettings& s,
         const provider::MachineName& pool) -> Result<std::unique_ptr<provider::Provider>> {
@@ -59,8 +59,9 @@ const Row kProviders[] = {
      }},
 };
 
-const Row* row_of(const PoolSettings& settings) {
-  const auto* it = std::ranges::find_if(kProviders, [&](const Row& r) { return r.has(settings); });
+const ProviderRow* row_of(const PoolSettings& settings) {
+  const auto* it =
+      std::ranges::find_if(kProviders, [&](const ProviderRow& r) { return r.has(settings); });
   return it == std::end(kProviders) ? nullptr : it;
 }
 

@@ -20,6 +20,10 @@
 #include "cli/serve/journal.h"
 #include "cli/shell/human.h"
 #include "cli/shell/progress.h"
+#include "wire/api/account.h"
+#include "wire/api/ledger.h"
+#include "wire/api/machine.h"
+#include "wire/api/system.h"
 
 // A whole market on this machine, and a check that it does what it promises: every step that does
 // not go as the story says is an error. Every process is this program, as people would start it.
@@ -37,7 +41,7 @@ using namespace base::literals;
 std::atomic<bool> interrupted = false;  // By Ctrl-C; ends the demo in order.
 
 constexpr auto kStoryWithin = base::minutes(10);
-constexpr auto kLook = std::chrono::milliseconds(250);
+constexpr auto kStoryLook = std::chrono::milliseconds(250);
 constexpr double kTarget = 0.985;
 
 struct Person {
@@ -131,7 +135,7 @@ Result<> lend(Demo& d, const std::string& owner, const std::string& name, const 
                price, "--cpu-share", share, "--folder", d.server.folder() + "/" + name});
   SOUK_ASSIGN(auto agent, DemoProcess::start(options));
   for (const auto end = d.c.now() + base::minutes(1); d.c.now() < end;
-       std::this_thread::sleep_for(kLook)) {
+       std::this_thread::sleep_for(kStoryLook)) {
     const auto said = text_of(options.out) + text_of(options.log);
     if (said.find("lending ") != std::string::npos) {
       d.line(fmt::format("{} lends {}: 1 x c1 from {} per slot-hour, {} of a core", owner, name,
@@ -175,7 +179,7 @@ Result<> watch(Demo& d) {
   const auto path = path_of("/v1/jobs", to_string(d.job));
   std::optional<Progress> bar(std::in_place, "training", "%", 100, d.c.err());
   bool struck = false;
-  for (std::size_t told = 0;; std::this_thread::sleep_for(kLook)) {
+  for (std::size_t told = 0;; std::this_thread::sleep_for(kStoryLook)) {
     SOUK_ASSIGN(const auto job, parsed<wire::Job>(cleo.get(path)));
     SOUK_ASSIGN(const auto t, parsed<wire::Training>(cleo.get(path + "/training")));
     for (; told < t.rows.size(); ++told) {

@@ -19,8 +19,8 @@
 namespace souk::cli {
 namespace {
 
-constexpr auto kStopWithin = std::chrono::seconds(10);
-constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kProcessStopsWithin = std::chrono::seconds(10);
+constexpr auto kProcessLook = std::chrono::milliseconds(20);
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> out;
@@ -84,7 +84,7 @@ std::optional<int> DemoProcess::reap() {
 std::optional<int> DemoProcess::reap_within(std::chrono::steady_clock::duration limit) {
   using Clock = std::chrono::steady_clock;
   for (const auto end = Clock::now() + limit; Clock::now() < end;
-       std::this_thread::sleep_for(kLook))
+       std::this_thread::sleep_for(kProcessLook))
     if (auto status = reap()) return status;
   return std::nullopt;
 }
@@ -92,7 +92,7 @@ std::optional<int> DemoProcess::reap_within(std::chrono::steady_clock::duration 
 DemoProcess::~DemoProcess() {
   if (pid_ <= 0) return;
   signal(SIGTERM);
-  if (reap_within(kStopWithin)) return;
+  if (reap_within(kProcessStopsWithin)) return;
   signal(SIGKILL);
   waitpid(pid_, nullptr, 0);
 }

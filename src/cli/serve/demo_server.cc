@@ -14,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kReadyWithin = std::chrono::seconds(10);
-constexpr auto kStopWithin = std::chrono::seconds(10);
-constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kServerStopsWithin = std::chrono::seconds(10);
+constexpr auto kReadyLook = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -40,7 +40,7 @@ Result<DemoServer> DemoServer::start(bool outlive) {
 
 Result<> DemoServer::await_ready() {
   for (const auto end = Clock::now() + kReadyWithin; Clock::now() < end;
-       std::this_thread::sleep_for(kLook)) {
+       std::this_thread::sleep_for(kReadyLook)) {
     const auto text = text_of(folder_ + "/serve.out");
     const auto at = text.find("http");
     const auto line_end = text.find('\n', at);
@@ -57,7 +57,7 @@ Result<> DemoServer::await_ready() {
 
 Result<> DemoServer::stop() {
   process_.signal(SIGTERM);
-  const auto status = process_.reap_within(kStopWithin);
+  const auto status = process_.reap_within(kServerStopsWithin);
   if (!status) return failed("the server did not end when asked to");
   if (*status != 0)
     return failed(fmt::format("the server ended with status {}: {}", *status,

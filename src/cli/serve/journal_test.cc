@@ -16,8 +16,8 @@ namespace souk::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(EventJson, SecretsStayInTheJournal) {
   const market::Event account = market::AccountCreated{
@@ -49,7 +49,7 @@ TEST(EventJson, ATimeThatNeverComesIsNull) {
   EXPECT_THAT(event_fields_json(job), HasSubstr(R"("deadline":null)"));
 }
 
-class Verify : public testing::Test {
+class Verify : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("souk-verify-" + std::to_string(getpid()));

@@ -11,7 +11,7 @@
 #include "cli/shell/error.h"
 #include "net/client.h"
 #include "net/sse.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::cli {
 

@@ -6,7 +6,7 @@
 namespace souk::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Refusal, SaysWhatTheServerSaid) {
   const auto error = refusal(

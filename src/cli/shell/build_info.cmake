@@ -31,5 +31,6 @@ add_custom_target(build_info BYPRODUCTS ${build_info}
                           "-DBUILD=${build}" -P ${CMAKE_CURRENT_LIST_FILE}
                   COMMENT "Looking for the commit" VERBATIM)
 target_sources(souk_cli PRIVATE ${build_info})
-set_source_files_properties(${build_info} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(${build_info} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+                                                         SKIP_UNITY_BUILD_INCLUSION ON)
 add_dependencies(souk_cli build_info)

@@ -30,7 +30,8 @@ std::string entry(const Context& c, std::string_view name, std::string_view summ
   return out;
 }
 
-void show(const Context& c, std::string_view title, const std::vector<wire::Choice>& choices) {
+void show_choices(const Context& c, std::string_view title,
+                  const std::vector<wire::Choice>& choices) {
   c.print(heading(title));
   for (const auto& choice : choices)
     c.print(entry(c, choice.name, choice.summary, "", choice.parameters));
@@ -58,8 +59,8 @@ void show_training_choices(const Context& c, const wire::TrainingChoices& choice
         a.robust ? "; robust against a minority of hostile workers" : "");
     c.print(entry(c, a.name, a.summary, properties, a.parameters));
   }
-  show(c, "Codecs (codec:)", choices.codecs);
-  show(c, "Validators (validators:)", choices.validators);
+  show_choices(c, "Codecs (codec:)", choices.codecs);
+  show_choices(c, "Validators (validators:)", choices.validators);
 }
 
 std::string live_mechanisms_text(const wire::Mechanisms& mechanisms) {

@@ -30,12 +30,12 @@ std::string shown_help(const Option& o) {
 
 namespace {
 
-struct Row {
+struct HelpRow {
   std::string left;
   std::string right;
 };
 
-std::string section(std::string_view title, const std::vector<Row>& rows, std::size_t width,
+std::string section(std::string_view title, const std::vector<HelpRow>& rows, std::size_t width,
                     const Terminal& terminal) {
   if (rows.empty()) return {};
   std::size_t left = 0;
@@ -49,13 +49,13 @@ std::string section(std::string_view title, const std::vector<Row>& rows, std::s
 
 // The commands under the titles of their groups, in the order in which these come up.
 std::string command_sections(const Command& command, std::size_t width, const Terminal& terminal) {
-  std::vector<std::pair<std::string, std::vector<Row>>> groups;
+  std::vector<std::pair<std::string, std::vector<HelpRow>>> groups;
   for (const auto& c : command.commands) {
     const auto title = c.group.empty() ? std::string("commands") : c.group;
     const auto it =
-        std::ranges::find(groups, title, &std::pair<std::string, std::vector<Row>>::first);
+        std::ranges::find(groups, title, &std::pair<std::string, std::vector<HelpRow>>::first);
     auto& rows =
-        it == groups.end() ? groups.emplace_back(title, std::vector<Row>()).second : it->second;
+        it == groups.end() ? groups.emplace_back(title, std::vector<HelpRow>()).second : it->second;
     rows.push_back({c.name, c.summary});
   }
   std::string out;
@@ -82,7 +82,7 @@ std::string help_text(const Command& command, std::string_view path,
   const auto width = text_width(terminal);
   auto out = fmt::format("{}: {}\n\n{}\n", path, command.summary, usage_line(command, path));
   if (!command.details.empty()) out += "\n" + wrapped(command.details, 0, width) + "\n";
-  std::vector<Row> first, arguments, flags, common;
+  std::vector<HelpRow> first, arguments, flags, common;
   for (const auto& [line, what] : command.first) first.push_back({line, what});
   for (const auto& o : command.options)
     if (o.instead_of.empty())

@@ -12,7 +12,7 @@ namespace souk::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Environment environment(std::map<std::string, std::string> values) {
   return [values = std::move(values)](const char* name) -> std::optional<std::string> {
@@ -67,7 +67,7 @@ TEST(NormalUrl, AddsTheSchemeThatIsSafe) {
     EXPECT_FALSE(normal_url(bad)) << bad;
 }
 
-class ConfigFile : public testing::Test {
+class ConfigFile : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("souk-config-" + std::to_string(getpid()));

@@ -8,12 +8,12 @@
 namespace souk::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Error refused(const std::vector<std::string>& arguments) {
   const auto root = root_command();
   auto parsed = parse_arguments(root, arguments, {});
-  EXPECT_FALSE(parsed) << testing::PrintToString(arguments);
+  EXPECT_FALSE(parsed) << ::testing::PrintToString(arguments);
   return parsed ? Error({}) : std::move(parsed).error();
 }
 

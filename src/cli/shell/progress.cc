@@ -10,7 +10,7 @@
 namespace souk::cli {
 namespace {
 
-constexpr std::size_t kBarWidth = 24;
+constexpr std::size_t kProgressWidth = 24;
 
 std::string grouped(std::uint64_t n) {
   auto digits = std::to_string(n);
@@ -28,8 +28,8 @@ std::string progress_text(std::string_view what, std::uint64_t done,
   const double rate = elapsed.us > 0 ? static_cast<double>(done) / elapsed.seconds() : 0;
   if (total && *total > 0) {
     const double share = static_cast<double>(done) / static_cast<double>(*total);
-    out += fmt::format("  {} {:3.0f}%  {}/{} {}", bar(share, kBarWidth, terminal.utf8), share * 100,
-                       grouped(done), grouped(*total), unit);
+    out += fmt::format("  {} {:3.0f}%  {}/{} {}", bar(share, kProgressWidth, terminal.utf8),
+                       share * 100, grouped(done), grouped(*total), unit);
   } else {
     out += fmt::format("  {} {}", grouped(done), unit);
   }

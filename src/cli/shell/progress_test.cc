@@ -8,8 +8,8 @@
 namespace souk::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Progress, SaysHowFarHowFastAndHowLong) {
   const auto text = progress_text("reading", 12'000, 48'000, "events", base::seconds(3), {});

@@ -8,8 +8,8 @@
 namespace souk::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Table offers() {
   using enum Column::Align;

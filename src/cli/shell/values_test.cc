@@ -6,14 +6,14 @@
 namespace souk::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Values, AnyTakesALimitAway) {
   Names names{{"eu"}};
   ASSERT_TRUE(read_value("any", names));
   EXPECT_TRUE(names.items.empty());
   ASSERT_TRUE(read_value("eu, us", names));
-  EXPECT_THAT(names.items, testing::ElementsAre("eu", "us"));
+  EXPECT_THAT(names.items, ::testing::ElementsAre("eu", "us"));
   OrAny<double> share{0.9};
   ASSERT_TRUE(read_value("any", share));
   EXPECT_FALSE(share.value);

@@ -80,12 +80,12 @@ inline market::Events filled_events() {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (
         [&] {
-          std::variant_alternative_t<I, market::Event> event;
+          std::variant_alternative_t<I, market::AnyEvent> event;
           filler.fill(event);
           out.emplace_back(std::move(event));
         }(),
         ...);
-  }(std::make_index_sequence<std::variant_size_v<market::Event>>());
+  }(std::make_index_sequence<std::variant_size_v<market::AnyEvent>>());
   return out;
 }
 

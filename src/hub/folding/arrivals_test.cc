@@ -2,15 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include "hub/testing/names.h"
+
 namespace souk::hub {
 namespace {
 
 using base::Code;
 using base::LeaseId;
+using testing::kAnn;
+using testing::kBob;
+using testing::kNow;
 
-constexpr LeaseId kAnn{7}, kBob{8};
 constexpr std::size_t kMost = 100;
-constexpr base::Time kNow(1'000'000);
 
 std::string taken(Arrivals& arrivals, LeaseId worker, std::int64_t unit) {
   return std::string((*arrivals.take(worker, unit))->bytes());

@@ -6,6 +6,7 @@
 #include "hub/run/run.h"
 #include "hub/service.h"
 #include "hub/stores/stores.h"
+#include "hub/testing/names.h"
 #include "hub/testing/runs.h"
 #include "hub/testing/stores.h"
 #include "net/client.h"
@@ -18,13 +19,8 @@ namespace souk::hub {
 namespace {
 
 using base::LeaseId;
-
-const std::string kSecret = "a secret of the test's own";
-
-const std::optional<base::testing::Database>& redis() {
-  static const auto server = base::testing::start_redis();
-  return server;
-}
+using testing::kSecret;
+using testing::redis;
 
 // Passes on requests. `on_fold` sees those that fold first, and says whether they are passed on and
 // whether the answer is.

@@ -8,7 +8,7 @@ namespace {
 using base::LeaseId;
 using base::milliseconds;
 
-constexpr std::size_t kFloats = 5'000'000;
+constexpr std::size_t kModelFloats = 5'000'000;
 
 // A worker that computes ten seconds a unit, on a link of so many bytes a second.
 struct Worker {
@@ -16,7 +16,7 @@ struct Worker {
   LeaseId id = LeaseId(7);
   double bytes_per_second = 0;
   bool comparable = false;
-  std::size_t floats = kFloats;
+  std::size_t floats = kModelFloats;
   bool overlaps = false;  // It computes while it sends.
   std::int64_t unit = 0;
 
@@ -127,7 +127,8 @@ TEST(CodecBook, ASmallModelAndAShortUploadAreLeftAlone) {
   // A unit of a millisecond, and an upload of ninety.
   for (std::int64_t unit = 1; unit < 20; ++unit) {
     EXPECT_EQ(book.give(LeaseId(8), unit, false).spec, "fp32");
-    book.measured(LeaseId(8), {.compute = milliseconds(1), .upload = milliseconds(90)}, kFloats);
+    book.measured(LeaseId(8), {.compute = milliseconds(1), .upload = milliseconds(90)},
+                  kModelFloats);
   }
 }
 
@@ -149,9 +150,11 @@ TEST(CodecBook, TimesThatCannotBeAreOfNoUse) {
   CodecBook book("auto", false);
   for (std::int64_t unit = 1; unit < 20; ++unit) {
     EXPECT_EQ(book.give(LeaseId(7), unit, false).spec, "fp32");
-    book.measured(LeaseId(7), {.compute = base::seconds(-5), .upload = base::days(9)}, kFloats);
-    book.measured(LeaseId(7), {.upload = base::days(9)}, kFloats);
-    book.measured(LeaseId(7), {.compute = base::seconds(1), .upload = base::seconds(-9)}, kFloats);
+    book.measured(LeaseId(7), {.compute = base::seconds(-5), .upload = base::days(9)},
+                  kModelFloats);
+    book.measured(LeaseId(7), {.upload = base::days(9)}, kModelFloats);
+    book.measured(LeaseId(7), {.compute = base::seconds(1), .upload = base::seconds(-9)},
+                  kModelFloats);
   }
 }
 

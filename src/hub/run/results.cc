@@ -9,7 +9,7 @@
 #include <set>
 
 #include "hub/run/event_file.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 #include "wire/safetensors.h"
 
 namespace souk::hub {

@@ -17,7 +17,7 @@ namespace {
 using base::Code;
 using base::UnitKind;
 
-constexpr std::size_t kFloats = 3 * train::kBlock + 5;
+constexpr std::size_t kFourBlocks = 3 * train::kBlock + 5;  // Floats: the last block has five.
 
 class LargeRun : public testing::RunTest {
  protected:
@@ -37,7 +37,7 @@ class LargeRun : public testing::RunTest {
   // Numbers from `least` to `least` + 1 that do not compress.
   static std::vector<float> noise(float least) {
     base::Random random(1);
-    std::vector<float> values(kFloats);
+    std::vector<float> values(kFourBlocks);
     for (auto& v : values) v = least + static_cast<float>(random.next() >> 40) / (1 << 24);
     return values;
   }
@@ -53,8 +53,8 @@ class LargeRun : public testing::RunTest {
     const auto unit = ask(ann_);
     ASSERT_EQ(unit.kind, UnitKind::init);
     send(ann_, unit, noisy(1));
-    const auto verdict =
-        run_->complete(ann_, unit.id, {.tensors = {{"w", {static_cast<std::int64_t>(kFloats)}}}});
+    const auto verdict = run_->complete(
+        ann_, unit.id, {.tensors = {{"w", {static_cast<std::int64_t>(kFourBlocks)}}}});
     ASSERT_TRUE(verdict && verdict->accepted) << verdict->reason;
   }
   wire::UnitVerdict finish(base::LeaseId worker, const wire::Unit& unit, const std::string& bytes,
@@ -70,15 +70,15 @@ class LargeRun : public testing::RunTest {
   std::vector<std::int64_t> pull_all(
       base::LeaseId worker, std::vector<float>& values,
       const std::function<void()>& between = [] {}) {
-    values.resize(kFloats);
+    values.resize(kFourBlocks);
     std::vector<std::int64_t> versions;
-    for (std::size_t from = 0; from < train::count_blocks(kFloats);) {
+    for (std::size_t from = 0; from < train::count_blocks(kFourBlocks);) {
       PullPiece wanted{.from = from, .most_bytes = 1};
       if (!versions.empty()) wanted.at = versions.front();
       const auto bytes = run_->pull(worker, {.piece = wanted});
       EXPECT_TRUE(bytes) << bytes.error().message;
       const auto joined = bytes->joined();
-      const auto piece = train::read_piece(joined, kFloats, from);
+      const auto piece = train::read_piece(joined, kFourBlocks, from);
       EXPECT_TRUE(piece);
       for (const auto& block : piece->blocks)
         std::memcpy(values.data() + block.at, block.floats.data(), block.floats.size());
@@ -102,8 +102,8 @@ TEST_F(LargeRun, UpdatesWaitInFilesAreFoldedOnceAndSurviveACrash) {
   const auto unit = ask(ann_);
   const auto bytes = noisy(0);
   send(ann_, unit, bytes);
-  EXPECT_GE(disk_.used("a1"), kFloats * sizeof(float) / 2);
-  EXPECT_LT(memory_.used("a1"), 2 * kFloats * sizeof(float));
+  EXPECT_GE(disk_.used("a1"), kFourBlocks * sizeof(float) / 2);
+  EXPECT_LT(memory_.used("a1"), 2 * kFourBlocks * sizeof(float));
   const auto first = finish(ann_, unit, bytes);
   EXPECT_TRUE(first.accepted) << first.reason;
   EXPECT_EQ(disk_.used_in_all(), 0U) << "folded";

@@ -10,7 +10,7 @@
 #include "base/kill_point.h"
 #include "blob/files.h"
 #include "blob/folder_writer.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::hub {
 namespace {

@@ -3,11 +3,11 @@
 namespace souk::hub {
 namespace {
 
-constexpr auto kMost = base::days(2);
+constexpr auto kLongestPart = base::days(2);
 
 bool plausible(const wire::TimeSpent& spent) {
   for (const auto part : wire::kTimeParts)
-    if (spent.*part < base::Duration() || spent.*part > kMost) return false;
+    if (spent.*part < base::Duration() || spent.*part > kLongestPart) return false;
   return true;
 }
 

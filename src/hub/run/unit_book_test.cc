@@ -3,16 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "hub/run/plan.h"
-#include "wire/api_json.h"
+#include "hub/testing/names.h"
+#include "wire/json.h"
 
 namespace souk::hub {
 namespace {
 
 using base::Code;
 using base::LeaseId;
+using testing::kAnn;
+using testing::kBob;
 using train::UnitKind;
-
-constexpr LeaseId kAnn{7}, kBob{8};
 
 class UnitBookTest : public ::testing::Test {
  protected:

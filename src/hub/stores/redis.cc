@@ -32,12 +32,6 @@ base::Failure bad_url(std::string_view what) {
               std::string(kAccepted), "store");
 }
 
-template <class N>
-bool read_number(std::string_view text, N& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 Result<> read_credentials(std::string_view text, RedisAddress& out) {
   const auto colon = text.find(':');
   const auto user = net::percent_decode(text.substr(0, colon));

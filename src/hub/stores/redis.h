@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -14,6 +15,13 @@
 struct redisContext;  // NOLINT(readability-identifier-naming): of hiredis
 
 namespace souk::hub {
+
+// Is all of `text` a number? Then it is in `out`.
+template <class N>
+[[nodiscard]] bool read_number(std::string_view text, N& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size();
+}
 
 struct RedisAddress {
   std::string host = "127.0.0.1";

@@ -88,12 +88,6 @@ std::string_view bytes_of(const std::vector<std::int64_t>& versions) {
   return {reinterpret_cast<const char*>(versions.data()), versions.size() * sizeof versions[0]};
 }
 
-template <class N>
-bool read_number(std::string_view text, N& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 class RedisStore final : public ParameterStore {
  public:
   RedisStore(RedisAddress address, std::string_view job)

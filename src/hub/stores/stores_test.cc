@@ -10,6 +10,7 @@
 
 #include "base/testing/servers.h"
 #include "hub/stores/redis.h"
+#include "hub/testing/stores.h"
 #include "train/testing/updates.h"
 
 namespace souk::hub {
@@ -17,16 +18,13 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::redis;
 using train::testing::noise;
 using train::testing::update;
 
-constexpr std::size_t kFloats = train::kBlock + 1'000;  // Two blocks.
+constexpr std::size_t kTwoBlocks = train::kBlock + 1'000;  // Floats: the second block is short.
 
-// One server for all tests of a run: starting PostgreSQL takes seconds.
-const std::optional<base::testing::Database>& redis() {
-  static const auto server = base::testing::start_redis();
-  return server;
-}
+// One server for all tests of a run: starting it takes seconds.
 const std::optional<base::testing::Database>& postgres() {
   static const auto server = base::testing::start_postgres(false);
   return server;
@@ -68,9 +66,9 @@ Contribution contribution(std::int64_t id, const std::vector<float>& values) {
 
 // The same folds, by every rule, must come to the same parameters wherever they lie.
 void expect_same_as_memory(std::string_view url) {
-  const auto base = train::blocks_of(noise(kFloats, 2));
+  const auto base = train::blocks_of(noise(kTwoBlocks, 2));
   std::vector<std::vector<float>> changes;
-  for (std::uint64_t seed = 10; seed < 14; ++seed) changes.push_back(noise(kFloats, seed, 0.1F));
+  for (std::uint64_t seed = 10; seed < 14; ++seed) changes.push_back(noise(kTwoBlocks, seed, 0.1F));
   for (const auto& info : train::aggregators()) {
     const auto rule = train::testing::rule(std::string(info.name), {}, 3);
     const auto needs = rule->needs();
@@ -78,7 +76,7 @@ void expect_same_as_memory(std::string_view url) {
     const auto shared = store(url, "same-" + std::string(info.name));
     SavedParameters begin{.values = base};
     for (std::size_t p = 0; p < needs.planes; ++p)
-      begin.planes.push_back(train::blocks_of(std::vector<float>(kFloats)));
+      begin.planes.push_back(train::blocks_of(std::vector<float>(kTwoBlocks)));
     std::vector<std::int64_t> versions;
     for (auto* s : {memory.get(), shared.get()}) {
       ASSERT_TRUE(s->load(begin));
@@ -144,10 +142,10 @@ void expect_folds_once(std::string_view url) {
 }
 
 void expect_round_trip(std::string_view url) {
-  auto begin = first(kFloats, 2);
+  auto begin = first(kTwoBlocks, 2);
   begin.version = 41;
   const auto writer = store(url, "trip"), reader = store(url, "trip");
-  ASSERT_TRUE(writer->load(first(5 * kFloats, 0)));
+  ASSERT_TRUE(writer->load(first(5 * kTwoBlocks, 0)));
   ASSERT_TRUE(writer->load(begin));  // Replaces what was there.
   const auto saved = reader->save();
   ASSERT_TRUE(saved) << saved.error().message;
@@ -263,9 +261,9 @@ TEST(RedisStore, NamesTheServerThatDiedAndGivesTheContributionBack) {
   ASSERT_TRUE(server);
   const auto rule = train::testing::rule("downpour", {{"eta", 1}});
   const auto hub = store(server->url, "j9");
-  ASSERT_TRUE(hub->load(first(kFloats, 0)));
+  ASSERT_TRUE(hub->load(first(kTwoBlocks, 0)));
   std::vector<Contribution> one;
-  one.push_back(contribution(1, std::vector<float>(kFloats, 1)));
+  one.push_back(contribution(1, std::vector<float>(kTwoBlocks, 1)));
   server->child.end(SIGKILL);
   for (int i = 0; i < 2; ++i) {
     const auto folded = hub->fold(*rule, one);
@@ -273,7 +271,7 @@ TEST(RedisStore, NamesTheServerThatDiedAndGivesTheContributionBack) {
     EXPECT_EQ(folded.error().code, base::Code::unavailable);
     EXPECT_THAT(folded.error().message, HasSubstr(server->url));
   }
-  EXPECT_EQ(one[0].update.size(), kFloats);  // Given back, to be tried again.
+  EXPECT_EQ(one[0].update.size(), kTwoBlocks);  // Given back, to be tried again.
   EXPECT_FALSE(hub->take());
 }
 
@@ -454,6 +452,8 @@ TEST(PostgresStore, ALargeModelTakesLittleMoreThanItself) {
   expect_little_memory(postgres()->url);
 }
 #endif
+
+#undef NEEDS
 
 }  // namespace
 }  // namespace souk::hub

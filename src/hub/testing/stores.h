@@ -2,8 +2,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/testing/servers.h"
 #include "hub/stores/store.h"
 
 namespace souk::hub::testing {
@@ -26,6 +28,13 @@ struct StoreHooks {
     if (std::exchange(failed, true)) return {};
     return store_down();
   };
+}
+
+// One Redis for all tests of a process, each with job names of its own; nothing where Redis is not
+// installed.
+[[nodiscard]] inline const std::optional<base::testing::Database>& redis() {
+  static const auto server = base::testing::start_redis();
+  return server;
 }
 
 // Another store, with hooks that outlive it.

@@ -16,7 +16,7 @@ using base::Code;
 using base::fail;
 
 constexpr std::size_t kNameMax = 40;
-constexpr std::size_t kPathMax = 200;
+constexpr std::size_t kHealthPathMax = 200;
 constexpr std::int32_t kMostAtOnce = 1'000;
 constexpr auto kLongestRequest = base::hours(1);
 
@@ -110,7 +110,8 @@ base::Result<> check_service(const wire::NewJob& job) {
         Code::invalid, fmt::format("'{}' is no name of a service", service.name.substr(0, 80)),
         fmt::format("use 1 to {} letters, digits, '-' and '_'", kNameMax), "batch.service.name");
   SOUK_TRY(check_port(service.port, "batch.service.port"));
-  if (service.health.size() > kPathMax || (!service.health.empty() && service.health[0] != '/') ||
+  if (service.health.size() > kHealthPathMax ||
+      (!service.health.empty() && service.health[0] != '/') ||
       std::ranges::any_of(service.health, [](unsigned char c) { return c <= ' ' || c >= 127; }))
     return fail(Code::invalid, fmt::format("'{}' is no path", service.health.substr(0, 80)),
                 "use a path such as /health", "batch.service.health");

@@ -18,7 +18,7 @@ namespace {
 using base::Code;
 using base::Result;
 
-constexpr std::string_view kForms =
+constexpr std::string_view kRangeForms =
     "use a list of values, {log: [0.001, 0.1]}, {uniform: [0, 1]} "
     "or {whole: [1, 8]}";
 
@@ -50,7 +50,7 @@ Result<wire::SweepParameter> read_range(const wire::AnyJson& json, const std::st
   auto keys = wire::from_json<RangeKeys>(json.text);
   if (!keys) {
     auto error = at(std::move(keys).error(), field);
-    if (error.hint.empty()) error.hint = kForms;
+    if (error.hint.empty()) error.hint = kRangeForms;
     return std::unexpected(std::move(error));
   }
   wire::SweepParameter out{.steps = keys->steps};
@@ -64,14 +64,14 @@ Result<wire::SweepParameter> read_range(const wire::AnyJson& json, const std::st
     if ((*ends)->size() != 2)
       return std::unexpected(
           at({Code::invalid, fmt::format("a range has two ends, not {}", (*ends)->size()),
-              std::string(kForms)},
+              std::string(kRangeForms)},
              field));
     out.low = (*ends)->front();
     out.high = (*ends)->back();
   }
   if (scales != 1)
-    return std::unexpected(
-        at({Code::invalid, fmt::format("it has {} scales", scales), std::string(kForms)}, field));
+    return std::unexpected(at(
+        {Code::invalid, fmt::format("it has {} scales", scales), std::string(kRangeForms)}, field));
   return out;
 }
 
@@ -86,7 +86,7 @@ Result<wire::SweepParameter> read_parameter(const std::string& name, const wire:
     return std::unexpected(
         at({Code::invalid,
             fmt::format("{} is one value: there is nothing to try", wire::printable_key(json.text)),
-            std::string(kForms)},
+            std::string(kRangeForms)},
            field));
   return read_range(json, field);
 }

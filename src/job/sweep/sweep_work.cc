@@ -28,7 +28,7 @@ using base::Result;
 constexpr std::size_t kMostName = 64, kMostText = 200;
 constexpr double kMostWhole = 1e9;
 
-base::Failure wrong(std::string message, std::string hint, std::string field) {
+base::Failure wrong_parameter(std::string message, std::string hint, std::string field) {
   return base::fail(Code::invalid, std::move(message), std::move(hint), std::move(field));
 }
 
@@ -134,44 +134,49 @@ Result<> set_of_training(wire::Batch& work, const std::string& name, const std::
 // --- What is searched ----------------------------------------------------------------------------
 
 Result<> check_range(const wire::SweepParameter& p, bool grid, const std::string& field) {
-  if (!p.values.empty()) return wrong("it has values and a range", "give one of them", field);
+  if (!p.values.empty())
+    return wrong_parameter("it has values and a range", "give one of them", field);
   if (!p.low || !p.high || !std::isfinite(*p.low) || !std::isfinite(*p.high) || *p.low >= *p.high)
-    return wrong("its range has no room", "give two numbers, the smaller first: [0.001, 0.1]",
-                 field);
+    return wrong_parameter("its range has no room",
+                           "give two numbers, the smaller first: [0.001, 0.1]", field);
   if (*p.scale == wire::SweepScale::log && *p.low <= 0)
-    return wrong(fmt::format("it begins at {}, and a logarithm needs more than 0", *p.low),
-                 "use uniform, or begin above 0", field);
+    return wrong_parameter(
+        fmt::format("it begins at {}, and a logarithm needs more than 0", *p.low),
+        "use uniform, or begin above 0", field);
   if (*p.scale == wire::SweepScale::whole &&
       (std::abs(*p.low) > kMostWhole || std::abs(*p.high) > kMostWhole ||
        *p.low != std::round(*p.low) || *p.high != std::round(*p.high)))
-    return wrong("its ends are not whole numbers", fmt::format("use -{0} to {0}", kMostWhole),
-                 field);
+    return wrong_parameter("its ends are not whole numbers",
+                           fmt::format("use -{0} to {0}", kMostWhole), field);
   if (grid && !p.steps)
-    return wrong("a grid needs to know how many values of it to try",
-                 "add steps: {log: [0.001, 0.1], steps: 3}, or use method: random", field);
+    return wrong_parameter("a grid needs to know how many values of it to try",
+                           "add steps: {log: [0.001, 0.1], steps: 3}, or use method: random",
+                           field);
   if (p.steps && (*p.steps < 1 || std::cmp_greater(*p.steps, kMostValues)))
-    return wrong(fmt::format("steps is {}", *p.steps), fmt::format("use 1 to {}", kMostValues),
-                 field);
-  if (p.steps && !grid) return wrong("steps are of a grid", "drop it, or use method: grid", field);
+    return wrong_parameter(fmt::format("steps is {}", *p.steps),
+                           fmt::format("use 1 to {}", kMostValues), field);
+  if (p.steps && !grid)
+    return wrong_parameter("steps are of a grid", "drop it, or use method: grid", field);
   return {};
 }
 
 Result<> check_parameter(const std::string& name, const wire::SweepParameter& p, bool grid) {
   const auto field = field_of(name);
   if (name.empty() || name.size() > kMostName)
-    return wrong("the name of a parameter is empty or too long",
-                 fmt::format("use 1 to {} characters", kMostName), field);
+    return wrong_parameter("the name of a parameter is empty or too long",
+                           fmt::format("use 1 to {} characters", kMostName), field);
   if (p.scale) return check_range(p, grid, field);
   if (p.low || p.high || p.steps)
-    return wrong("it has a range without a scale", "use log, uniform or whole", field);
+    return wrong_parameter("it has a range without a scale", "use log, uniform or whole", field);
   if (p.values.empty() || p.values.size() > kMostValues)
-    return wrong(fmt::format("it has {} values", p.values.size()),
-                 fmt::format("use 1 to {}: [32, 64]", kMostValues), field);
+    return wrong_parameter(fmt::format("it has {} values", p.values.size()),
+                           fmt::format("use 1 to {}: [32, 64]", kMostValues), field);
   for (const auto& value : p.values) {
     const auto read = wire::parse(value);
     if (value.size() > kMostText || !read || read->is_object() || read->is_array())
-      return wrong(fmt::format("'{}' is no number, word or yes or no", value.substr(0, 40)),
-                   "give plain values: [32, 64]", field);
+      return wrong_parameter(
+          fmt::format("'{}' is no number, word or yes or no", value.substr(0, 40)),
+          "give plain values: [32, 64]", field);
   }
   return {};
 }
@@ -185,11 +190,11 @@ Result<> check_numbers(const wire::Sweep& sweep) {
               {"eta", sweep.eta, 2, 10}};
   for (const auto& [name, value, low, high] : numbers)
     if (value < low || value > high)
-      return wrong(fmt::format("{} is {}", name, value), fmt::format("use {} to {}", low, high),
-                   std::string(name));
+      return wrong_parameter(fmt::format("{} is {}", name, value),
+                             fmt::format("use {} to {}", low, high), std::string(name));
   if (sweep.trial_budget && *sweep.trial_budget <= base::Credits())
-    return wrong("trial_budget is not above 0", "drop it: one budget holds for all trials",
-                 "trial_budget");
+    return wrong_parameter("trial_budget is not above 0",
+                           "drop it: one budget holds for all trials", "trial_budget");
   return {};
 }
 
@@ -197,16 +202,18 @@ Result<> check_count(const wire::Sweep& sweep) {
   const auto all = combinations(sweep);
   if (sweep.method == wire::SweepMethod::grid) {
     if (std::cmp_greater(all, market::kTrialsPerSweep))
-      return wrong(
+      return wrong_parameter(
           fmt::format("the grid has {} combinations", all),
           fmt::format("{} at most; use fewer values, or method: random", market::kTrialsPerSweep),
           "parameters");
     if (all != sweep.trials)
-      return wrong(fmt::format("trials is {}, and the grid has {} combinations", sweep.trials, all),
-                   "drop trials: a grid tries all of them, or use method: random", "trials");
+      return wrong_parameter(
+          fmt::format("trials is {}, and the grid has {} combinations", sweep.trials, all),
+          "drop trials: a grid tries all of them, or use method: random", "trials");
   } else if (all > 0 && all < sweep.trials) {
-    return wrong(fmt::format("there are {} combinations for {} trials", all, sweep.trials),
-                 fmt::format("use trials: {}, or method: grid", all), "trials");
+    return wrong_parameter(
+        fmt::format("there are {} combinations for {} trials", all, sweep.trials),
+        fmt::format("use trials: {}, or method: grid", all), "trials");
   }
   return {};
 }
@@ -226,22 +233,24 @@ Result<> check_note(const wire::Sweep& sweep) {
       note.rungs.push_back({most_epochs, long_value, false});
   const auto bytes = wire::to_json(note).size();
   if (bytes <= market::kTextMax) return {};
-  return wrong(fmt::format("the note of one trial may have {} bytes", bytes),
-               fmt::format("{} at most: use fewer parameters, or shorter names and values",
-                           market::kTextMax),
-               "parameters");
+  return wrong_parameter(
+      fmt::format("the note of one trial may have {} bytes", bytes),
+      fmt::format("{} at most: use fewer parameters, or shorter names and values",
+                  market::kTextMax),
+      "parameters");
 }
 
 Result<> check_metric(const wire::Sweep& sweep) {
   if (!train::valid_metric_name(sweep.metric))
-    return wrong(sweep.metric.empty() ? "no metric says which trial is better"
-                                      : fmt::format("metric is '{}'", sweep.metric.substr(0, 40)),
-                 "name what trials are judged by: metric: accuracy", "metric");
+    return wrong_parameter(sweep.metric.empty()
+                               ? "no metric says which trial is better"
+                               : fmt::format("metric is '{}'", sweep.metric.substr(0, 40)),
+                           "name what trials are judged by: metric: accuracy", "metric");
   if (const auto less = train::less_is_better(sweep.metric);
       less && *less != (sweep.goal == wire::SweepGoal::minimize))
-    return wrong(fmt::format("goal is {}, but {} of {} is better", to_string(sweep.goal),
-                             *less ? "less" : "more", sweep.metric),
-                 fmt::format("use goal: {}", *less ? "minimize" : "maximize"), "goal");
+    return wrong_parameter(fmt::format("goal is {}, but {} of {} is better", to_string(sweep.goal),
+                                       *less ? "less" : "more", sweep.metric),
+                           fmt::format("use goal: {}", *less ? "minimize" : "maximize"), "goal");
   return {};
 }
 
@@ -250,8 +259,9 @@ Result<> check_measured(const wire::Batch& work, const wire::Sweep& sweep) {
   if (!work.train || work.train->trainer != wire::Trainer::torch) return {};
   const auto measured = measured_by(*work.train);
   if (std::ranges::find(measured, sweep.metric) == measured.end())
-    return wrong(fmt::format("metric is {}, which this model does not measure", sweep.metric),
-                 fmt::format("use {}", fmt::join(measured, ", ")), "metric");
+    return wrong_parameter(
+        fmt::format("metric is {}, which this model does not measure", sweep.metric),
+        fmt::format("use {}", fmt::join(measured, ", ")), "metric");
   return {};
 }
 
@@ -282,7 +292,7 @@ Result<> set_parameter(wire::Batch& work, std::string_view of, const std::string
 
 Result<> check_search(const wire::Sweep& sweep) {
   if (sweep.parameters.empty() || sweep.parameters.size() > kMostParameters)
-    return wrong(
+    return wrong_parameter(
         fmt::format("there are {} parameters", sweep.parameters.size()),
         fmt::format("use 1 to {}: parameters: {{lr: {{log: [0.001, 0.1]}}}}", kMostParameters),
         "parameters");
@@ -291,8 +301,8 @@ Result<> check_search(const wire::Sweep& sweep) {
   for (const auto& [name, parameter] : sweep.parameters) {
     SOUK_TRY(check_parameter(name, parameter, grid));
     if (name == "epochs" && sweep.method == wire::SweepMethod::asha)
-      return wrong("asha compares trials after the same number of epochs",
-                   "give epochs: once, outside of the sweep", field_of(name));
+      return wrong_parameter("asha compares trials after the same number of epochs",
+                             "give epochs: once, outside of the sweep", field_of(name));
   }
   SOUK_TRY(check_numbers(sweep));
   SOUK_TRY(check_note(sweep));

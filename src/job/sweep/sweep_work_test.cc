@@ -5,14 +5,14 @@
 
 #include "job/job_file.h"
 #include "job/kinds.h"
+#include "job/testing/now.h"
 #include "job/train/training_file.h"
 
 namespace souk::job {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr base::Time kNow(1'000'000'000'000'000);
+using testing::kNow;
 
 wire::Batch training() {
   wire::Batch out{.run = "souk-torch"};

@@ -18,10 +18,10 @@ namespace {
 using base::Code;
 using base::Result;
 
-constexpr std::string_view kForms =
+constexpr std::string_view kTargetForms =
     "use {accuracy: 0.98}, {loss: 0.1}, or {metric: f1, at_least: 0.9} (or at_most)";
 
-base::Failure wrong(std::string message, std::string hint, std::string field = "target") {
+base::Failure wrong_target(std::string message, std::string hint, std::string field = "target") {
   return base::fail(Code::invalid, std::move(message), std::move(hint), std::move(field));
 }
 
@@ -41,25 +41,26 @@ std::vector<std::string_view> measured_by(const wire::Train& train) {
 Result<wire::TrainTarget> read_target(const wire::AnyJson& json) {
   const auto given = wire::from_json<std::map<std::string, wire::AnyJson>>(json.text);
   if (!given || given->empty())
-    return wrong(fmt::format("target is {}", wire::printable_key(json.text)), std::string(kForms));
+    return wrong_target(fmt::format("target is {}", wire::printable_key(json.text)),
+                        std::string(kTargetForms));
   if (given->contains("metric") || given->contains("at_least") || given->contains("at_most")) {
     auto out = wire::from_json<wire::TrainTarget>(json.text);
     if (!out) return std::unexpected(at(std::move(out).error(), "target"));
     return *std::move(out);
   }
   if (given->size() > 1)
-    return wrong(fmt::format("target names {} figures", given->size()),
-                 "name the one that decides: target: {accuracy: 0.98}");
+    return wrong_target(fmt::format("target names {} figures", given->size()),
+                        "name the one that decides: target: {accuracy: 0.98}");
   const auto& [name, text] = *given->begin();
   const auto field = "target." + wire::printable_key(name);
   const auto value = wire::from_json<double>(text.text);
   if (!value)
-    return wrong(fmt::format("{} is {}", field, wire::printable_key(text.text)), "give a number",
-                 field);
+    return wrong_target(fmt::format("{} is {}", field, wire::printable_key(text.text)),
+                        "give a number", field);
   if (name == train::kAccuracy) return wire::TrainTarget{.accuracy = *value};
   const auto below = train::less_is_better(name);
   if (!below)
-    return wrong(
+    return wrong_target(
         fmt::format("{} is {}: it is not known whether more or less of it is better", field,
                     *value),
         fmt::format("use target: {{metric: {0}, at_least: {1}}} or {{metric: {0}, at_most: {1}}}",
@@ -75,35 +76,36 @@ Result<> check_target(const wire::Train& train) {
   const auto& t = *train.target;
   const auto bounds = int{t.accuracy.has_value()} + t.at_least.has_value() + t.at_most.has_value();
   if (bounds != 1 || t.accuracy.has_value() == t.metric.has_value())
-    return wrong(
+    return wrong_target(
         fmt::format("target has {} bounds and {}", bounds, t.metric ? "a metric" : "no metric"),
-        std::string(kForms));
+        std::string(kTargetForms));
   const auto name = t.figure();
   if (!train::valid_metric_name(name))
-    return wrong(fmt::format("target.metric is '{}'", wire::printable_key(name)),
-                 fmt::format("use 1 to {} letters, digits or _.@/-", train::kMostMetricName),
-                 "target.metric");
+    return wrong_target(fmt::format("target.metric is '{}'", wire::printable_key(name)),
+                        fmt::format("use 1 to {} letters, digits or _.@/-", train::kMostMetricName),
+                        "target.metric");
   const std::string field = t.accuracy   ? "target.accuracy"
                             : t.at_least ? "target.at_least"
                                          : "target.at_most";
   const auto value = t.value();
   if (!std::isfinite(value) || std::abs(value) > train::kMostMetric)
-    return wrong(fmt::format("{} is {}", field, value), "give a number that can be reached", field);
+    return wrong_target(fmt::format("{} is {}", field, value), "give a number that can be reached",
+                        field);
   if (name == train::kAccuracy && !(value >= 0 && value <= 1))
-    return wrong(fmt::format("{} is {}", field, value),
-                 value > 1 && value <= 100
-                     ? fmt::format("use 0 to 1: {}% is {}", value, value / 100)
-                     : "use 0 to 1",
-                 field);
+    return wrong_target(fmt::format("{} is {}", field, value),
+                        value > 1 && value <= 100
+                            ? fmt::format("use 0 to 1: {}% is {}", value, value / 100)
+                            : "use 0 to 1",
+                        field);
   if (const auto known = train::less_is_better(name); known && *known != t.below())
-    return wrong(fmt::format("{} is {}, but {} of {} is better", field, value,
-                             *known ? "less" : "more", name),
-                 fmt::format("use {}: {}", *known ? "at_most" : "at_least", value), field);
+    return wrong_target(fmt::format("{} is {}, but {} of {} is better", field, value,
+                                    *known ? "less" : "more", name),
+                        fmt::format("use {}: {}", *known ? "at_most" : "at_least", value), field);
   if (train.trainer != wire::Trainer::torch) return {};
   const auto measured = measured_by(train);
   if (std::ranges::find(measured, name) == measured.end())
-    return wrong(fmt::format("the target is of {}, which this model does not measure", name),
-                 fmt::format("use {}", fmt::join(measured, ", ")), "target");
+    return wrong_target(fmt::format("the target is of {}, which this model does not measure", name),
+                        fmt::format("use {}", fmt::join(measured, ", ")), "target");
   return {};
 }
 

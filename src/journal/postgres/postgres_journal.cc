@@ -44,7 +44,8 @@ constexpr std::int64_t kTrimBytes = 1 << 20;
 constexpr std::int64_t kTrimRows = 1'000;
 constexpr auto kFirstPause = std::chrono::milliseconds(20);
 constexpr auto kLongestPause = std::chrono::milliseconds(500);
-constexpr std::string_view kRestore = "nothing was changed; restore the database from a backup";
+constexpr std::string_view kRestoreDatabase =
+    "nothing was changed; restore the database from a backup";
 constexpr std::string_view kUniqueViolation = "23505";
 
 constexpr const char* kTables[] = {
@@ -130,7 +131,7 @@ Result<> PostgresJournal::read_start() {
   if (rows->count() != 1 || rows->number(0, 1) < 1)
     return fail(Code::damaged,
                 fmt::format("{}: the record of where the journal begins is missing", db_.name()),
-                std::string(kRestore));
+                std::string(kRestoreDatabase));
   if (rows->number(0, 0) != kFormat)
     return fail(Code::invalid,
                 fmt::format("{} has journal format {}, which is unknown here", db_.name(),
@@ -298,7 +299,7 @@ base::Failure PostgresJournal::damaged(std::uint64_t event, std::string_view wha
   return fail(Code::damaged,
               fmt::format("{} is damaged at event {}: {}; the last good event is {}", db_.name(),
                           event, what, event - 1),
-              std::string(kRestore));
+              std::string(kRestoreDatabase));
 }
 
 Result<Digest> PostgresJournal::chain_before(std::uint64_t event) {

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "journal/sqlite.h"
 
 // A disk that fails on demand: a SQLite VFS over the system's own. One plan per process; tests
 // only, single-threaded.
@@ -254,5 +255,8 @@ inline const char* fault_vfs() {
   static const char* const name = fault::make();
   return name;
 }
+
+// On the disk of fault_vfs(), with a log so small that a scenario crosses several checkpoints.
+inline SqliteOptions faulty() { return {.checkpoint_pages = 12, .vfs = fault_vfs()}; }
 
 }  // namespace souk::journal::testing

@@ -61,6 +61,9 @@ inline void put(const std::filesystem::path& folder,
   for (const auto& [name, bytes] : files) spill(folder / name, bytes);
 }
 
+inline constexpr const char* kDb = "journal.db";
+inline constexpr std::size_t kFrame = 24 + 4096;  // Of SQLite's log: a header and a page.
+
 // A batch with the bytes it views.
 struct Sample {
   std::uint64_t first;

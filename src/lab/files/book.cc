@@ -108,9 +108,9 @@ std::string quoted(std::string_view name) { return "'" + wire::printable_key(nam
 Half half_of(SplitSide side) { return side == SplitSide::left ? Half::left : Half::right; }
 
 // Turns one form into a book, order by order.
-class Reader {
+class BookReader {
  public:
-  explicit Reader(const BookForm& form) : form_(form) {}
+  explicit BookReader(const BookForm& form) : form_(form) {}
 
   Result<NamedBook> read() {
     if (form_.initial_credits || form_.slices)
@@ -493,7 +493,7 @@ Result<std::variant<NamedBook, Quanta>> read_book(std::string_view text) {
     SOUK_ASSIGN(auto quanta, read_quanta(form));
     return quanta;
   }
-  SOUK_ASSIGN(auto book, Reader(form).read());
+  SOUK_ASSIGN(auto book, BookReader(form).read());
   return book;
 }
 

@@ -17,7 +17,7 @@ using mechanism::testing::whole;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-NamedBook read(std::string_view text) {
+NamedBook named_book(std::string_view text) {
   auto got = read_book(text);
   EXPECT_TRUE(got) << got.error().message;
   EXPECT_TRUE(got && std::holds_alternative<NamedBook>(*got));
@@ -31,7 +31,7 @@ std::string error_of(std::string_view text) {
 }
 
 TEST(Book, ReadsNamesPricesAndUnits) {
-  const auto b = read(R"({"class":"c1","reference":"7.5",
+  const auto b = named_book(R"({"class":"c1","reference":"7.5",
     "bids":[{"id":"b1","price":17},{"id":"ann","price":0.000001,"units":3}],
     "asks":[{"id":"s1","price":"1.25","units":2,"rank":-1}]})");
   EXPECT_EQ(b.slot_class, "c1");
@@ -52,7 +52,7 @@ TEST(Book, ReadsNamesPricesAndUnits) {
 
 TEST(Book, PricesKeepEveryDigit) {
   for (const auto* price : {"0.1", "4.65", "999999999.999999", "1000000000", "0.000001", "6.30"}) {
-    const auto b = read(fmt::format(R"({{"bids":[{{"id":"b","price":{}}}]}})", price));
+    const auto b = named_book(fmt::format(R"({{"bids":[{{"id":"b","price":{}}}]}})", price));
     EXPECT_EQ(b.book.bids[0].limit, *base::parse_credits(price)) << price;
   }
 }
@@ -71,7 +71,7 @@ TEST(Book, TheGangPaysForAllOfItself) {
       {R"("price":10,"gang":3)", 3'333'333, 3, 3},           // Rounded down: never above the bid.
   };
   for (const auto& c : cases) {
-    const auto b = read(fmt::format(R"({{"bids":[{{"id":"b",{}}}]}})", c.bid));
+    const auto b = named_book(fmt::format(R"({{"bids":[{{"id":"b",{}}}]}})", c.bid));
     EXPECT_EQ(b.book.bids[0].limit.micro, c.limit_micro) << c.bid;
     EXPECT_EQ(b.book.bids[0].units, c.units) << c.bid;
     EXPECT_EQ(b.book.bids[0].gang, c.gang) << c.bid;
@@ -79,17 +79,18 @@ TEST(Book, TheGangPaysForAllOfItself) {
 }
 
 TEST(Book, BundlesAndSplitsAndOwners) {
-  const auto goods = read(R"({"items":["a","b"],"bids":[{"id":"Red","price":10,"bundle":["a"]},
+  const auto goods =
+      named_book(R"({"items":["a","b"],"bids":[{"id":"Red","price":10,"bundle":["a"]},
     {"id":"Green","price":19,"bundle":["b","a"]}]})");
   EXPECT_THAT(goods.book.items, ElementsAre("a", "b"));
   EXPECT_THAT(goods.book.bundles, ElementsAre(ElementsAre(0u), ElementsAre(0u, 1u)));
 
-  const auto split = read(R"({"bids":[{"id":"b","price":1,"side":"left"}],
+  const auto split = named_book(R"({"bids":[{"id":"b","price":1,"side":"left"}],
     "asks":[{"id":"s","price":1,"side":"right"}]})");
   EXPECT_THAT(split.book.bid_halves, ElementsAre(Half::left));
   EXPECT_THAT(split.book.ask_halves, ElementsAre(Half::right));
 
-  const auto owned = read(R"({"bids":[{"id":"a","price":1,"owner":"ann"},{"id":"b","price":1},
+  const auto owned = named_book(R"({"bids":[{"id":"a","price":1,"owner":"ann"},{"id":"b","price":1},
     {"id":"c","price":1,"owner":"ann"},{"id":"d","price":1}]})");
   const auto& bids = owned.book.bids;
   EXPECT_EQ(bids[0].owner, bids[2].owner);
@@ -162,14 +163,14 @@ TEST(Book, NothingInABookCanOverflow) {
 }
 
 TEST(Book, TheLineForAProgramReadsBackAsTheSameBook) {
-  const auto b = read(R"({"class":"c4","reference":3,"bids":[{"id":"b1","price":10,"gang":3,
+  const auto b = named_book(R"({"class":"c4","reference":3,"bids":[{"id":"b1","price":10,"gang":3,
     "units":7},{"id":"b2","price":2.5,"units":2,"owner":"ann"}],"asks":[{"id":"s1","price":1,
     "units":4,"rank":2}]})");
   auto line = book_line(b, 5);
   const auto at = line.find("\"seed\":5,");
   ASSERT_NE(at, std::string::npos);
   line.erase(at, 9);
-  const auto again = read(line);
+  const auto again = named_book(line);
   EXPECT_EQ(again.slot_class, "c4");
   EXPECT_EQ(again.bids, b.bids);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -188,11 +189,12 @@ constexpr auto kMeasured = R"({"reference":4,
           {"id":"s3","price":0,"units":3}]})";
 
 TEST(Book, ReadsWhatWasMeasured) {
-  const auto b = read(kMeasured);
+  const auto b = named_book(kMeasured);
   EXPECT_THAT(b.book.rates, ElementsAre(2, 1, .5, 3, 2, 1));
   EXPECT_THAT(b.book.works, ElementsAre(mechanism::JobProgress{.steps = 100, .slo_s = 60},
                                         mechanism::JobProgress{.done = 5, .elapsed_s = 7}));
-  const auto some = read(R"({"bids":[{"id":"b1","price":9,"rates":{"s2":4}},{"id":"b2","price":9}],
+  const auto some =
+      named_book(R"({"bids":[{"id":"b1","price":9,"rates":{"s2":4}},{"id":"b2","price":9}],
     "asks":[{"id":"s1","price":1},{"id":"s2","price":1}]})");
   EXPECT_THAT(some.book.rates, ElementsAre(0, 4, 1, 1));
   EXPECT_TRUE(some.book.works.empty());
@@ -201,7 +203,7 @@ TEST(Book, ReadsWhatWasMeasured) {
 // The instance of docs/scheduling.md: 18/31 of the fastest machine are the second job's, 13/31 the
 // first's.
 TEST(Book, TheKnownInstanceIsClearedAsItsScheduleSays) {
-  auto b = read(kMeasured);
+  auto b = named_book(kMeasured);
   b.book.works.clear();
   const auto las = *mechanism::make("las");
   base::Random random(1);
@@ -213,7 +215,7 @@ TEST(Book, TheKnownInstanceIsClearedAsItsScheduleSays) {
 }
 
 TEST(Book, WhatWasMeasuredIsToldToPrograms) {
-  const auto b = read(kMeasured);
+  const auto b = named_book(kMeasured);
   const auto line = book_line(b, 1);
   EXPECT_THAT(line, HasSubstr(R"("rates":{"s1":2,"s2":1,"s3":0.5},"steps":100,"slo":60})"));
   EXPECT_THAT(line, HasSubstr(R"("done":5,"elapsed":7})"));
@@ -249,7 +251,7 @@ TEST(Book, BidsThatCannotTradeAreNotTold) {
 }
 
 TEST(Book, AnAnswerIsPutInOrder) {
-  const auto b = read(R"({"bids":[{"id":"x","price":9},{"id":"y","price":8}],
+  const auto b = named_book(R"({"bids":[{"id":"x","price":9},{"id":"y","price":8}],
     "asks":[{"id":"p","price":3},{"id":"q","price":4}]})");
   const auto out = read_outcome(b, R"({"trades":[{"bid":"y","ask":"q","pays":6,"gets":6},
     {"bid":"x","ask":"p","units":1,"pays":6,"gets":"6"}]})");
@@ -266,7 +268,7 @@ TEST(Book, AnAnswerIsPutInOrder) {
 }
 
 TEST(Book, WritesAnOutcomeWithTheDigitsNeeded) {
-  const auto b = read(R"({"bids":[{"id":"b1","price":17},{"id":"b2","price":14}],
+  const auto b = named_book(R"({"bids":[{"id":"b1","price":17},{"id":"b2","price":14}],
     "asks":[{"id":"s1","price":1},{"id":"s2","price":4}]})");
   Outcome out{.trades = {{0, 0, 1, Credits(8'500'000), Credits(8'500'000)},
                          {1, 1, 1, Credits(8'500'000), Credits(8'500'000)}}};
@@ -295,7 +297,7 @@ TEST(Book, WritesAnOutcomeWithTheDigitsNeeded) {
 
 TEST(Book, WritesBundlesByName) {
   const auto b =
-      read(R"({"items":["a","b"],"bids":[{"id":"Green","price":19,"bundle":["a","b"]}]})");
+      named_book(R"({"items":["a","b"],"bids":[{"id":"Green","price":19,"bundle":["a","b"]}]})");
   const Outcome out{.awards = {{0, Credits(14'142'135)}}};
   EXPECT_THAT(outcome_json({"greedy", 0}, b, out),
               HasSubstr(R"("trades":[{"bid":"Green","items":["a","b"],"units":1,)"

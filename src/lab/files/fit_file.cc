@@ -36,15 +36,15 @@ struct BandwidthRow {
   SOUK_FIELDS(BandwidthRow, workers, mb_s)
 };
 
-struct Rows {
+struct FitRows {
   std::vector<LossRow> loss;
   std::vector<BandwidthRow> bandwidth;
   std::optional<double> request_mb_s, hub_mb_s;
 
-  SOUK_FIELDS(Rows, loss, bandwidth, request_mb_s, hub_mb_s)
+  SOUK_FIELDS(FitRows, loss, bandwidth, request_mb_s, hub_mb_s)
 };
 
-Result<Measurements> measurements_of(const Rows& rows) {
+Result<Measurements> measurements_of(const FitRows& rows) {
   Measurements out{.request_mb_s = rows.request_mb_s, .hub_mb_s = rows.hub_mb_s};
   for (const auto& r : rows.loss) out.loss.push_back({r.iterations, r.loss, r.batch, r.workers});
   for (const auto& r : rows.bandwidth) out.bandwidth.push_back({r.workers, r.mb_s});
@@ -55,7 +55,7 @@ Result<Measurements> measurements_of(const Rows& rows) {
 
 // --- metrics.csv ------------------------------------------------------------------------------
 
-constexpr std::array<std::string_view, 4> kColumns{"version", "samples", "workers", "loss"};
+constexpr std::array<std::string_view, 4> kLossColumns{"version", "samples", "workers", "loss"};
 
 class MetricsReader {
  public:
@@ -80,10 +80,10 @@ class MetricsReader {
  private:
   Result<> header(const std::vector<std::string_view>& cells) {
     columns_ = cells.size();
-    for (std::size_t i = 0; i < kColumns.size(); ++i) {
-      const auto at = std::ranges::find(cells, kColumns[i]);
+    for (std::size_t i = 0; i < kLossColumns.size(); ++i) {
+      const auto at = std::ranges::find(cells, kLossColumns[i]);
       if (at == cells.end())
-        return bad_line(name_, 1, fmt::format("there is no column '{}'", kColumns[i]),
+        return bad_line(name_, 1, fmt::format("there is no column '{}'", kLossColumns[i]),
                         "a metrics.csv of `souk results`, or JSON as docs/planning.md shows it");
       where_[i] = static_cast<std::size_t>(at - cells.begin());
     }
@@ -93,13 +93,13 @@ class MetricsReader {
   Result<> row(const std::vector<std::string_view>& cells, std::size_t n) {
     if (cells.size() != columns_)
       return bad_line(name_, n, fmt::format("{} cells in a row of {}", cells.size(), columns_));
-    std::array<double, kColumns.size()> values{};
+    std::array<double, kLossColumns.size()> values{};
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto value = number(cells[where_[i]]);
       if (!value || *value < 0)
-        return bad_line(name_, n,
-                        fmt::format("the {} '{}' is not a number", kColumns[i], cells[where_[i]]),
-                        "0 or more");
+        return bad_line(
+            name_, n, fmt::format("the {} '{}' is not a number", kLossColumns[i], cells[where_[i]]),
+            "0 or more");
       values[i] = *value;
     }
     const auto [version, samples, workers, loss] = values;
@@ -115,7 +115,7 @@ class MetricsReader {
 
   std::string_view name_;
   std::size_t columns_ = 0;  // 0: no header yet.
-  std::array<std::size_t, kColumns.size()> where_{};
+  std::array<std::size_t, kLossColumns.size()> where_{};
   std::vector<advisor::LossPoint> points_;
   double version_ = 0, samples_ = 0;  // Of the last row,
   double workers_ = 0;                // and summed over all.
@@ -135,7 +135,7 @@ Result<> same(std::optional<double>& into, const std::optional<double>& more, st
 
 Result<Measurements> parse_measurements(std::string_view text, std::string_view name) {
   if (base::trim(text).starts_with('{')) {
-    SOUK_ASSIGN(const auto rows, base::located(wire::from_json<Rows>(text), name));
+    SOUK_ASSIGN(const auto rows, base::located(wire::from_json<FitRows>(text), name));
     return base::located(measurements_of(rows), name);
   }
   MetricsReader reader(name);

@@ -33,11 +33,11 @@ TEST(GavelTrace, WhatIsWrittenIsReadBack) {
               std::tuple(jobs[i].key(), jobs[i].steps, jobs[i].arrival, jobs[i].weight));
 }
 
-constexpr std::string_view kRates = R"-({"v100":{"('LM', 1)":{"null":5.0,"('A3C', 1)":[1,2]},
+constexpr std::string_view kRatesFile = R"-({"v100":{"('LM', 1)":{"null":5.0,"('A3C', 1)":[1,2]},
     "('LM', 2)":{"null":8.0},"('LM', 4)":{"null":9.0},"('LM', 8)":{"null":10.0}},"k80":{}})-";
 
 TEST(GavelTrace, RatesAreThoseOfJobsAlone) {
-  const auto rates = parse_gavel_rates(kRates, "t.json").value();
+  const auto rates = parse_gavel_rates(kRatesFile, "t.json").value();
   EXPECT_EQ(rates.at("v100").at("('LM', 1)"), 5);
   EXPECT_TRUE(rates.at("k80").empty());
   EXPECT_EQ(rates_of(rates, "v10", "t.json").error().hint, "did you mean 'v100'?");
@@ -46,7 +46,7 @@ TEST(GavelTrace, RatesAreThoseOfJobsAlone) {
 }
 
 TEST(GavelTrace, DrawnJobsHaveTheLengthsAndSizesOfGavels) {
-  const auto rates = parse_gavel_rates(kRates, "t.json").value();
+  const auto rates = parse_gavel_rates(kRatesFile, "t.json").value();
   const auto jobs = draw_gavel_jobs({.jobs = 4'000}, rates, "t.json").value();
   std::map<int, int> sizes;
   int long_ones = 0;
@@ -64,7 +64,7 @@ TEST(GavelTrace, DrawnJobsHaveTheLengthsAndSizesOfGavels) {
 }
 
 TEST(GavelTrace, TheSameSeedDrawsTheSame) {
-  const auto rates = parse_gavel_rates(kRates, "t.json").value();
+  const auto rates = parse_gavel_rates(kRatesFile, "t.json").value();
   const GavelDraw draw{.jobs = 50, .seed = 3, .hourly = 2, .single = true};
   const auto a = draw_gavel_jobs(draw, rates, "t.json").value();
   EXPECT_EQ(gavel_trace_text(a), gavel_trace_text(draw_gavel_jobs(draw, rates, "t.json").value()));

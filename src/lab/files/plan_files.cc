@@ -81,7 +81,7 @@ Result<CatalogFile> catalog_of(advisor::PriceCatalog prices, std::optional<advis
 
 // --- Profiles ---------------------------------------------------------------------------------
 
-struct TypeRow {
+struct CatalogRow {
   std::string name;
   std::optional<std::int32_t> quota;
   std::optional<Credits> price;
@@ -91,7 +91,7 @@ struct TypeRow {
   double revocations_per_hour = 0;
   std::vector<double> residuals;
 
-  SOUK_FIELDS(TypeRow, name, quota, price, step_s, batch, gpus, revocations_per_hour, residuals)
+  SOUK_FIELDS(CatalogRow, name, quota, price, step_s, batch, gpus, revocations_per_hour, residuals)
   static constexpr auto optional_fields =
       std::array<std::string_view, 3>{"batch", "gpus", "revocations_per_hour"};
 };
@@ -105,11 +105,11 @@ struct HubRow {
       std::array<std::string_view, 5>{"bandwidth_mb_s", "alpha1", "beta1", "folds_per_s", "price"};
 };
 
-struct LossRow {
+struct CurveRow {
   double gamma1 = 0, gamma2 = 0, gamma3 = 0, gamma5 = 0;
   std::optional<double> gamma4;
 
-  SOUK_FIELDS(LossRow, gamma1, gamma2, gamma3, gamma4, gamma5)
+  SOUK_FIELDS(CurveRow, gamma1, gamma2, gamma3, gamma4, gamma5)
 };
 
 struct RecoveryRow {
@@ -121,10 +121,10 @@ struct RecoveryRow {
 };
 
 struct ProfileRows {
-  std::vector<TypeRow> types;
+  std::vector<CatalogRow> types;
   double model_mb = 0, request_mb_s = 0, pcie_mb_s = 0;
   std::optional<HubRow> hub;
-  std::optional<LossRow> loss;
+  std::optional<CurveRow> loss;
   std::optional<RecoveryRow> recovery;
   std::optional<wire::AnyJson> fit;
 

@@ -4,18 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "advisor/planners/exact.h"
 #include "advisor/planners/scala_opt.h"
 #include "advisor/planners/spotdnn.h"
-#include "base/testing/source_tree.h"
 #include "lab/files/trace.h"
+#include "lab/testing/shared_data.h"
 
 namespace souk::lab {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::shared_data;
 using namespace base::literals;
 
 constexpr std::string_view kCatalog =
@@ -132,14 +131,8 @@ TEST(PlanFiles, MistakesInAProfileAreNamed) {
               HasSubstr("gpus has 2 entries for 1 types"));
 }
 
-// The published ones, where they are.
-std::string shared(const std::string& name) {
-  const auto path = base::source_tree() / "../shared/data" / name;
-  return std::filesystem::exists(path) ? path.string() : "";
-}
-
 TEST(PlanFiles, TheTablesOfFc2GiveItsClusters) {
-  const auto path = shared("fc2/fc2_tables.json");
+  const auto path = shared_data("fc2/fc2_tables.json");
   if (path.empty()) GTEST_SKIP() << "the tables are not on this machine";
   const auto file = parse_catalog(*base::read_file(path, ""), path);
   ASSERT_TRUE(file) << file.error().message;
@@ -155,7 +148,7 @@ TEST(PlanFiles, TheTablesOfFc2GiveItsClusters) {
 }
 
 TEST(PlanFiles, TheTablesOfSpotDnnGiveTheKnownPlans) {
-  const auto path = shared("spotdnn/spotdnn_tables.json");
+  const auto path = shared_data("spotdnn/spotdnn_tables.json");
   if (path.empty()) GTEST_SKIP() << "the tables are not on this machine";
   const auto file = parse_profile(*base::read_file(path, ""), path);
   ASSERT_TRUE(file) << file.error().message;

@@ -70,9 +70,9 @@ struct ScenarioKeys {
 
 constexpr std::int64_t kPeriodsMax = 10'000'000;
 
-class Reader {
+class ScenarioReader {
  public:
-  explicit Reader(const ScenarioKeys& keys) : keys_(keys) {}
+  explicit ScenarioReader(const ScenarioKeys& keys) : keys_(keys) {}
 
   Result<Scenario> read() {
     out_.name = keys_.name;
@@ -298,7 +298,7 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view file, st
   SOUK_ASSIGN(const auto document, wire::parse_yaml(text, file));
   auto keys = wire::from_value<ScenarioKeys>(document.value);
   if (!keys) return std::unexpected(wire::locate(std::move(keys).error(), document, file));
-  auto out = Reader(*keys).read();
+  auto out = ScenarioReader(*keys).read();
   if (!out) return std::unexpected(wire::locate(std::move(out).error(), document, file));
   out->file = file;
   out->folder = std::move(folder);

@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "lab/testing/scenarios.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
 
-constexpr std::string_view kBook = R"(name: small
+using testing::scenario;
+using testing::with;
+
+constexpr std::string_view kSmallBook = R"(name: small
 world: book
 horizon: 10
 seeds: 3
@@ -21,7 +25,7 @@ lenders:
     count: 2
 )";
 
-constexpr std::string_view kMarket = R"(name: cluster
+constexpr std::string_view kCluster = R"(name: cluster
 world: market
 horizon: 2d
 round: 5m
@@ -48,26 +52,13 @@ faults:
   - {at: 3h, share: 0.5}
 )";
 
-Scenario good(std::string_view text) {
-  auto s = parse_scenario(text, "f.yaml", ".");
-  EXPECT_TRUE(s) << (s ? "" : wire::one_line(s.error()));
-  return s ? *std::move(s) : Scenario{};
-}
-
-std::string with(std::string_view text, std::string_view from, std::string_view to) {
-  std::string out(text);
-  const auto at = out.find(from);
-  CHECK(at != std::string::npos);
-  return out.replace(at, from.size(), to);
-}
-
 std::string refusal(std::string_view text) {
   const auto s = parse_scenario(text, "f.yaml", ".");
   return s ? "accepted" : wire::one_line(s.error());
 }
 
 TEST(Scenario, ABookReadsAsWritten) {
-  const auto s = good(kBook);
+  const auto s = scenario(kSmallBook);
   EXPECT_EQ(s.world, World::book);
   EXPECT_EQ(s.periods, 10);
   EXPECT_EQ(s.seeds, (std::vector<std::uint64_t>{1, 2, 3}));
@@ -82,7 +73,7 @@ TEST(Scenario, ABookReadsAsWritten) {
 }
 
 TEST(Scenario, AMarketReadsAsWritten) {
-  const auto s = good(kMarket);
+  const auto s = scenario(kCluster);
   EXPECT_EQ(s.horizon, base::days(2));
   EXPECT_EQ(s.seeds, (std::vector<std::uint64_t>{7, 9}));
   EXPECT_EQ(s.rules.term, base::minutes(30));
@@ -97,30 +88,30 @@ TEST(Scenario, AMarketReadsAsWritten) {
 }
 
 TEST(Scenario, MistakesNameTheKeyTheLineAndTheNearest) {
-  EXPECT_EQ(refusal(with(kBook, "horizon: 10", "horizon: 10\nhorzion: 3")),
+  EXPECT_EQ(refusal(with(kSmallBook, "horizon: 10", "horizon: 10\nhorzion: 3")),
             "f.yaml:4: unknown key 'horzion' (did you mean 'horizon'?)");
-  EXPECT_EQ(refusal(with(kBook, "k-double,", "k-duoble,")),
+  EXPECT_EQ(refusal(with(kSmallBook, "k-double,", "k-duoble,")),
             "f.yaml:5: there is no mechanism 'k-duoble' (did you mean 'k-double'?)");
-  EXPECT_EQ(refusal(with(kBook, "uniform", "unifrom")),
+  EXPECT_EQ(refusal(with(kSmallBook, "uniform", "unifrom")),
             "f.yaml:8: unknown key 'unifrom' (did you mean 'uniform'?)");
-  EXPECT_EQ(refusal(with(kBook, "shading", "shadow")).substr(0, 9), "f.yaml:9:");
-  EXPECT_EQ(refusal(with(kBook, "by: 0.2", "bye: 0.2")),
+  EXPECT_EQ(refusal(with(kSmallBook, "shading", "shadow")).substr(0, 9), "f.yaml:9:");
+  EXPECT_EQ(refusal(with(kSmallBook, "by: 0.2", "bye: 0.2")),
             "f.yaml:9: the strategy shading has no parameter 'bye' (did you mean 'by'?)");
 }
 
 TEST(Scenario, WhatMakesNoSenseIsRefused) {
-  EXPECT_NE(refusal(with(kBook, "horizon: 10", "horizon: 2h")), "accepted");
-  EXPECT_NE(refusal(with(kMarket, "horizon: 2d", "horizon: 10")), "accepted");
-  EXPECT_NE(refusal(with(kBook, "seeds: 3", "seeds: [1, 1]")), "accepted");
-  EXPECT_NE(refusal(with(kBook, "seeds: 3", "seeds: 0")), "accepted");
-  EXPECT_NE(refusal(with(kBook, "costs:", "values:")), "accepted");
-  EXPECT_NE(refusal(with(kBook, "horizon: 10", "horizon: 10\nround: 1m")), "accepted");
-  EXPECT_NE(refusal(with(kMarket, "patience: 3h", "keep: true")), "accepted");
-  EXPECT_NE(refusal(with(kMarket, "dies: desktops", "dies: laptops")), "accepted");
-  EXPECT_NE(refusal(with(kMarket, "share: 0.5", "share: 2")), "accepted");
-  EXPECT_NE(refusal(with(kMarket, "demand: 2", "demand: 2, supply: 0.5")), "accepted");
-  EXPECT_NE(refusal(with(kMarket, "{poisson: 2}", "{poisson: 2, every: 1h}")), "accepted");
-  EXPECT_NE(refusal(with(kMarket, "arrivals: {poisson: 2}",
+  EXPECT_NE(refusal(with(kSmallBook, "horizon: 10", "horizon: 2h")), "accepted");
+  EXPECT_NE(refusal(with(kCluster, "horizon: 2d", "horizon: 10")), "accepted");
+  EXPECT_NE(refusal(with(kSmallBook, "seeds: 3", "seeds: [1, 1]")), "accepted");
+  EXPECT_NE(refusal(with(kSmallBook, "seeds: 3", "seeds: 0")), "accepted");
+  EXPECT_NE(refusal(with(kSmallBook, "costs:", "values:")), "accepted");
+  EXPECT_NE(refusal(with(kSmallBook, "horizon: 10", "horizon: 10\nround: 1m")), "accepted");
+  EXPECT_NE(refusal(with(kCluster, "patience: 3h", "keep: true")), "accepted");
+  EXPECT_NE(refusal(with(kCluster, "dies: desktops", "dies: laptops")), "accepted");
+  EXPECT_NE(refusal(with(kCluster, "share: 0.5", "share: 2")), "accepted");
+  EXPECT_NE(refusal(with(kCluster, "demand: 2", "demand: 2, supply: 0.5")), "accepted");
+  EXPECT_NE(refusal(with(kCluster, "{poisson: 2}", "{poisson: 2, every: 1h}")), "accepted");
+  EXPECT_NE(refusal(with(kCluster, "arrivals: {poisson: 2}",
                          "trace: {format: gavel, file: x}\n    arrivals: {poisson: 2}")),
             "accepted");
 }
@@ -134,7 +125,7 @@ TEST(Scenario, MechanismsOfACommandLine) {
 }
 
 TEST(Scenario, CanBeRunUnderOtherMechanismsAndSeeds) {
-  auto s = *parse_scenario(kBook, "f.yaml", ".");
+  auto s = *parse_scenario(kSmallBook, "f.yaml", ".");
   ASSERT_TRUE(change(s, {}, std::nullopt));
   EXPECT_EQ(s.mechanisms.size(), 2u);
   EXPECT_EQ(s.seeds.size(), 3u);

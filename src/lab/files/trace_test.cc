@@ -2,15 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "base/testing/source_tree.h"
+#include "lab/testing/shared_data.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
+
+using testing::shared_data;
 
 constexpr std::string_view kPhilly =
     "timestamp,duration,num_gpus,gpu_time,cluster\n"
@@ -59,12 +60,6 @@ TEST(Trace, AMissingRateIsAnError) {
   EXPECT_EQ(unknown.error().hint, "did you mean 'v100'?");
 }
 
-// The real ones, where they are.
-std::string shared(const std::string& name) {
-  const auto path = base::source_tree() / "../shared/data" / name;
-  return std::filesystem::exists(path) ? path.string() : "";
-}
-
 std::string text_of(const std::string& path) {
   std::stringstream out;
   out << std::ifstream(path).rdbuf();
@@ -72,8 +67,8 @@ std::string text_of(const std::string& path) {
 }
 
 TEST(Trace, TheRealGavelTraceIsRead) {
-  const auto trace = shared("gavel/traces_physical/minimize_makespan.trace");
-  const auto rates = shared("gavel/simulation_throughputs.json");
+  const auto trace = shared_data("gavel/traces_physical/minimize_makespan.trace");
+  const auto rates = shared_data("gavel/simulation_throughputs.json");
   if (trace.empty() || rates.empty()) GTEST_SKIP() << "the traces are not on this machine";
   const auto jobs = parse_gavel(text_of(trace), trace, text_of(rates), {.throughputs = rates});
   ASSERT_TRUE(jobs) << wire::one_line(jobs.error());
@@ -81,7 +76,7 @@ TEST(Trace, TheRealGavelTraceIsRead) {
 }
 
 TEST(Trace, TheRealPhillyTraceIsRead) {
-  const auto trace = shared("pollux/philly.csv");
+  const auto trace = shared_data("pollux/philly.csv");
   if (trace.empty()) GTEST_SKIP() << "the traces are not on this machine";
   const auto jobs = parse_philly(text_of(trace), trace, {});
   ASSERT_TRUE(jobs) << wire::one_line(jobs.error());

@@ -29,7 +29,7 @@ std::vector<double> present(const Column& column) {
 }
 
 // A name may hold commas, as "posted(price=2, x=1)" does.
-std::string quoted(std::string_view text) {
+std::string csv_text(std::string_view text) {
   return text.find(',') == std::string_view::npos ? std::string(text) : fmt::format("\"{}\"", text);
 }
 
@@ -126,7 +126,7 @@ std::vector<Comparison> comparisons(const Scenario& s, std::span<const Run> runs
 std::string trades_csv(const Scenario& s, std::span<const Run> runs) {
   std::string out = "mechanism,seed,time,bid,ask,units,pays,gets,limit,reserve,value,cost\n";
   for (const auto& run : runs) {
-    const auto name = quoted(s.mechanisms[run.mechanism].label);
+    const auto name = csv_text(s.mechanisms[run.mechanism].label);
     for (const auto& t : run.trades)
       fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{}\n", name,
                      run.seed, t.time, t.bid, t.ask, t.units, to_string(t.pays), to_string(t.gets),

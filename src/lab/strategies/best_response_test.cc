@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "lab/testing/scenarios.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
+
+using testing::scenario;
 
 constexpr std::string_view kTwo = R"(name: two
 world: book
@@ -20,16 +23,10 @@ lenders:
     costs: {uniform: [0, 1]}
 )";
 
-Scenario scenario() {
-  auto s = parse_scenario(kTwo, "f.yaml", ".");
-  EXPECT_TRUE(s) << (s ? "" : wire::one_line(s.error()));
-  return *std::move(s);
-}
-
 // Known answer 11. With 20,000 draws the lines are known to a few hundredths, as gains are flat at
 // their top: a bid that is off by .03 costs its bidder a thousandth.
 TEST(BestResponse, FindsTheEquilibriumOfChatterjeeAndSamuelson) {
-  const auto s = scenario();
+  const auto s = scenario(kTwo);
   const auto found = search_best_responses(s, s.mechanisms[0]);
   ASSERT_TRUE(found) << wire::one_line(found.error());
   EXPECT_TRUE(found->settled);
@@ -47,14 +44,14 @@ TEST(BestResponse, FindsTheEquilibriumOfChatterjeeAndSamuelson) {
 }
 
 TEST(BestResponse, UnderAPostedPriceTheTruthIsGoodEnough) {
-  const auto s = scenario();
+  const auto s = scenario(kTwo);
   const auto found = search_best_responses(s, s.mechanisms[1]);
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->efficiency, found->truthful, 1e-9);
 }
 
 TEST(BestResponse, AMarketIsRefused) {
-  auto s = scenario();
+  auto s = scenario(kTwo);
   s.world = World::market;
   EXPECT_FALSE(search_best_responses(s, s.mechanisms[0]));
 }

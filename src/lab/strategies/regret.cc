@@ -16,7 +16,7 @@ constexpr int kDraws = 24;  // Of a mechanism that draws lots; half to choose by
 double micro(Credits c) { return static_cast<double>(c.micro); }
 
 // A trader and what it does: the true order, or another one, or one more under another name.
-struct Trader {
+struct Bidder {
   Side side;
   std::uint32_t index;
   double value;  // In micro-credits.
@@ -25,7 +25,7 @@ struct Trader {
 
 // What the trader has in the end, with `fake_bid` and `fake_ask` among the book's orders (or past
 // its end: none). Whoever sells what it does not have cannot deliver, and is ruled out.
-double utility(const Trader& who, const mechanism::Outcome& outcome, std::size_t fake_bid,
+double utility(const Bidder& who, const mechanism::Outcome& outcome, std::size_t fake_bid,
                std::size_t fake_ask) {
   double money = 0;
   std::int64_t bought = 0, sold = 0;
@@ -56,10 +56,10 @@ double utility(const Trader& who, const mechanism::Outcome& outcome, std::size_t
   return money - who.value * static_cast<double>(std::max<std::int64_t>(sold - bought, 0));
 }
 
-class Search {
+class Exploration {
  public:
-  Search(const Mechanism& rule, const Book& book, const RegretSearch& size, std::uint64_t seed,
-         const std::stop_token& stop)
+  Exploration(const Mechanism& rule, const Book& book, const RegretSearch& size, std::uint64_t seed,
+              const std::stop_token& stop)
       : rule_(rule), book_(book), size_(size), seed_(seed), stop_(stop) {
     draws_ = rolls() ? kDraws : 2;
     for (const auto& b : book.bids) prices_.push_back(b.limit.micro);
@@ -107,8 +107,8 @@ class Search {
     return false;
   }
 
-  [[nodiscard]] std::vector<Trader> all() const {
-    std::vector<Trader> out;
+  [[nodiscard]] std::vector<Bidder> all() const {
+    std::vector<Bidder> out;
     for (std::uint32_t i = 0; i < book_.bids.size(); ++i)
       out.push_back({Side::buyers, i, micro(book_.bids[i].limit), book_.bids[i].units});
     for (std::uint32_t i = 0; i < book_.asks.size(); ++i)
@@ -117,7 +117,7 @@ class Search {
   }
 
   // Just above and below what others said, because outcomes change there, and shares of the value.
-  [[nodiscard]] std::vector<std::int64_t> prices_for(const Trader& who) const {
+  [[nodiscard]] std::vector<std::int64_t> prices_for(const Bidder& who) const {
     std::vector<std::int64_t> out;
     const auto half = static_cast<std::size_t>(std::max(1, size_.prices / 4));
     const auto step = std::max<std::size_t>(1, prices_.size() / half);
@@ -131,7 +131,7 @@ class Search {
     return out;
   }
 
-  [[nodiscard]] Means measured(const Trader& who, const Book& book, std::size_t fake_bid,
+  [[nodiscard]] Means measured(const Bidder& who, const Book& book, std::size_t fake_bid,
                                std::size_t fake_ask) const {
     Means out;
     for (int d = 0; d < draws_ && !stop_.stop_requested(); ++d) {
@@ -142,7 +142,7 @@ class Search {
     return out;
   }
 
-  [[nodiscard]] Means other_price(const Trader& who, std::int64_t price) const {
+  [[nodiscard]] Means other_price(const Bidder& who, std::int64_t price) const {
     auto book = book_;
     if (who.side == Side::buyers)
       book.bids[who.index].limit = Credits(price);
@@ -151,7 +151,7 @@ class Search {
     return measured(who, book, book.bids.size(), book.asks.size());
   }
 
-  [[nodiscard]] Means another(const Trader& who, Side side, std::int64_t price) const {
+  [[nodiscard]] Means another(const Bidder& who, Side side, std::int64_t price) const {
     auto book = book_;
     if (side == Side::buyers)
       book.bids.push_back(
@@ -188,7 +188,7 @@ Regret search_regret(const Mechanism& rule, const Book& book, const RegretSearch
                      std::uint64_t seed, const std::stop_token& stop) {
   if (search.traders == 0 || search.prices == 0 || (book.bids.empty() && book.asks.empty()))
     return {};
-  return Search(rule, book, search, seed, stop).run();
+  return Exploration(rule, book, search, seed, stop).run();
 }
 
 }  // namespace souk::lab

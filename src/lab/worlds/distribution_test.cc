@@ -10,7 +10,7 @@
 namespace souk::lab {
 namespace {
 
-Distribution read(std::string json, Measure measure = Measure::amount) {
+Distribution distribution(std::string json, Measure measure = Measure::amount) {
   auto d = read_distribution({std::move(json)}, "values", measure);
   EXPECT_TRUE(d) << (d ? "" : d.error().message);
   return d ? *d : Distribution{};
@@ -38,7 +38,7 @@ TEST(Distribution, EveryLawHasTheMeanAndSpreadItSays) {
                           Row{R"({"normal":[5,2]})", 5, 2}, Row{R"({"exponential":3})", 3, 3},
                           Row{R"({"lognormal":[2,0.5]})", 2 * std::exp(.125), 1.2079},
                           Row{"[1,2,3,4]", 2.5, std::sqrt(1.25)}}) {
-    const auto d = read(row.json);
+    const auto d = distribution(row.json);
     const auto samples = draws(d, 40'000);
     EXPECT_NEAR(mean_of(samples), row.mean, .03) << row.json;
     EXPECT_NEAR(deviation_of(samples), row.deviation, .04) << row.json;
@@ -50,7 +50,7 @@ TEST(Distribution, EveryLawHasTheMeanAndSpreadItSays) {
 TEST(Distribution, QuantilesAgreeWithDraws) {
   for (const auto* json : {R"({"uniform":[1,3]})", R"({"normal":[5,2]})", R"({"exponential":3})",
                            R"({"lognormal":[2,0.5]})"}) {
-    const auto d = read(json);
+    const auto d = distribution(json);
     auto samples = draws(d, 40'000);
     std::ranges::sort(samples);
     for (const auto u : {.1, .5, .9})
@@ -59,26 +59,26 @@ TEST(Distribution, QuantilesAgreeWithDraws) {
 }
 
 TEST(Distribution, AListIsTakenInTurn) {
-  EXPECT_EQ(draws(read("[3,1,2]"), 5), (std::vector<double>{3, 1, 2, 3, 1}));
+  EXPECT_EQ(draws(distribution("[3,1,2]"), 5), (std::vector<double>{3, 1, 2, 3, 1}));
 }
 
 TEST(Distribution, TimesAreWrittenWithUnits) {
-  const auto d = read(R"({"uniform":["10m","2h"]})", Measure::time);
+  const auto d = distribution(R"({"uniform":["10m","2h"]})", Measure::time);
   EXPECT_EQ(d.a, 600);
   EXPECT_EQ(d.b, 7200);
-  EXPECT_EQ(read(R"({"lognormal":["30m",1.5]})", Measure::time).b, 1.5);
+  EXPECT_EQ(distribution(R"({"lognormal":["30m",1.5]})", Measure::time).b, 1.5);
   EXPECT_EQ(refused("30", Measure::time).field, "values");
 }
 
 TEST(Distribution, WhatIsCommonIsTheSameForAll) {
-  const auto d = read(R"({"uniform":[0,1],"common":{"uniform":[10,20]}})");
+  const auto d = distribution(R"({"uniform":[0,1],"common":{"uniform":[10,20]}})");
   const auto one = d.shared(1, "buyers", 5);
   EXPECT_EQ(one, d.shared(1, "buyers", 5));
   EXPECT_NE(one, d.shared(1, "buyers", 6));
   EXPECT_NE(one, d.shared(2, "buyers", 5));
   EXPECT_GE(one, 10);
   EXPECT_LE(one, 20);
-  EXPECT_EQ(read("1").shared(1, "buyers", 5), 0);
+  EXPECT_EQ(distribution("1").shared(1, "buyers", 5), 0);
 }
 
 TEST(Distribution, MistakesAreNamed) {

@@ -7,10 +7,13 @@
 #include "lab/report/charts.h"
 #include "lab/report/report.h"
 #include "lab/report/summary.h"
+#include "lab/testing/scenarios.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
+
+using testing::scenario;
 
 constexpr std::string_view kBook = R"(name: two <rules>
 world: book
@@ -42,13 +45,7 @@ lenders:
     costs: {uniform: [0.1, 0.4]}
 )";
 
-Scenario scenario(std::string_view text) {
-  auto s = parse_scenario(text, "f.yaml", ".");
-  EXPECT_TRUE(s) << (s ? "" : wire::one_line(s.error()));
-  return *std::move(s);
-}
-
-std::vector<Run> run(const Scenario& s, std::int32_t threads) {
+std::vector<Run> runs_of(const Scenario& s, std::int32_t threads) {
   auto runs = run_experiment(s, {.threads = threads});
   EXPECT_TRUE(runs) << (runs ? "" : wire::one_line(runs.error()));
   return runs ? *std::move(runs) : std::vector<Run>{};
@@ -57,14 +54,14 @@ std::vector<Run> run(const Scenario& s, std::int32_t threads) {
 TEST(Experiment, TheNumberOfThreadsChangesNotOneByte) {
   for (const auto text : {kBook, kMarket}) {
     const auto s = scenario(text);
-    const auto one = run(s, 1), many = run(s, 5);
+    const auto one = runs_of(s, 1), many = runs_of(s, 5);
     EXPECT_EQ(trades_csv(s, one), trades_csv(s, many));
     EXPECT_EQ(wire::to_json(summarise(s, one, "1")), wire::to_json(summarise(s, many, "1")));
   }
 }
 
 TEST(Experiment, RunsAreInOrderOfMechanismThenSeed) {
-  const auto runs = run(scenario(kBook), 3);
+  const auto runs = runs_of(scenario(kBook), 3);
   ASSERT_EQ(runs.size(), 12u);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     EXPECT_EQ(runs[i].mechanism, i / 6);
@@ -98,7 +95,7 @@ TEST(Experiment, MoreTradesThanMayBeKeptAreAnError) {
   for (const auto text : {kBook, kMarket}) {
     const auto s = scenario(text);
     std::size_t trades = 0;
-    for (const auto& r : run(s, 1)) trades += r.trades.size();
+    for (const auto& r : runs_of(s, 1)) trades += r.trades.size();
     EXPECT_TRUE(run_experiment(s, {.threads = 2, .most_trades = trades}));
     for (const auto most : {trades - 1, trades / 100}) {
       const auto refused = run_experiment(s, {.threads = 2, .most_trades = most});
@@ -111,7 +108,7 @@ TEST(Experiment, MoreTradesThanMayBeKeptAreAnError) {
 
 TEST(Experiment, PairedDifferencesAreSharperThanTheirParts) {
   const auto s = scenario(kBook);
-  const auto runs = run(s, 2);
+  const auto runs = runs_of(s, 2);
   for (const auto& row : compare(s, runs, 0, 1)) {
     EXPECT_NEAR(row.difference.mean, row.b.mean - row.a.mean, 1e-9);
     if (row.metric == "units") {
@@ -132,7 +129,7 @@ TEST(Experiment, PairedDifferencesAreSharperThanTheirParts) {
 
 TEST(Report, IsMadeFromTheTwoFilesAlone) {
   const auto s = scenario(kMarket);
-  const auto runs = run(s, 2);
+  const auto runs = runs_of(s, 2);
   const auto summary = summarise(s, runs, "1.2.3");
   const auto again = wire::from_json<Summary>(wire::to_json(summary));
   ASSERT_TRUE(again) << wire::one_line(again.error());
@@ -151,7 +148,7 @@ TEST(Report, IsMadeFromTheTwoFilesAlone) {
 
 TEST(Report, NamesAreNotMarkup) {
   const auto s = scenario(kBook);
-  const auto html = report_html(summarise(s, run(s, 2), "1"), {});
+  const auto html = report_html(summarise(s, runs_of(s, 2), "1"), {});
   EXPECT_EQ(html.find("<rules>"), std::string::npos);
   EXPECT_NE(html.find("two &lt;rules&gt;"), std::string::npos);
 }

@@ -63,10 +63,10 @@ std::unique_ptr<External> impatient(const std::string& program) {
   return external(program, {{"timeout_ms", "20"}, {"start_ms", "20"}});
 }
 
-Book book() { return {bids({9, 8}), asks({3, 4})}; }
+Book two_by_two() { return {bids({9, 8}), asks({3, 4})}; }
 
 std::string reason(const External& e) {
-  const auto asked = e.ask(with_names(book()), 1);
+  const auto asked = e.ask(with_names(two_by_two()), 1);
   return asked ? "none" : asked.error().message;
 }
 
@@ -98,7 +98,7 @@ TEST(External, ClearsWithAProgramInAnotherLanguage) {
   const auto e = external(kPython);
   base::Random random(7);
   for (int i = 0; i < 3; ++i) {
-    const auto out = e->clear(book(), random);
+    const auto out = e->clear(two_by_two(), random);
     ASSERT_EQ(out.trades.size(), 1u) << e->counts().last_reason;
     EXPECT_EQ(out.trades[0], (mechanism::Trade{0, 0, 1, whole(6), whole(6)}));
     EXPECT_EQ(out.price, whole(6));
@@ -113,7 +113,7 @@ TEST(External, TellsTheProgramTheBookAndTheSeed) {
   const TemporaryName seen;
   const auto e =
       external(fmt::format("read -r book; echo \"$book\" > {}; echo '{}'", seen.path(), kGood));
-  auto named = with_names(book());
+  auto named = with_names(two_by_two());
   named.book.bids[1].gang = 2;
   named.book.bids[1].units = 4;
   named.book.asks[1].rank = 3;
@@ -179,7 +179,7 @@ TEST(External, AnUnaskedAnswerDoesNotBecomeTheNextOne) {
       "read -r book; echo '{0}'; echo '{0}'; touch {1}; read -r book", kGood, late.path()));
   // Whether the second line comes in time to spoil the first answer or only before the second
   // question, it is never taken for an answer to that.
-  const bool first = e->ask(with_names(book()), 1).has_value();
+  const bool first = e->ask(with_names(two_by_two()), 1).has_value();
   if (!first) return;
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(late.path()); }));
   EXPECT_THAT(reason(*e), HasSubstr("without being asked"));
@@ -188,15 +188,16 @@ TEST(External, AnUnaskedAnswerDoesNotBecomeTheNextOne) {
 TEST(External, TheFallbackClearsInItsPlace) {
   const auto e = external("exit 1");
   base::Random random(1);
-  const auto out = e->clear(book(), random);
+  const auto out = e->clear(two_by_two(), random);
   ASSERT_EQ(out.trades.size(), 2u) << "k-double trades both pairs";
   EXPECT_EQ(out.price, whole(6));
   EXPECT_EQ(e->counts().fallbacks, 1u);
   EXPECT_THAT(e->counts().last_reason, HasSubstr("status 1"));
   const auto posted = external("exit 1", {{"fallback", "posted"}});
-  EXPECT_TRUE(posted->clear(book(), random).trades.empty()) << "at a suggested price of 0";
+  EXPECT_TRUE(posted->clear(two_by_two(), random).trades.empty()) << "at a suggested price of 0";
   const auto buyers = external("exit 1", {{"kappa", "0"}});
-  EXPECT_EQ(buyers->clear(book(), random).price, whole(4)) << "its parameters are the fallback's";
+  EXPECT_EQ(buyers->clear(two_by_two(), random).price, whole(4))
+      << "its parameters are the fallback's";
 }
 
 TEST(External, ABrokenProgramIsTriedLessAndLessOften) {
@@ -205,7 +206,7 @@ TEST(External, ABrokenProgramIsTriedLessAndLessOften) {
   std::vector<std::uint64_t> tried;  // The clearings that started it.
   for (std::uint64_t call = 1; call <= 40; ++call) {
     const auto before = e->counts().starts;
-    (void)e->clear(book(), random);
+    (void)e->clear(two_by_two(), random);
     if (e->counts().starts > before) tried.push_back(call);
   }
   EXPECT_EQ(tried, (std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32}));
@@ -217,8 +218,8 @@ TEST(External, AProgramThatRecoversIsUsedAgain) {
   const auto e = external(
       fmt::format("[ -e {0} ] || {{ touch {0}; exit 1; }}; {1}", healed.path(), always(kGood)));
   base::Random random(1);
-  EXPECT_EQ(e->clear(book(), random).trades.size(), 2u) << "by k-double";
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(e->clear(book(), random).trades.size(), 1u);
+  EXPECT_EQ(e->clear(two_by_two(), random).trades.size(), 2u) << "by k-double";
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(e->clear(two_by_two(), random).trades.size(), 1u);
   EXPECT_EQ(e->counts().starts, 2u);
   EXPECT_EQ(e->counts().fallbacks, 1u);
 }
@@ -228,7 +229,7 @@ TEST(External, NothingOfItLivesOn) {
   {
     const auto e =
         external(fmt::format("sleep 1000 & echo $! > {}; {}", number.path(), always(kGood)));
-    ASSERT_TRUE(e->ask(with_names(book()), 1));
+    ASSERT_TRUE(e->ask(with_names(two_by_two()), 1));
   }
   pid_t pid = 0;
   std::ifstream(number.path()) >> pid;
@@ -252,7 +253,7 @@ TEST(External, TakesBidsAndAsksAlone) {
   items.items = {"a"};
   items.bundles = {{0}};
   EXPECT_FALSE(e->accepts(items));
-  EXPECT_TRUE(e->accepts(book()));
+  EXPECT_TRUE(e->accepts(two_by_two()));
   EXPECT_TRUE(e->fit_for_live());
 }
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/time.h"
+
 namespace souk::lab {
 namespace {
 
-constexpr double kHour = 3600;
 constexpr std::size_t kPrices = 256;  // Kept for agents to look at.
 
 }  // namespace
@@ -22,7 +23,8 @@ MarketRecord::MarketRecord(const Scenario& scenario, const Draws& draws, const m
   defected.resize(draws.users.size());
   had_.resize(draws.users.size());
   wanted_.resize(draws.users.size());
-  for (const auto& job : draws.jobs) wanted_[job.user] += job.workers * job.run_time / kHour;
+  for (const auto& job : draws.jobs)
+    wanted_[job.user] += job.workers * job.run_time / base::kSecondsPerHour;
   for (const auto& shock : scenario.shocks)
     if (shock.dies.empty() && !record_.shock_end) record_.shock_end = shock.at + shock.length;
   record_.end = scenario.horizon.seconds();
@@ -48,7 +50,7 @@ void MarketRecord::granted(double now, const market::Lease& l) {
 
 void MarketRecord::end_of(double now, const SimLease& lease, std::int32_t slots) {
   if (lease.started < 0) return;
-  const auto hours = slots * (now - lease.started) / kHour;
+  const auto hours = slots * (now - lease.started) / base::kSecondsPerHour;
   record_.used += hours;
   cost_ += hours * draws_.machines[machines[lease.machine].draw].cost;
   had_[draw_of(jobs[lease.job]).user] += hours;
@@ -94,7 +96,7 @@ void MarketRecord::observe(double now, const market::Event& event) {
     job.ended = now;
     job.done = over->state == market::JobState::succeeded;
     const auto& draw = draw_of(job);
-    if (job.done) value_ += draw.value * job.workers * draw.run_time / kHour;
+    if (job.done) value_ += draw.value * job.workers * draw.run_time / base::kSecondsPerHour;
   } else if (const auto* round = std::get_if<market::RoundCleared>(&event)) {
     if (!round->price) return;
     const auto c = round->slot_class.value - 1;
@@ -132,7 +134,7 @@ Record MarketRecord::finish(double now) {
     for (const auto saved : job.saved) useful += std::min(saved, draw.run_time);
     if (const auto* live = state_.jobs.find(base::JobId(i + 1)))
       useful += live->done * draw.run_time;
-    value_ += draw.value * useful / kHour;
+    value_ += draw.value * useful / base::kSecondsPerHour;
   }
   for (std::size_t i = 0; i < seen.size(); ++i) record_.jobs_done += seen[i] && finished[i];
   for (std::size_t u = 0; u < draws_.users.size(); ++u) {

@@ -6,13 +6,17 @@
 #include <cmath>
 #include <numeric>
 
+#include "lab/testing/scenarios.h"
 #include "lab/worlds/population.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
 
-constexpr std::string_view kText = R"(name: m
+using testing::scenario;
+using testing::with;
+
+constexpr std::string_view kTwentyUsers = R"(name: m
 world: market
 horizon: 2d
 mechanisms: [k-double, {name: posted, params: {price: 0.3}}]
@@ -33,19 +37,7 @@ borrowers:
     credits: 1000
 )";
 
-Scenario scenario(std::string text = std::string(kText)) {
-  auto s = parse_scenario(text, "f.yaml", ".");
-  EXPECT_TRUE(s) << (s ? "" : wire::one_line(s.error()));
-  return *std::move(s);
-}
-
-std::string with(std::string text, std::string_view from, std::string_view to) {
-  const auto at = text.find(from);
-  CHECK(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
-
-Record run(const Scenario& s, std::size_t mechanism = 0, std::uint64_t seed = 1) {
+Record record_of_market(const Scenario& s, std::size_t mechanism = 0, std::uint64_t seed = 1) {
   auto r = run_market(s, {}, s.mechanisms[mechanism], seed);
   EXPECT_TRUE(r) << (r ? "" : wire::one_line(r.error()));
   return r ? *std::move(r) : Record{};
@@ -60,7 +52,7 @@ void check_sums(const Record& r) {
 
 TEST(MarketWorld, AnEasyMarketServesNearlyEverybody) {
   for (const std::size_t mechanism : {0u, 1u}) {
-    const auto r = run(scenario(), mechanism);
+    const auto r = record_of_market(scenario(kTwentyUsers), mechanism);
     check_sums(r);
     const auto m = measure(r);
     EXPECT_GT(*m.completed, mechanism == 0 ? .9 : .5);
@@ -72,27 +64,27 @@ TEST(MarketWorld, AnEasyMarketServesNearlyEverybody) {
 }
 
 TEST(MarketWorld, CreditsAreNeitherMadeNorLost) {
-  const auto r = run(scenario());
+  const auto r = record_of_market(scenario(kTwentyUsers));
   const auto sum = std::accumulate(r.credits.begin(), r.credits.end(), 0.0) + r.platform;
   EXPECT_NEAR(sum, 20 * 1000 + 20 * 10'000, 1e-4);
 }
 
 TEST(MarketWorld, TheSameSeedIsTheSameHistory) {
-  const auto s = scenario();
-  const auto a = run(s), b = run(s);
+  const auto s = scenario(kTwentyUsers);
+  const auto a = record_of_market(s), b = record_of_market(s);
   EXPECT_EQ(a.events, b.events);
   EXPECT_EQ(a.gain, b.gain);
   EXPECT_EQ(a.trades.size(), b.trades.size());
-  EXPECT_NE(a.gain, run(s, 0, 2).gain);
-  EXPECT_EQ(a.most_gain, run(s, 1).most_gain);  // Another mechanism, the same people.
+  EXPECT_NE(a.gain, record_of_market(s, 0, 2).gain);
+  EXPECT_EQ(a.most_gain, record_of_market(s, 1).most_gain);  // Another mechanism, the same people.
 }
 
 TEST(MarketWorld, MachinesThatComeAndGoCostWorkAndNotMoney) {
-  const auto steady = run(scenario());
+  const auto steady = record_of_market(scenario(kTwentyUsers));
   const auto shaky =
-      run(scenario(with(std::string(kText), "costs: {uniform: [0.1, 0.4]}",
-                        "costs: {uniform: [0.1, 0.4]}\n    churn: {up: {exponential: "
-                        "2h}, down: {exponential: 30m}}")));
+      record_of_market(scenario(with(kTwentyUsers, "costs: {uniform: [0.1, 0.4]}",
+                                     "costs: {uniform: [0.1, 0.4]}\n    churn: {up: {exponential: "
+                                     "2h}, down: {exponential: 30m}}")));
   check_sums(shaky);
   EXPECT_LT(*measure(shaky).completed, *measure(steady).completed + 1e-9);
   EXPECT_GT(*measure(shaky).completed, .5);
@@ -100,8 +92,8 @@ TEST(MarketWorld, MachinesThatComeAndGoCostWorkAndNotMoney) {
 
 TEST(MarketWorld, NoticeSavesWork) {
   const auto churn = [&](const char* notice) {
-    return run(scenario(with(
-        std::string(kText), "costs: {uniform: [0.1, 0.4]}",
+    return record_of_market(scenario(with(
+        kTwentyUsers, "costs: {uniform: [0.1, 0.4]}",
         fmt::format("costs: {{uniform: [0.1, 0.4]}}\n    churn: {{up: {{exponential: 2h}}, down: "
                     "{{exponential: 30m}}, notice: {}}}",
                     notice))));
@@ -112,23 +104,23 @@ TEST(MarketWorld, NoticeSavesWork) {
 }
 
 TEST(MarketWorld, GangsRunWholeOrNotAtAll) {
-  const auto r = run(
-      scenario(with(std::string(kText), "units: {uniform: [1, 3]}", "units: 6\n    gang: true")));
+  const auto r = record_of_market(
+      scenario(with(kTwentyUsers, "units: {uniform: [1, 3]}", "units: 6\n    gang: true")));
   check_sums(r);
   EXPECT_GT(r.jobs_done, 0);
 }
 
 TEST(MarketWorld, WhoCannotAffordAJobDoesNotGetIt) {
-  const auto r = run(scenario(with(std::string(kText), "credits: 1000", "credits: 1")));
+  const auto r = record_of_market(scenario(with(kTwentyUsers, "credits: 1000", "credits: 1")));
   check_sums(r);
   EXPECT_LT(*measure(r).completed, .7);
   for (const auto c : r.credits) EXPECT_GE(c, 0);
 }
 
 TEST(MarketWorld, ADeadMarketMakesPeopleLeave) {
-  const auto text = with(std::string(kText), "credits: 1000", "leaves: true") +
+  const auto text = with(kTwentyUsers, "credits: 1000", "leaves: true") +
                     "shocks:\n  - {at: 1h, dies: desktops}\n";
-  const auto r = run(scenario(text));
+  const auto r = record_of_market(scenario(text));
   check_sums(r);
   const auto m = measure(r);
   EXPECT_GT(*m.defection, .5);
@@ -136,8 +128,8 @@ TEST(MarketWorld, ADeadMarketMakesPeopleLeave) {
 }
 
 TEST(MarketWorld, PatienceEndsAWait) {
-  const auto r = run(scenario(with(std::string(kText), "credits: 1000", "patience: 1h") +
-                              "faults:\n  - {at: 0s, share: 1}\n"));
+  const auto r = record_of_market(scenario(with(kTwentyUsers, "credits: 1000", "patience: 1h") +
+                                           "faults:\n  - {at: 0s, share: 1}\n"));
   EXPECT_EQ(r.jobs_done, 0);
   // Nobody waited longer than that, nor shorter unless the run ended.
   for (const auto w : r.waits) EXPECT_LE(w, 3601);
@@ -145,27 +137,27 @@ TEST(MarketWorld, PatienceEndsAWait) {
 
 TEST(MarketWorld, EveryStrategyPlays) {
   for (const auto& entry : strategies()) {
-    auto s = scenario(with(with(std::string(kText), "credits: 1000", "revise: 30m"),
+    auto s = scenario(with(with(kTwentyUsers, "credits: 1000", "revise: 30m"),
                            "units: {uniform: [1, 4]}", "units: {uniform: [1, 4]}\n    revise: 1h"));
     s.borrowers[0].strategy = *check_strategy({std::string(entry.name), {}});
     s.lenders[0].strategy = s.borrowers[0].strategy;
-    const auto r = run(s);
+    const auto r = record_of_market(s);
     check_sums(r);
     EXPECT_GT(r.trades.size(), 50u) << entry.name;
   }
 }
 
 TEST(MarketWorld, WindowsAreKept) {
-  const auto r =
-      run(scenario(with(std::string(kText), "costs: {uniform: [0.1, 0.4]}",
-                        "costs: {uniform: [0.1, 0.4]}\n    windows: [\"daily 00:00-06:00\"]")));
+  const auto r = record_of_market(
+      scenario(with(kTwentyUsers, "costs: {uniform: [0.1, 0.4]}",
+                    "costs: {uniform: [0.1, 0.4]}\n    windows: [\"daily 00:00-06:00\"]")));
   check_sums(r);
   ASSERT_FALSE(r.trades.empty());
   for (const auto& t : r.trades) EXPECT_LT(std::fmod(t.time, 86'400), 6 * 3600);
 }
 
 TEST(MarketWorld, AnUnknownClassIsAnError) {
-  const auto s = scenario(with(std::string(kText), "credits: 1000", "class: c3"));
+  const auto s = scenario(with(kTwentyUsers, "credits: 1000", "class: c3"));
   const auto r = run_market(s, {}, s.mechanisms[0], 1);
   ASSERT_FALSE(r);
   EXPECT_NE(r.error().message.find("c3"), std::string::npos);

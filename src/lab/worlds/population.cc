@@ -4,12 +4,12 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/time.h"
 #include "lab/worlds/market_time.h"
 
 namespace souk::lab {
 namespace {
 
-constexpr double kHour = 3600;
 constexpr std::int64_t kJobsPerUser = 1'000'000;
 
 // The highest factor that demand ever has, for thinning.
@@ -36,7 +36,7 @@ std::vector<double> arrivals_of(const Scenario& s, const Population& p, std::uin
   };
   switch (p.arrivals.kind) {
     case ArrivalKind::poisson: {
-      const auto mean = kHour / (p.arrivals.per_hour * most);
+      const auto mean = base::kSecondsPerHour / (p.arrivals.per_hour * most);
       for (double t = 0; static_cast<std::int64_t>(out.size()) < kJobsPerUser;) {
         t += -mean * std::log1p(-random.unit());
         if (t >= horizon) break;
@@ -68,7 +68,7 @@ double drawn_by_one(const Scenario& s, const Arrivals& arrivals) {
   const auto horizon = s.horizon.seconds();
   switch (arrivals.kind) {
     case ArrivalKind::poisson:
-      return arrivals.per_hour * horizon / kHour * most_demand(s);
+      return arrivals.per_hour * horizon / base::kSecondsPerHour * most_demand(s);
     case ArrivalKind::every:
       return horizon / arrivals.every * most_demand(s) + 1;
     case ArrivalKind::at:
@@ -120,7 +120,7 @@ class Drawing {
  private:
   [[nodiscard]] double value_of(const Population& p, base::Random& random, std::uint64_t index,
                                 double at) const {
-    const auto hour = static_cast<std::uint64_t>(at / kHour);
+    const auto hour = static_cast<std::uint64_t>(at / base::kSecondsPerHour);
     return std::max(0.0, p.prices.draw(random, index) + p.prices.shared(seed_, p.name, hour));
   }
 
@@ -224,7 +224,8 @@ DrawSize draw_size(const Scenario& s) {
   for (const auto& p : s.borrowers) out.jobs += p.count * drawn_by_one(s, p.arrivals);
   const auto horizon = s.horizon.seconds();
   for (const auto& p : s.lenders) {
-    out.departures += p.count * static_cast<double>(p.windows.size()) * horizon / (24 * kHour);
+    out.departures +=
+        p.count * static_cast<double>(p.windows.size()) * horizon / (24 * base::kSecondsPerHour);
     if (p.churn)
       out.departures += p.count * horizon / (mean_time(p.churn->up) + mean_time(p.churn->down));
   }
@@ -241,11 +242,11 @@ Bound bound_of(const Scenario& s, const Draws& draws, std::string_view slot_clas
   std::vector<Hours> demand, supply;
   for (const auto& job : draws.jobs)
     if (draws.users[job.user].population->slot_class == slot_class)
-      demand.push_back(
-          {job.value, job.workers * std::min(job.run_time, horizon - job.arrival) / kHour});
+      demand.push_back({job.value, job.workers * std::min(job.run_time, horizon - job.arrival) /
+                                       base::kSecondsPerHour});
   for (const auto& m : draws.machines) {
     if (m.population->slot_class != slot_class) continue;
-    supply.push_back({m.cost, m.slots * seconds_open(m, horizon) / kHour});
+    supply.push_back({m.cost, m.slots * seconds_open(m, horizon) / base::kSecondsPerHour});
     out.offered += supply.back().hours;
   }
   std::ranges::sort(demand, std::greater{}, &Hours::price);

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "lab/testing/scenarios.h"
 #include "lab/worlds/market_time.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
 
-constexpr std::string_view kText = R"(name: p
+using testing::scenario;
+
+constexpr std::string_view kFiftyUsers = R"(name: p
 world: market
 horizon: 4d
 mechanisms: [k-double]
@@ -26,12 +29,6 @@ borrowers:
     values: {uniform: [0.2, 1]}
 )";
 
-Scenario scenario(std::string text = std::string(kText)) {
-  auto s = parse_scenario(text, "f.yaml", ".");
-  EXPECT_TRUE(s) << (s ? "" : wire::one_line(s.error()));
-  return *std::move(s);
-}
-
 std::size_t arrivals(const Draws& d, double from, double until) {
   std::size_t n = 0;
   for (const auto& j : d.jobs) n += j.arrival >= from && j.arrival < until;
@@ -39,7 +36,7 @@ std::size_t arrivals(const Draws& d, double from, double until) {
 }
 
 TEST(Population, JobsComeAtTheRateTheyShould) {
-  const auto s = scenario();
+  const auto s = scenario(kFiftyUsers);
   const auto d = draw_market(s, {}, 1);
   EXPECT_NEAR(static_cast<double>(d.jobs.size()), 50 * 96, 4 * 70);
   EXPECT_TRUE(std::ranges::is_sorted(d.jobs, {}, &JobDraw::arrival));
@@ -47,14 +44,14 @@ TEST(Population, JobsComeAtTheRateTheyShould) {
 }
 
 TEST(Population, AShockDoublesDemandWhileItLasts) {
-  const auto s = scenario(std::string(kText) + "shocks:\n  - {at: 1d, for: 1d, demand: 2}\n");
+  const auto s = scenario(std::string(kFiftyUsers) + "shocks:\n  - {at: 1d, for: 1d, demand: 2}\n");
   const auto d = draw_market(s, {}, 1);
   EXPECT_NEAR(static_cast<double>(arrivals(d, 86'400, 172'800)), 2400, 200);
   EXPECT_NEAR(static_cast<double>(arrivals(d, 172'800, 259'200)), 1200, 150);
 }
 
 TEST(Population, ItsSizeIsKnownBeforeItIsDrawn) {
-  const std::string calm(kText);
+  const std::string calm(kFiftyUsers);
   for (const auto& text :
        {calm, calm + "shocks:\n  - {at: 0s, for: 4d, demand: 3}\n",
         std::string(calm).replace(calm.find("poisson: 1"), 10, "every: 2h"),
@@ -69,12 +66,12 @@ TEST(Population, ItsSizeIsKnownBeforeItIsDrawn) {
   }
   const auto windows = std::string(calm).replace(calm.find("churn:"), 6,
                                                  "windows: [\"daily 20:00-08:00\"]\n    churn:");
-  EXPECT_NEAR(draw_size(scenario(windows)).departures, draw_size(scenario()).departures + 40 * 4,
-              1);
+  EXPECT_NEAR(draw_size(scenario(windows)).departures,
+              draw_size(scenario(kFiftyUsers)).departures + 40 * 4, 1);
 }
 
 TEST(Population, MachinesAreAwayAsOftenAsTheyShould) {
-  const auto s = scenario();
+  const auto s = scenario(kFiftyUsers);
   const auto d = draw_market(s, {}, 1);
   double open = 0;
   for (const auto& m : d.machines) {
@@ -85,13 +82,13 @@ TEST(Population, MachinesAreAwayAsOftenAsTheyShould) {
 }
 
 TEST(Population, ADeadClassNeverReturns) {
-  const auto s = scenario(std::string(kText) + "shocks:\n  - {at: 1d, dies: desktops}\n");
+  const auto s = scenario(std::string(kFiftyUsers) + "shocks:\n  - {at: 1d, dies: desktops}\n");
   const auto d = draw_market(s, {}, 1);
   for (const auto& m : d.machines) EXPECT_EQ(m.away.back().until, kForever);
 }
 
 TEST(Population, AgentsKeepTheirDrawsWhenOthersJoin) {
-  auto s = scenario();
+  auto s = scenario(kFiftyUsers);
   const auto few = draw_market(s, {}, 1);
   s.borrowers[0].count = 51;
   const auto more = draw_market(s, {}, 1);
@@ -105,7 +102,7 @@ TEST(Population, AgentsKeepTheirDrawsWhenOthersJoin) {
 }
 
 TEST(Population, ATraceIsDealtToTheUsersInTurn) {
-  auto s = scenario();
+  auto s = scenario(kFiftyUsers);
   s.borrowers[0].arrivals = {.kind = ArrivalKind::trace};
   s.borrowers[0].trace = TraceSource{};
   s.borrowers[0].count = 2;
@@ -118,7 +115,7 @@ TEST(Population, ATraceIsDealtToTheUsersInTurn) {
 }
 
 TEST(Population, TheBoundMatchesTheBestWithTheCheapest) {
-  auto s = scenario();
+  auto s = scenario(kFiftyUsers);
   const Population* lenders = &s.lenders[0];
   const Population* users = &s.borrowers[0];
   Draws d;

@@ -9,6 +9,7 @@
 #include "advisor/spot_move.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "lab/files/lines.h"
 #include "lab/report/statistics.h"
 
@@ -22,11 +23,9 @@ using base::fail;
 using base::Result;
 using base::Time;
 
-constexpr double kHour = 3600;
+constexpr auto kPriceColumns = "timestamp,region,az,instance_type,product,spot_price_usd_per_hour";
 
-constexpr auto kColumns = "timestamp,region,az,instance_type,product,spot_price_usd_per_hour";
-
-struct Run {
+struct SpotRun {
   double cost = 0;
   int moves = 0;
   bool late = false;
@@ -45,9 +44,9 @@ class Window {
   }
 
   // With `moves` false it stays where it first went.
-  [[nodiscard]] Run run(double work, double deadline_s, bool moves) {
+  [[nodiscard]] SpotRun run(double work, double deadline_s, bool moves) {
     const auto period = study_.period.seconds(), restart = study_.restart.seconds();
-    Run out;
+    SpotRun out;
     std::optional<std::size_t> here;
     double spent_s = 0;
     for (std::size_t k = 0; work > 0; ++k) {
@@ -64,7 +63,7 @@ class Window {
       const auto used = std::min(period, needed);
       work -= std::max(0.0, used - lost) * places_[to].rate;
       if (used == needed) work = 0;
-      out.cost += places_[to].price * used / kHour;
+      out.cost += places_[to].price * used / base::kSecondsPerHour;
       spent_s += used;
       here = to;
     }
@@ -87,13 +86,13 @@ class Window {
         double best = 0;
         const SpotPlace* chosen = nullptr;
         for (const auto& p : places_)
-          if (const auto gain = value * p.rate - p.price / kHour; gain > best) {
+          if (const auto gain = value * p.rate - p.price / base::kSecondsPerHour; gain > best) {
             best = gain;
             chosen = &p;
           }
         if (chosen == nullptr) continue;
         sum += chosen->rate * length;
-        cost += chosen->price / kHour * length;
+        cost += chosen->price / base::kSecondsPerHour * length;
       }
       return sum;
     };
@@ -134,7 +133,7 @@ class Window {
   std::vector<std::vector<double>> prices_;
 };
 
-SpotOutcome sum_up(const std::vector<Run>& runs, const std::vector<double>& best) {
+SpotOutcome sum_up(const std::vector<SpotRun>& runs, const std::vector<double>& best) {
   SpotOutcome out;
   std::vector<double> costs, over, moves;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -192,12 +191,12 @@ Result<std::vector<SpotSeries>> read_spot_prices(std::string_view csv,
     if (n == 1) return {};  // The names of the columns.
     const auto cells = base::split(line, ',');
     if (cells.size() != 6)
-      return bad_line(name, n, fmt::format("{} columns", cells.size()), kColumns);
+      return bad_line(name, n, fmt::format("{} columns", cells.size()), kPriceColumns);
     const auto at = base::parse_time(cells[0]);
-    if (!at) return bad_line(name, n, fmt::format("'{}' is not a time", cells[0]), kColumns);
+    if (!at) return bad_line(name, n, fmt::format("'{}' is not a time", cells[0]), kPriceColumns);
     const auto price = number(cells[5]);
     if (!price || *price <= 0)
-      return bad_line(name, n, fmt::format("'{}' is not a price", cells[5]), kColumns);
+      return bad_line(name, n, fmt::format("'{}' is not a price", cells[5]), kPriceColumns);
     first = std::min(first, *at);
     last = std::max(last, *at);
     const std::string type(cells[3]);
@@ -227,13 +226,13 @@ Result<SpotResult> study_spot(const SpotStudy& study,
     last = std::max(last, s.prices.back().first);
     fastest = std::max(fastest, study.rates.at(s.type));
   }
-  const auto work = study.hours * kHour * fastest;
-  const auto deadline_s = study.hours * kHour * study.slack;
+  const auto work = study.hours * base::kSecondsPerHour * fastest;
+  const auto deadline_s = study.hours * base::kSecondsPerHour * study.slack;
   const auto room = (last - first).us - static_cast<std::int64_t>(deadline_s * 1e6);
   if (room <= 0)
     return fail(Code::invalid, "the record is shorter than the deadline", "use fewer hours");
   const auto periods = static_cast<std::size_t>(std::ceil(deadline_s / study.period.seconds())) + 1;
-  std::vector<Run> stay, move;
+  std::vector<SpotRun> stay, move;
   std::vector<double> best;
   for (int i = 0; i < study.runs; ++i) {
     Window window(study, first + Duration(room / study.runs * i), periods);

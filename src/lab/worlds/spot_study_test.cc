@@ -1,12 +1,11 @@
 #include "lab/worlds/spot_study.h"
 #include "base/file.h"
-#include "base/testing/source_tree.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include "lab/testing/shared_data.h"
 
 namespace souk::lab {
 namespace {
@@ -15,7 +14,7 @@ using ::testing::HasSubstr;
 
 constexpr std::string_view kHead =
     "timestamp,region,az,instance_type,product,spot_price_usd_per_hour\n";
-const std::map<std::string, double> kRates{{"fast", 4}, {"slow", 1}};
+const std::map<std::string, double> kTypeRates{{"fast", 4}, {"slow", 1}};
 
 std::string line(int day, std::string_view place, std::string_view type, double price) {
   return fmt::format("2020-01-{:02}T00:00:00.000Z,r,{},{},Linux,{}\n", day, place, type, price);
@@ -24,7 +23,7 @@ std::string line(int day, std::string_view place, std::string_view type, double 
 TEST(SpotStudy, APriceHoldsUntilTheNext) {
   const auto series = read_spot_prices(std::string(kHead) + line(3, "a", "fast", 2) +
                                            line(1, "a", "fast", 1) + line(20, "b", "other", 9),
-                                       kRates, "prices.csv");
+                                       kTypeRates, "prices.csv");
   ASSERT_TRUE(series);
   ASSERT_EQ(series->size(), 1u);
   const auto& s = series->front();
@@ -36,7 +35,7 @@ TEST(SpotStudy, APriceHoldsUntilTheNext) {
 
 TEST(SpotStudy, BadFilesAreNamedWithTheLine) {
   const auto refused = [](const std::string& text) {
-    const auto out = read_spot_prices(std::string(kHead) + text, kRates, "prices.csv");
+    const auto out = read_spot_prices(std::string(kHead) + text, kTypeRates, "prices.csv");
     return out ? std::string("accepted") : out.error().message;
   };
   EXPECT_THAT(refused("a,b\n"), HasSubstr("prices.csv:2: 2 columns"));
@@ -51,7 +50,7 @@ SpotStudy see_saw() {
     text += line(day, "a", "slow", day % 4 < 2 ? 1 : 2);
     text += line(day, "b", "slow", day % 4 < 2 ? 2 : 1);
   }
-  SpotStudy out{.series = *read_spot_prices(text, kRates, "prices.csv"), .rates = kRates};
+  SpotStudy out{.series = *read_spot_prices(text, kTypeRates, "prices.csv"), .rates = kTypeRates};
   out.hours = 96;
   out.slack = 1.2;
   out.runs = 20;
@@ -83,10 +82,9 @@ TEST(SpotStudy, HindsightNeverCostsMoreThanWhatWasDone) {
 }
 
 TEST(SpotStudy, OnRecordedPricesMovingIsNearHindsightAndNeverLate) {
-  const auto path =
-      base::source_tree() / "../shared/data/training_on_a_dime/aws_gpu_spot_prices_2019-2020.csv";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "the prices are not on this machine";
-  const auto text = base::read_file(path.string(), "");
+  const auto path = testing::shared_data("training_on_a_dime/aws_gpu_spot_prices_2019-2020.csv");
+  if (path.empty()) GTEST_SKIP() << "the prices are not on this machine";
+  const auto text = base::read_file(path, "");
   ASSERT_TRUE(text);
   SpotStudy study{.rates = {{"p3.2xlarge", 8.2330}, {"p2.xlarge", 3.8291}}, .runs = 30};
   study.series = *read_spot_prices(*text, study.rates, "prices.csv");

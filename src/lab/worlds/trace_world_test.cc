@@ -4,20 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
-#include "base/testing/source_tree.h"
 #include "lab/files/trace.h"
+#include "lab/testing/shared_data.h"
 #include "wire/json.h"
 
 namespace souk::lab {
 namespace {
 
+using testing::shared_data;
+
 const mechanism::ScheduleEntry& policy(std::string_view name) {
   return **mechanism::find_schedule_policy(name);
 }
 
-ClusterResult run(const ClusterStudy& study, std::string_view name) {
+ClusterResult result_of_cluster(const ClusterStudy& study, std::string_view name) {
   const auto out = run_cluster(study, policy(name));
   EXPECT_TRUE(out) << name << ": " << (out ? "" : wire::one_line(out.error()));
   return out.value_or(ClusterResult{});
@@ -31,7 +32,7 @@ ClusterStudy two_jobs() {
 }
 
 TEST(TraceWorld, FirstComeFirstServedIsSeenInTheTimes) {
-  const auto r = run(two_jobs(), "fifo");
+  const auto r = result_of_cluster(two_jobs(), "fifo");
   EXPECT_EQ(r.jobs, 2);
   EXPECT_DOUBLE_EQ(r.makespan, 10'800);
   EXPECT_DOUBLE_EQ(r.jct_mean, (3'600 + 10'800) / 2.);
@@ -41,7 +42,7 @@ TEST(TraceWorld, FirstComeFirstServedIsSeenInTheTimes) {
 }
 
 TEST(TraceWorld, FairSharesTakeTurns) {
-  const auto r = run(two_jobs(), "max-min");
+  const auto r = result_of_cluster(two_jobs(), "max-min");
   EXPECT_DOUBLE_EQ(r.makespan, 10'800);
   EXPECT_NEAR(r.jct_mean, (7'200 + 10'800) / 2., 360);
   EXPECT_GT(r.leases, 10);
@@ -50,7 +51,7 @@ TEST(TraceWorld, FairSharesTakeTurns) {
 }
 
 TEST(TraceWorld, ShortJobsFirstUnderPricesThatRiseWithUse) {
-  const auto r = run(two_jobs(), "hadar");
+  const auto r = result_of_cluster(two_jobs(), "hadar");
   EXPECT_DOUBLE_EQ(r.makespan, 10'800);
   EXPECT_DOUBLE_EQ(r.jct_mean, (3'600 + 10'800) / 2.);
 }
@@ -58,7 +59,7 @@ TEST(TraceWorld, ShortJobsFirstUnderPricesThatRiseWithUse) {
 TEST(TraceWorld, AnIdleClusterSkipsToTheNextArrival) {
   auto study = two_jobs();
   study.jobs[1].arrival = 1e6;
-  const auto r = run(study, "max-min");
+  const auto r = result_of_cluster(study, "max-min");
   EXPECT_DOUBLE_EQ(r.makespan, 1e6 + 7'200);
   EXPECT_DOUBLE_EQ(r.jct_mean, (3'600 + 7'200) / 2.);
   EXPECT_LT(r.rounds, 40);
@@ -67,7 +68,7 @@ TEST(TraceWorld, AnIdleClusterSkipsToTheNextArrival) {
 TEST(TraceWorld, StepsAreWholeAndTheLastRoundEndsEarly) {
   ClusterStudy study = two_jobs();
   study.jobs = {{.steps = 1'000, .rates = {1.0007}}};  // 360 steps a round, and 280 at last.
-  EXPECT_DOUBLE_EQ(run(study, "max-min").makespan, 720 + 280 / 1.0007);
+  EXPECT_DOUBLE_EQ(result_of_cluster(study, "max-min").makespan, 720 + 280 / 1.0007);
 }
 
 // A gang of three on two types with two machines each: only hadar spreads it.
@@ -76,7 +77,7 @@ TEST(TraceWorld, AGangMayHoldSeveralTypesAtOnce) {
                            .machines = {2, 3},
                            .jobs = {{.steps = 7'200, .workers = 3, .rates = {4, 2}},
                                     {.steps = 72'000, .workers = 1, .rates = {4, 2}}}};
-  const auto mixed = run(study, "hadar");
+  const auto mixed = result_of_cluster(study, "hadar");
   EXPECT_EQ(mixed.jobs, 2);
   EXPECT_GT(mixed.utilisation_by_type[0], 0);
 }
@@ -101,7 +102,7 @@ TEST(TraceWorld, TheMarketHoldsTogetherUnderEveryPolicy) {
     if (entry.name == "cost") continue;  // Traces have no costs.
     for (const auto hourly : {0., 2.}) {
       const auto study = drawn(40, hourly);
-      const auto r = run(study, entry.name);  // Verifies all invariants on the way.
+      const auto r = result_of_cluster(study, entry.name);  // Verifies all invariants on the way.
       EXPECT_EQ(r.jobs, 40) << entry.name;
       EXPECT_LE(r.utilisation, 1 + 1e-12) << entry.name;
       EXPECT_GE(r.jct_p95, r.jct_p50) << entry.name;
@@ -115,7 +116,8 @@ TEST(TraceWorld, TheMarketHoldsTogetherUnderEveryPolicy) {
 TEST(TraceWorld, TheSameStudyGivesTheSameResult) {
   for (const auto* name : {"max-min", "ftf", "hadar"}) {
     const auto study = drawn(30, 3);
-    EXPECT_EQ(wire::to_json(run(study, name)), wire::to_json(run(study, name)));
+    EXPECT_EQ(wire::to_json(result_of_cluster(study, name)),
+              wire::to_json(result_of_cluster(study, name)));
   }
 }
 
@@ -131,11 +133,11 @@ TEST(TraceWorld, TheMakespanPolicyComesNearItsBound) {
     s.steps.push_back(job.steps);
   }
   const auto bound = policy("makespan").policy.solve(s)->bound;
-  const auto r = run(study, "makespan");
+  const auto r = result_of_cluster(study, "makespan");
   EXPECT_NEAR(r.first_objective, bound, 1e-6 * bound);
   EXPECT_GE(r.makespan, bound * (1 - 1e-9));
   EXPECT_LE(r.makespan, bound * 1.05);
-  EXPECT_LT(r.makespan, run(study, "fifo").makespan);
+  EXPECT_LT(r.makespan, result_of_cluster(study, "fifo").makespan);
 }
 
 TEST(TraceWorld, WhatCannotRunIsRefused) {
@@ -159,24 +161,19 @@ TEST(TraceWorld, JobsWithoutARateAreRefusedSkippedOrMadeSmaller) {
   EXPECT_EQ(jobs(Missing::fewer)->front().workers, 2);
 }
 
-// The real ones, where they are.
-std::string shared(const std::string& name) {
-  const auto path = base::source_tree() / "../shared/data" / name;
-  return std::filesystem::exists(path) ? path.string() : "";
-}
-
 TEST(TraceWorld, GavelsOwnTracesRunToTheirEnd) {
-  const auto table = shared("gavel/simulation_throughputs.json");
+  const auto table = shared_data("gavel/simulation_throughputs.json");
   if (table.empty()) GTEST_SKIP() << "the traces are not on this machine";
   const auto rates = parse_gavel_rates(base::read_file(table, "").value(), table).value();
   for (const auto* name : {"traces_physical/minimize_makespan", "traces_msr_seed0/51b7ef"}) {
-    const auto file = shared(std::string("gavel/") + name + ".trace");
+    const auto file = shared_data(std::string("gavel/") + name + ".trace");
     ClusterStudy study{.types = {"v100", "p100", "k80"}, .machines = {36, 36, 36}};
     const auto trace = parse_gavel_jobs(base::read_file(file, "").value(), file).value();
     study.jobs = cluster_jobs(trace, rates, study.types, file, 1'000, Missing::fewer).value();
     study.verify_every = 50;
     for (const auto* each : {"max-min", "makespan", "fifo"})
-      EXPECT_EQ(run(study, each).jobs, static_cast<std::int64_t>(study.jobs.size())) << name;
+      EXPECT_EQ(result_of_cluster(study, each).jobs, static_cast<std::int64_t>(study.jobs.size()))
+          << name;
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 using testing::Blobs;
 using testing::small;
 
-SimResult run(const SimConfig& config) {
+SimResult result_of_sim(const SimConfig& config) {
   Blobs learner;
   const auto out = simulate(config, learner);
   EXPECT_TRUE(out) << out.error().message;
@@ -27,17 +27,17 @@ TEST(TrainSim, SameSeedGivesTheSameResultBitForBit) {
   config.fleet.preempt = 0.2;
   config.fleet.kill_every = base::seconds(3);
   config.codec = "int8";
-  const auto once = run(config);
-  EXPECT_EQ(wire::to_json(once), wire::to_json(run(config)));
+  const auto once = result_of_sim(config);
+  EXPECT_EQ(wire::to_json(once), wire::to_json(result_of_sim(config)));
   EXPECT_EQ(once.hash.size(), 64U);
   ++config.plan.seed;
-  EXPECT_NE(run(config).hash, once.hash);
+  EXPECT_NE(result_of_sim(config).hash, once.hash);
 }
 
 TEST(TrainSim, EveryRuleLearnsInItsOwnWay) {
   std::set<std::string> hashes;
   for (const auto& rule : train::aggregators()) {
-    const auto out = run(small(std::string(rule.name)));
+    const auto out = result_of_sim(small(std::string(rule.name)));
     EXPECT_EQ(out.reason, "all epochs are done") << rule.name;
     EXPECT_EQ(out.rows.size(), 3U) << rule.name;
     EXPECT_GT(out.accuracy, 0.5) << rule.name;
@@ -50,7 +50,7 @@ TEST(TrainSim, EveryRuleLearnsInItsOwnWay) {
 TEST(TrainSim, OneMachineLosesNothing) {
   auto config = small("fedavg");
   config.rule.workers = 1;
-  const auto out = run(config);
+  const auto out = result_of_sim(config);
   EXPECT_EQ(out.samples, 3 * 4 * Blobs::kSamples);
   EXPECT_DOUBLE_EQ(out.goodput, 1);
   EXPECT_EQ(out.lost + out.late + out.rejected_honest, 0);
@@ -58,10 +58,10 @@ TEST(TrainSim, OneMachineLosesNothing) {
 
 TEST(TrainSim, MachinesThatDieWasteWhatTheyComputed) {
   auto config = small("delayed-nesterov");
-  const auto calm = run(config);
+  const auto calm = result_of_sim(config);
   config.fleet.kill_every = base::seconds(2);
   config.fleet.away = base::seconds(4);
-  const auto killed = run(config);
+  const auto killed = result_of_sim(config);
   EXPECT_EQ(killed.samples, calm.samples);
   EXPECT_GT(killed.lost, 0);
   EXPECT_LT(killed.goodput, calm.goodput);
@@ -70,11 +70,11 @@ TEST(TrainSim, MachinesThatDieWasteWhatTheyComputed) {
 
 TEST(TrainSim, SlowLinksTakeTimeByTheBytesOfTheCodec) {
   auto config = small("downpour");
-  const auto free = run(config);
+  const auto free = result_of_sim(config);
   config.fleet.up_mbit = config.fleet.down_mbit = 0.001;
-  const auto slow = run(config);
+  const auto slow = result_of_sim(config);
   config.codec = "fp16";
-  const auto half = run(config);
+  const auto half = result_of_sim(config);
   EXPECT_GT(slow.seconds, free.seconds);
   EXPECT_LT(half.bytes_up, slow.bytes_up);
   EXPECT_LT(half.seconds, slow.seconds);
@@ -84,7 +84,7 @@ TEST(TrainSim, NumbersThatAreNoneAreRejectedFromAdversariesAlone) {
   auto config = small("delayed-nesterov");
   config.fleet.adversaries = 0.2;
   config.fleet.attack = Attack::nan;
-  const auto out = run(config);
+  const auto out = result_of_sim(config);
   EXPECT_GT(out.rejected_adversary, 0);
   EXPECT_EQ(out.accepted_adversary, 0);
   EXPECT_FALSE(out.honest_rejected_by.contains("finite"));
@@ -94,9 +94,9 @@ TEST(TrainSim, NumbersThatAreNoneAreRejectedFromAdversariesAlone) {
 TEST(TrainSim, MachinesComputeWhileTheirLineIsBusy) {
   auto config = small("mean");
   config.fleet.round_trip = base::milliseconds(50);
-  const auto beside = run(config);
+  const auto beside = result_of_sim(config);
   config.in_turn = true;
-  const auto in_turn = run(config);
+  const auto in_turn = result_of_sim(config);
   EXPECT_LT(beside.seconds, 0.9 * in_turn.seconds);
   EXPECT_EQ(beside.samples, in_turn.samples);
 }
@@ -106,7 +106,7 @@ TEST(TrainSim, UpdatesThatRaiseTheLossAreRefusedByScoreAlone) {
   config.rule.workers = 10;
   config.fleet.adversaries = 0.2;
   config.validators = {"finite", "score:1"};
-  const auto out = run(config);
+  const auto out = result_of_sim(config);
   EXPECT_EQ(out.reason, "all epochs are done");
   EXPECT_GT(out.rejected_adversary, out.accepted_adversary);
   EXPECT_LE(out.rejected_honest * 50, out.accepted);
@@ -117,7 +117,7 @@ TEST(TrainSim, AFreeRiderCannotKeepTheLastUnitFromOthers) {
   config.rule.workers = 10;
   config.fleet.adversaries = 0.2;
   config.fleet.attack = Attack::free_rider;
-  const auto out = run(config);
+  const auto out = result_of_sim(config);
   EXPECT_EQ(out.reason, "all epochs are done");
   EXPECT_GT(out.rejected_adversary, 0);
 }
@@ -125,11 +125,11 @@ TEST(TrainSim, AFreeRiderCannotKeepTheLastUnitFromOthers) {
 TEST(TrainSim, TheTargetIsNotedWhenItIsFirstReached) {
   auto config = small("delayed-nesterov");
   config.target = 0.5;
-  const auto out = run(config);
+  const auto out = result_of_sim(config);
   ASSERT_TRUE(out.seconds_to_target);
   EXPECT_LT(*out.seconds_to_target, out.seconds);
   config.target = 1.1;
-  EXPECT_FALSE(run(config).seconds_to_target);
+  EXPECT_FALSE(result_of_sim(config).seconds_to_target);
 }
 
 TEST(TrainSim, WhatGetsNowhereEnds) {
@@ -138,7 +138,7 @@ TEST(TrainSim, WhatGetsNowhereEnds) {
   config.fleet.attack = Attack::nan;
   config.rule.workers = 100;
   config.fleet.preempt = 0.9;
-  EXPECT_EQ(run(config).reason, "it got nowhere");
+  EXPECT_EQ(result_of_sim(config).reason, "it got nowhere");
 }
 
 TEST(TrainSim, WhatCannotBeSimulatedIsRefusedByName) {

@@ -14,7 +14,7 @@ namespace {
 using base::Code;
 using base::fail;
 
-base::Failure bad(std::string message, std::string hint, std::string field) {
+base::Failure bad_terms(std::string message, std::string hint, std::string field) {
   return fail(Code::invalid, std::move(message), std::move(hint), std::move(field));
 }
 
@@ -71,36 +71,40 @@ Result<> Decider::check_constraints(const Constraints& c) const {
       {"lenders_allowed", c.lenders_allowed.size()}, {"lenders_refused", c.lenders_refused.size()}};
   for (const auto& [name, size] : sizes)
     if (size > kListMax)
-      return bad(fmt::format("'{}' has {} names", name, size), fmt::format("{} at most", kListMax),
-                 fmt::format("constraints.{}", name));
+      return bad_terms(fmt::format("'{}' has {} names", name, size),
+                       fmt::format("{} at most", kListMax), fmt::format("constraints.{}", name));
   if (c.max_rtt_ms < 0)
-    return bad(fmt::format("the longest round-trip time cannot be {} ms", c.max_rtt_ms),
-               "use 0 or more", "constraints.max_rtt_ms");
+    return bad_terms(fmt::format("the longest round-trip time cannot be {} ms", c.max_rtt_ms),
+                     "use 0 or more", "constraints.max_rtt_ms");
   if (c.min_reliability_ppm < 0 || c.min_reliability_ppm > 1'000'000)
-    return bad("the least reliability is not from 0 to 1", "use for example 0.9",
-               "constraints.min_reliability");
+    return bad_terms("the least reliability is not from 0 to 1", "use for example 0.9",
+                     "constraints.min_reliability");
   return {};
 }
 
 Result<> Decider::check_terms(const JobTerms& t) const {
   if (t.workers.min < 1 || t.workers.max < t.workers.min || t.workers.max > kSlotsMax)
-    return bad(fmt::format("a job cannot have {} to {} workers", t.workers.min, t.workers.max),
-               fmt::format("use 1 to {}, the least first", kSlotsMax), "workers");
+    return bad_terms(
+        fmt::format("a job cannot have {} to {} workers", t.workers.min, t.workers.max),
+        fmt::format("use 1 to {}, the least first", kSlotsMax), "workers");
   if (t.limit < Credits() || t.limit > kMostPrice)
-    return bad(fmt::format("the limit price cannot be {}", to_string(t.limit)),
-               fmt::format("use 0 to {} credits per slot-hour", to_string(kMostPrice)), "limit");
+    return bad_terms(fmt::format("the limit price cannot be {}", to_string(t.limit)),
+                     fmt::format("use 0 to {} credits per slot-hour", to_string(kMostPrice)),
+                     "limit");
   if (t.budget <= Credits() || t.budget > base::kMostCredits)
-    return bad(fmt::format("the budget cannot be {}", to_string(t.budget)),
-               "use more than 0 credits", "budget");
+    return bad_terms(fmt::format("the budget cannot be {}", to_string(t.budget)),
+                     "use more than 0 credits", "budget");
   if (t.deadline <= now)
-    return bad(fmt::format("the deadline {} is not in the future", to_string(t.deadline)),
-               "use a time in the future", "deadline");
+    return bad_terms(fmt::format("the deadline {} is not in the future", to_string(t.deadline)),
+                     "use a time in the future", "deadline");
   if (t.priority < -100 || t.priority > 100)
-    return bad(fmt::format("the priority cannot be {}", t.priority), "use -100 to 100", "priority");
+    return bad_terms(fmt::format("the priority cannot be {}", t.priority), "use -100 to 100",
+                     "priority");
   if (const auto least = least_budget(t.limit, t.workers.min, s.settings); t.budget < least)
-    return bad(fmt::format("a budget of {} does not pay {} workers for {} at the limit price",
-                           to_string(t.budget), t.workers.min, to_string(s.settings.shortest_term)),
-               fmt::format("use a budget of at least {}", to_string(least)), "budget");
+    return bad_terms(
+        fmt::format("a budget of {} does not pay {} workers for {} at the limit price",
+                    to_string(t.budget), t.workers.min, to_string(s.settings.shortest_term)),
+        fmt::format("use a budget of at least {}", to_string(least)), "budget");
   return check_constraints(t.constraints);
 }
 
@@ -121,8 +125,8 @@ Result<> Decider::operator()(const SubmitJob& c) {
   SOUK_TRY(need_person("submit jobs"));
   SOUK_TRY(check_line(c.name, kNameMax, "the name", "name"));
   if (c.kind.size() > kNameMax)
-    return bad("the name of the kind is too long", fmt::format("{} characters at most", kNameMax),
-               "kind");
+    return bad_terms("the name of the kind is too long",
+                     fmt::format("{} characters at most", kNameMax), "kind");
   SOUK_ASSIGN(const auto* first, find_class(c.slot_class));
   std::vector classes{first};
   for (const auto id : c.also) {
@@ -140,14 +144,14 @@ Result<> Decider::operator()(const SubmitJob& c) {
                 fmt::format("the forecast has {} bytes", c.forecast.size() + c.planned_why.size()),
                 fmt::format("{} at most", kTextMax), "forecast");
   if (c.planned < 0)
-    return bad(fmt::format("a job cannot have {} planned workers", c.planned), "0 or more",
-               "planned");
+    return bad_terms(fmt::format("a job cannot have {} planned workers", c.planned), "0 or more",
+                     "planned");
   if (!c.work.empty() && c.terms.workers.max > kPartsMax)
-    return bad(fmt::format("{} workers", c.terms.workers.max),
-               fmt::format("{} at most in one job", kPartsMax), "workers");
+    return bad_terms(fmt::format("{} workers", c.terms.workers.max),
+                     fmt::format("{} at most in one job", kPartsMax), "workers");
   if (c.retry.max < 0 || c.retry.max > kRetriesMax)
-    return bad(fmt::format("a part cannot have {} retries", c.retry.max),
-               fmt::format("use 0 to {}", kRetriesMax), "retry.max");
+    return bad_terms(fmt::format("a part cannot have {} retries", c.retry.max),
+                     fmt::format("use 0 to {}", kRetriesMax), "retry.max");
   SOUK_TRY(check_results(c));
   SOUK_TRY(check_sweep(c));
   SOUK_TRY(check_service(c));
@@ -172,27 +176,28 @@ Result<> Decider::operator()(const SubmitJob& c) {
 Result<> Decider::check_results(const SubmitJob& c) const {
   if (c.gang && (c.work.empty() || c.pay != Pay::time || c.replicate != 1 || !c.expect.empty() ||
                  c.most_trials != 0))
-    return bad("this job cannot be a gang",
-               "a gang has work, is paid by time, and does it once: drop `replicate`", "kind");
+    return bad_terms("this job cannot be a gang",
+                     "a gang has work, is paid by time, and does it once: drop `replicate`",
+                     "kind");
   if (c.led && !c.gang)
-    return bad("only a gang ends with its worker 0", "submit it as a gang", "kind");
+    return bad_terms("only a gang ends with its worker 0", "submit it as a gang", "kind");
   if (c.replicate < 1 || c.replicate > 2 ||
       (c.replicate == 2 && (c.work.empty() || c.pay != Pay::time)))
-    return bad(fmt::format("results cannot be compared between {} owners", c.replicate),
-               "use 1 or 2, and 2 only for work that is paid by time", "replicate");
+    return bad_terms(fmt::format("results cannot be compared between {} owners", c.replicate),
+                     "use 1 or 2, and 2 only for work that is paid by time", "replicate");
   if (c.expect.empty()) return {};
   SOUK_TRY(need_operator("submit jobs whose result is known"));
   if (c.expect.size() > kNameOfBlobMax)
     return fail(Code::too_large, "the name of the expected result is too long",
                 fmt::format("{} characters at most", kNameOfBlobMax), "expect");
   if (c.work.empty() || c.pay != Pay::time || c.replicate != 1)
-    return bad("this job cannot have an expected result",
-               "only batch work that is done once has one: drop `replicate`", "expect");
+    return bad_terms("this job cannot have an expected result",
+                     "only batch work that is done once has one: drop `replicate`", "expect");
   if (c.terms.workers.min != 1 || c.terms.workers.max > kProbePartsMax)
-    return bad(fmt::format("a probe cannot have {} to {} workers", c.terms.workers.min,
-                           c.terms.workers.max),
-               fmt::format("use 1 to {} at most: each is one use of it", kProbePartsMax),
-               "workers");
+    return bad_terms(fmt::format("a probe cannot have {} to {} workers", c.terms.workers.min,
+                                 c.terms.workers.max),
+                     fmt::format("use 1 to {} at most: each is one use of it", kProbePartsMax),
+                     "workers");
   return {};
 }
 
@@ -201,8 +206,8 @@ Result<> Decider::operator()(const AimProbe& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
   SOUK_TRY(need_live(*job));
   if (!is_probe(*job))
-    return bad(fmt::format("job {} is no probe", to_string(c.job)), "its result is not known",
-               "job");
+    return bad_terms(fmt::format("job {} is no probe", to_string(c.job)), "its result is not known",
+                     "job");
   if (c.machine) {
     SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
     if (std::ranges::find(job->probed, machine->owner) != job->probed.end())
@@ -221,8 +226,8 @@ Result<> Decider::operator()(const ResizeJob& c) {
   SOUK_TRY(need_live(*job));
   const auto& [min, max] = job->terms.workers;
   if (c.workers < min || c.workers > max)
-    return bad(fmt::format("{} workers", c.workers),
-               fmt::format("the job wants {} to {}", min, max), "workers");
+    return bad_terms(fmt::format("{} workers", c.workers),
+                     fmt::format("the job wants {} to {}", min, max), "workers");
   if (c.why.size() > kTextMax)
     return fail(Code::too_large, fmt::format("the reason has {} bytes", c.why.size()),
                 fmt::format("{} at most", kTextMax), "why");
@@ -237,15 +242,16 @@ Result<> Decider::operator()(const MoveJob& c) {
   SOUK_TRY(need_live(*job));
   SOUK_ASSIGN(const auto* to, find_class(c.slot_class));
   if (std::ranges::find(job->also, c.slot_class) == job->also.end())
-    return bad(fmt::format("job {} may not move to class '{}'", to_string(c.job), to->name),
-               "its owner names the classes it may be in when submitting it", "class");
+    return bad_terms(fmt::format("job {} may not move to class '{}'", to_string(c.job), to->name),
+                     "its owner names the classes it may be in when submitting it", "class");
   if (to->retired)
-    return bad(fmt::format("class '{}' is retired", to->name), "choose another class", "class");
+    return bad_terms(fmt::format("class '{}' is retired", to->name), "choose another class",
+                     "class");
   const auto& [min, max] = job->terms.workers;
   if (c.workers != 0 && (c.workers < min || c.workers > max))
-    return bad(fmt::format("{} workers", c.workers),
-               fmt::format("the job wants {} to {}; 0 means as many as it may have", min, max),
-               "workers");
+    return bad_terms(
+        fmt::format("{} workers", c.workers),
+        fmt::format("the job wants {} to {}; 0 means as many as it may have", min, max), "workers");
   if (c.why.size() > kTextMax)
     return fail(Code::too_large, fmt::format("the reason has {} bytes", c.why.size()),
                 fmt::format("{} at most", kTextMax), "why");
@@ -258,8 +264,8 @@ Result<> Decider::operator()(const MoveJob& c) {
 Result<> Decider::operator()(const LearnProfile& c) {
   SOUK_TRY(need_operator("teach profiles"));
   if (c.key.empty() || c.key.size() > kNameOfBlobMax)
-    return bad(fmt::format("the key has {} characters", c.key.size()),
-               fmt::format("1 to {} characters", kNameOfBlobMax), "key");
+    return bad_terms(fmt::format("the key has {} characters", c.key.size()),
+                     fmt::format("1 to {} characters", kNameOfBlobMax), "key");
   if (c.text.size() > kProfileMax)
     return fail(Code::too_large, fmt::format("the profile has {} bytes", c.text.size()),
                 fmt::format("{} at most", kProfileMax), "text");
@@ -280,7 +286,7 @@ Result<> Decider::operator()(const ChangeJob& c) {
   SOUK_TRY(check_terms(c.terms));
   if (c.terms == job->terms) return {};
   if (!job->work.empty() && c.terms.workers.max != job->terms.workers.max)
-    return bad(
+    return bad_terms(
         fmt::format("job {} has {} numbered parts", to_string(c.job), job->terms.workers.max),
         "submit a new job for another number of workers", "workers");
   const auto more = c.terms.budget - job->terms.budget;
@@ -292,10 +298,10 @@ Result<> Decider::operator()(const ChangeJob& c) {
                                           .hold = hold_of(job->id),
                                           .amount = more}));
   if (const auto free = s.free_budget(*job); more + free < Credits())
-    return bad(fmt::format("{} of the budget is spent or promised to running workers",
-                           to_string(job->terms.budget - free)),
-               fmt::format("use a budget of at least {}", to_string(job->terms.budget - free)),
-               "budget");
+    return bad_terms(
+        fmt::format("{} of the budget is spent or promised to running workers",
+                    to_string(job->terms.budget - free)),
+        fmt::format("use a budget of at least {}", to_string(job->terms.budget - free)), "budget");
   out.push_back(JobChanged{c.job, c.terms, is_spender() ? actor_.token : TokenId()});
   for (const auto id : job->trials) {
     auto terms = s.jobs.at(id).terms;  // Workers, budget and deadline are its own.
@@ -368,7 +374,8 @@ Result<> Decider::operator()(const CancelJob& c) {
   SOUK_ASSIGN(const auto* job, find(s.jobs, c.job));
   SOUK_TRY(need_job(*job));
   if (c.reason.size() > kTextMax)
-    return bad("the reason is too long", fmt::format("{} characters at most", kTextMax), "reason");
+    return bad_terms("the reason is too long", fmt::format("{} characters at most", kTextMax),
+                     "reason");
   SOUK_TRY(need_live(*job));
   const auto by = job->owner == actor_.account ? "by its owner" : "by an operator";
   end_job(*job, JobState::cancelled, c.reason.empty() ? by : c.reason);

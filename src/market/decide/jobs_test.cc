@@ -11,13 +11,13 @@ using base::Code;
 using base::hours;
 using base::minutes;
 
-struct Market : World {
+struct LenderAndBorrower : World {
   AccountId lena = account("lena"), bob = account("bob", 10_cr);
   MachineId m = machine(lena);
 };
 
 TEST(Job, NoPriceOrBudgetCreatesCredits) {
-  Market w;
+  LenderAndBorrower w;
   const auto submit = [&](JobTerms t) {
     return w.refused(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), t});
   };
@@ -50,7 +50,7 @@ TEST(Job, NoPriceOrBudgetCreatesCredits) {
 }
 
 TEST(Job, AKindIsANameThatTheMarketOnlyKeeps) {
-  Market w;
+  LenderAndBorrower w;
   SubmitJob job{"x", std::string(kNameMax, 'k'), w.slot_class(), wants(1, 1, 1_cr, 1_cr)};
   w.run(user(w.bob), job);
   EXPECT_EQ(w.s.jobs.at(w.s.jobs.before(w.s.jobs.next())).kind, job.kind);
@@ -59,7 +59,7 @@ TEST(Job, AKindIsANameThatTheMarketOnlyKeeps) {
 }
 
 TEST(Job, ChargingAndSavingAreOneEvent) {
-  Market w;
+  LenderAndBorrower w;
   EXPECT_EQ(
       w.refused(user(w.bob), SubmitJob{"x", "batch", w.slot_class(), wants(1, 1, 1_cr, 11_cr)})
           .code,
@@ -82,7 +82,7 @@ TEST(Job, AStateHasOneSpelling) {
 }
 
 TEST(Job, AGangStartsWithAllItsWorkersOrNotAtAll) {
-  Market w;
+  LenderAndBorrower w;
   w.offer(w.m, {.slots = 2});
   const auto gang = w.job(w.bob, wants(3, 3, 1_cr, 5_cr));
   EXPECT_EQ(count<LeaseGranted>(w.clear()), 0u);
@@ -93,7 +93,7 @@ TEST(Job, AGangStartsWithAllItsWorkersOrNotAtAll) {
 }
 
 TEST(Job, AnElasticJobGrowsWhenSlotsAppearAndSurvivesTheirLoss) {
-  Market w;
+  LenderAndBorrower w;
   w.offer(w.m);
   const auto job = w.job(w.bob, wants(1, 4, 1_cr, 9_cr));
   w.clear();
@@ -112,7 +112,7 @@ TEST(Job, AnElasticJobGrowsWhenSlotsAppearAndSurvivesTheirLoss) {
 }
 
 TEST(Job, FewerWorkersLeaveNewestFirstWithNoticeAndTheRestStay) {
-  Market w;
+  LenderAndBorrower w;
   for (int i = 0; i < 3; ++i) w.offer(w.machine(w.lena));
   const auto job = w.job(w.bob, wants(1, 3, 0.1_cr, 5_cr));
   w.clear();
@@ -128,7 +128,7 @@ TEST(Job, FewerWorkersLeaveNewestFirstWithNoticeAndTheRestStay) {
 }
 
 TEST(Job, AJobThatWantsNoMoreThanHasFinishedSucceeds) {
-  Market w;
+  LenderAndBorrower w;
   for (int i = 0; i < 2; ++i) w.offer(w.machine(w.lena));
   const auto job = w.job(w.bob, wants(2, 2, 1_cr, 5_cr));
   w.clear();
@@ -143,7 +143,7 @@ TEST(Job, AJobThatWantsNoMoreThanHasFinishedSucceeds) {
 }
 
 TEST(Job, OneFailedWorkerEndsTheJobAndTheOthersArePaidForWhatTheyDid) {
-  Market w;
+  LenderAndBorrower w;
   for (int i = 0; i < 2; ++i) w.offer(w.machine(w.lena), {.reserve = 1_cr});
   const auto job = w.job(w.bob, wants(2, 2, 1_cr, 5_cr));
   w.clear();
@@ -159,7 +159,7 @@ TEST(Job, OneFailedWorkerEndsTheJobAndTheOthersArePaidForWhatTheyDid) {
 }
 
 TEST(Job, ADeadlineEndsTheJobAndReturnsTheRest) {
-  Market w;
+  LenderAndBorrower w;
   w.offer(w.m, {.reserve = 1_cr});
   auto terms = wants(1, 1, 1_cr, 5_cr);
   terms.deadline = w.now + minutes(30);
@@ -178,7 +178,7 @@ TEST(Job, ADeadlineEndsTheJobAndReturnsTheRest) {
 }
 
 TEST(Job, ALowEscrowIsWarnedOfOnceThenTheJobPausesWithoutOverrunning) {
-  Market w;
+  LenderAndBorrower w;
   for (int i = 0; i < 2; ++i) w.offer(w.m, {.reserve = 1_cr});
   const auto job = w.job(w.bob, wants(2, 2, 1_cr, 0.5_cr));  // Fifteen minutes for two.
   w.clear();
@@ -202,7 +202,7 @@ TEST(Job, ALowEscrowIsWarnedOfOnceThenTheJobPausesWithoutOverrunning) {
 TEST(Job, ABudgetHoldsForAwkwardPrices) {
   base::Random random(5);
   for (int i = 0; i < 40; ++i) {
-    Market w;
+    LenderAndBorrower w;
     Settings v;
     v.fee_ppm = static_cast<std::int32_t>(random.between(0, 500'000));
     v.term = base::seconds(random.between(60, 400));
@@ -230,7 +230,7 @@ TEST(Job, ABudgetHoldsForAwkwardPrices) {
 }
 
 TEST(Job, ABudgetCanBeLoweredOnlyToWhatIsNotYetPromised) {
-  Market w;
+  LenderAndBorrower w;
   w.offer(w.m, {.reserve = 1_cr});
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
   w.clear();
@@ -247,7 +247,7 @@ TEST(Job, ABudgetCanBeLoweredOnlyToWhatIsNotYetPromised) {
 }
 
 TEST(Job, PausingStopsTheMeterAndKeepsTheEscrow) {
-  Market w;
+  LenderAndBorrower w;
   w.offer(w.m, {.reserve = 1_cr});
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
   w.clear();

@@ -11,7 +11,7 @@ namespace {
 using base::Code;
 using base::fail;
 
-base::Failure bad(std::string message, std::string hint, std::string field) {
+base::Failure bad_offer(std::string message, std::string hint, std::string field) {
   return fail(Code::invalid, std::move(message), std::move(hint), std::move(field));
 }
 
@@ -19,14 +19,14 @@ base::Failure bad(std::string message, std::string hint, std::string field) {
 
 Result<> Decider::check_spec(const MachineSpec& v) const {
   if (v.cores < 1 || v.cores > 4096)
-    return bad(fmt::format("a machine cannot have {} cores", v.cores), "use 1 to 4096",
-               "spec.cores");
+    return bad_offer(fmt::format("a machine cannot have {} cores", v.cores), "use 1 to 4096",
+                     "spec.cores");
   if (v.memory_mib < 1 || v.memory_mib > 1 << 26)
-    return bad(fmt::format("a machine cannot have {} MiB of memory", v.memory_mib),
-               "use 1 to 67108864", "spec.memory_mib");
+    return bad_offer(fmt::format("a machine cannot have {} MiB of memory", v.memory_mib),
+                     "use 1 to 67108864", "spec.memory_mib");
   if (v.gpus < 0 || v.gpus > 1024 || v.gpu_memory_mib < 0 || v.disk_mib < 0 || v.rtt_ms < 0)
-    return bad("a machine's GPUs, disk or round-trip time cannot be so",
-               "use 0 to 1024 GPUs, and 0 or more for the rest", "spec");
+    return bad_offer("a machine's GPUs, disk or round-trip time cannot be so",
+                     "use 0 to 1024 GPUs, and 0 or more for the rest", "spec");
   SOUK_TRY(check_line(v.cpu, kDescriptionMax, "the description of the CPU", "spec.cpu"));
   SOUK_TRY(check_line(v.gpu, kDescriptionMax, "the description of the GPU", "spec.gpu"));
   SOUK_TRY(check_line(v.os, kDescriptionMax, "the description of the system", "spec.os"));
@@ -34,8 +34,8 @@ Result<> Decider::check_spec(const MachineSpec& v) const {
   if (!v.provider.empty()) SOUK_TRY(check_word(v.provider, "a provider", "spec.provider"));
   SOUK_TRY(check_words(v.packages, kPackagesMax, "a package", "spec.packages"));
   if (v.environments.size() > kEnvironmentsMax)
-    return bad(fmt::format("a machine with {} environments", v.environments.size()),
-               fmt::format("{} at most", kEnvironmentsMax), "spec.environments");
+    return bad_offer(fmt::format("a machine with {} environments", v.environments.size()),
+                     fmt::format("{} at most", kEnvironmentsMax), "spec.environments");
   auto packages = v.packages.size();
   std::size_t bytes = 0;
   const auto count = [&](const std::vector<std::string>& list) {
@@ -50,17 +50,18 @@ Result<> Decider::check_spec(const MachineSpec& v) const {
     count(e.packages);
   }
   if (packages > kPackagesMax || bytes > kPackageBytesMax)
-    return bad(fmt::format("{} packages, whose names have {} bytes", packages, bytes),
-               fmt::format("{} packages and {} bytes at most, with all environments", kPackagesMax,
-                           kPackageBytesMax),
-               "spec.packages");
+    return bad_offer(fmt::format("{} packages, whose names have {} bytes", packages, bytes),
+                     fmt::format("{} packages and {} bytes at most, with all environments",
+                                 kPackagesMax, kPackageBytesMax),
+                     "spec.packages");
   return {};
 }
 
 Result<> Decider::check_machine_name(AccountId owner, std::string_view name,
                                      MachineId except) const {
   if (name.empty())
-    return bad("a machine needs a name", fmt::format("use 1 to {} characters", kNameMax), "name");
+    return bad_offer("a machine needs a name", fmt::format("use 1 to {} characters", kNameMax),
+                     "name");
   SOUK_TRY(check_line(name, kNameMax, "the name of the machine", "name"));
   for (const auto id : s.index.machines_of[owner.value])
     if (id != except && s.machines.at(id).name == name)
@@ -121,38 +122,38 @@ Result<> Decider::operator()(const RemoveMachine& c) {
 
 Result<> Decider::check_terms(const OfferTerms& t) const {
   if (t.slots < 1 || t.slots > kSlotsMax)
-    return bad(fmt::format("an offer cannot have {} slots", t.slots),
-               fmt::format("use 1 to {}", kSlotsMax), "slots");
+    return bad_offer(fmt::format("an offer cannot have {} slots", t.slots),
+                     fmt::format("use 1 to {}", kSlotsMax), "slots");
   if (t.reserve && (*t.reserve < Credits() || *t.reserve > kMostPrice))
-    return bad(
+    return bad_offer(
         fmt::format("the price cannot be {}", to_string(*t.reserve)),
         fmt::format("use 0 to {} credits per slot-hour, or \"market\"", to_string(kMostPrice)),
         "price");
   if (t.longest_lease < s.settings.shortest_term || t.longest_lease > kLongestLease)
-    return bad(
+    return bad_offer(
         fmt::format("the longest lease cannot be {}", to_string(t.longest_lease)),
         fmt::format("use {} to {}", to_string(s.settings.shortest_term), to_string(kLongestLease)),
         "longest_lease");
   const auto& a = t.availability;
   if (a.once && (a.once->from >= a.once->until || a.once->until <= now))
-    return bad("the offer would never be available", "let it end in the future and after it begins",
-               "until");
+    return bad_offer("the offer would never be available",
+                     "let it end in the future and after it begins", "until");
   if (a.once && a.once->from > now + kLongestLease)
-    return bad("the offer begins too late",
-               fmt::format("at most {} from now", to_string(kLongestLease)), "from");
+    return bad_offer("the offer begins too late",
+                     fmt::format("at most {} from now", to_string(kLongestLease)), "from");
   if (a.weekly.size() > kWindowsMax)
-    return bad(fmt::format("the offer has {} weekly windows", a.weekly.size()),
-               fmt::format("{} at most", kWindowsMax), "weekly");
+    return bad_offer(fmt::format("the offer has {} weekly windows", a.weekly.size()),
+                     fmt::format("{} at most", kWindowsMax), "weekly");
   for (const auto& w : a.weekly) {  // However it was made, it must be one that can be written down.
     SOUK_ASSIGN(const auto read, parse_weekly(to_string(w)));
     if (read != w)
-      return bad(fmt::format("'{}' is not a weekly window", to_string(w)),
-                 "use days Mon to Sun, 00:00-23:59 for the start and 00:01-24:00 for the end",
-                 "weekly");
+      return bad_offer(fmt::format("'{}' is not a weekly window", to_string(w)),
+                       "use days Mon to Sun, 00:00-23:59 for the start and 00:01-24:00 for the end",
+                       "weekly");
   }
   if (!opening(a, now) && !(a.once && a.once->from > now))
-    return bad("the offer has no window in the next two weeks", "check its days and its end",
-               "weekly");
+    return bad_offer("the offer has no window in the next two weeks", "check its days and its end",
+                     "weekly");
   return {};
 }
 
@@ -171,14 +172,15 @@ Result<> Decider::check_fits(const Machine& m, ClassId slot_class, std::int32_t 
     if (id != except) add(s.slot_class(o.slot_class), o.terms.slots);
   }
   if (s.slot_class(slot_class).gpu_memory_mib > m.spec.gpu_memory_mib)
-    return bad(fmt::format("class '{}' needs GPUs with {} MiB, machine {} has {} MiB",
-                           s.slot_class(slot_class).name, s.slot_class(slot_class).gpu_memory_mib,
-                           to_string(m.id), m.spec.gpu_memory_mib),
-               "choose a smaller class", "class");
+    return bad_offer(
+        fmt::format("class '{}' needs GPUs with {} MiB, machine {} has {} MiB",
+                    s.slot_class(slot_class).name, s.slot_class(slot_class).gpu_memory_mib,
+                    to_string(m.id), m.spec.gpu_memory_mib),
+        "choose a smaller class", "class");
   const auto over = [&](std::string_view what, std::int64_t need, std::int64_t have) {
-    return bad(fmt::format("its offers would need {} {}, machine {} has {}", need, what,
-                           to_string(m.id), have),
-               "offer fewer slots or a smaller class", "slots");
+    return bad_offer(fmt::format("its offers would need {} {}, machine {} has {}", need, what,
+                                 to_string(m.id), have),
+                     "offer fewer slots or a smaller class", "slots");
   };
   if (cores > m.spec.cores) return over("cores", cores, m.spec.cores);
   if (memory > m.spec.memory_mib) return over("MiB of memory", memory, m.spec.memory_mib);
@@ -190,8 +192,8 @@ Result<> Decider::operator()(const JudgeMachine& c) {
   SOUK_TRY(need_operator("judge machines"));
   SOUK_ASSIGN(const auto* machine, find(s.machines, c.machine));
   if (c.failure.size() > kTextMax)
-    return bad("the failure is too long", fmt::format("{} characters at most", kTextMax),
-               "failure");
+    return bad_offer("the failure is too long", fmt::format("{} characters at most", kTextMax),
+                     "failure");
   // Passing is news only to those who doubted, or if its speed was not known to within a tenth.
   const auto off = c.lane > machine->lane ? c.lane - machine->lane : machine->lane - c.lane;
   const bool measured = c.lane > Duration() && off * 10 > machine->lane;
@@ -207,8 +209,8 @@ Result<> Decider::operator()(const PostOffer& c) {
   SOUK_TRY(need_active(machine->owner));
   SOUK_ASSIGN(const auto* slot_class, find_class(c.slot_class));
   if (slot_class->retired)
-    return bad(fmt::format("class '{}' is retired", slot_class->name), "choose another class",
-               "class");
+    return bad_offer(fmt::format("class '{}' is retired", slot_class->name), "choose another class",
+                     "class");
   SOUK_TRY(check_terms(c.terms));
   if (s.index.offers_of[c.machine.value].size() >= kOffersPerMachine)
     return fail(Code::exhausted,

@@ -12,7 +12,7 @@ namespace {
 
 using base::minutes;
 
-struct Market : World {
+struct RoundMarket : World {
   AccountId lena = account("lena"), mia = account("mia"), bob = account("bob", 1000_cr);
 
   MachineId with(AccountId owner, MachineSpec spec) {
@@ -23,7 +23,7 @@ struct Market : World {
 };
 
 TEST(Round, AJobRunsOnlyWhereItsOwnerAllows) {
-  Market w;
+  RoundMarket w;
   const auto eu = w.with(w.lena, {.region = "eu", .packages = {"numpy==1.24.2"}, .rtt_ms = 20});
   const auto us =
       w.with(w.mia, {.region = "us", .provider = "ec2", .packages = {"torch"}, .rtt_ms = 90});
@@ -62,7 +62,7 @@ TEST(Round, AJobRunsOnlyWhereItsOwnerAllows) {
 }
 
 TEST(Round, TheJobWithTheFewestChancesChoosesFirst) {
-  Market w;
+  RoundMarket w;
   w.offer(w.with(w.lena, {.region = "eu"}));
   w.offer(w.with(w.lena, {.region = "us"}));
   const auto easy = w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
@@ -75,7 +75,7 @@ TEST(Round, TheJobWithTheFewestChancesChoosesFirst) {
 }
 
 TEST(Round, ManyOddDemandsDoNotShutOthersOut) {
-  Market w;
+  RoundMarket w;
   auto odd = wants(1, 1, 1_cr, 1_cr);
   for (std::size_t i = 0; i < kConstraintSets + 20; ++i) {
     odd.constraints.regions = {"atlantis" + std::to_string(i)};
@@ -92,7 +92,7 @@ TEST(Round, ManyOddDemandsDoNotShutOthersOut) {
 }
 
 TEST(Round, DemandsThatNothingMeetsTakeNoTurn) {
-  Market w;
+  RoundMarket w;
   auto odd = wants(1, 1, 1_cr, 0.05_cr);
   for (std::size_t i = 0; i < 5 * kConstraintSets; ++i) {
     // Some of it exists, but not together; some asks for too low a price.
@@ -120,7 +120,7 @@ TEST(Round, DemandsThatNothingMeetsTakeNoTurn) {
 }
 
 TEST(Round, OwnersTakeTurnsWhoeverHasTheMostDemands) {
-  Market w;
+  RoundMarket w;
   auto odd = wants(1, 1, 1_cr, 0.05_cr);
   for (std::size_t i = 0; i < 10 * kConstraintSets; ++i) {
     odd.constraints.regions = {"eu", "r" + std::to_string(i)};
@@ -138,7 +138,7 @@ TEST(Round, OwnersTakeTurnsWhoeverHasTheMostDemands) {
 }
 
 TEST(Round, AMachineThatIsNotHeardFromGetsNoLease) {
-  Market w;
+  RoundMarket w;
   const auto ghost = w.with(w.lena, {}), there = w.with(w.lena, {});
   w.offer(ghost);
   w.offer(there, {.reserve = 0.5_cr});
@@ -149,14 +149,14 @@ TEST(Round, AMachineThatIsNotHeardFromGetsNoLease) {
 }
 
 TEST(Round, TradingWithOneselfMakesNoPrice) {
-  Market w;
+  RoundMarket w;
   w.offer(w.with(w.bob, {}), {.reserve = 1_cr});
   w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
   EXPECT_FALSE(only<RoundCleared>(w.clear()).price);
 }
 
 TEST(Round, PriorityBreaksTiesBetweenEqualLimitsAndReliabilityBetweenEqualOffers) {
-  Market w;
+  RoundMarket w;
   w.offer(w.with(w.lena, {}));
   w.job(w.bob, wants(1, 1, 1_cr, 1_cr));
   auto urgent_terms = wants(1, 1, 1_cr, 1_cr);
@@ -177,7 +177,7 @@ TEST(Round, PriorityBreaksTiesBetweenEqualLimitsAndReliabilityBetweenEqualOffers
 }
 
 TEST(Round, WhatIsNotOnOfferNowIsNotSold) {
-  Market w;
+  RoundMarket w;
   const auto m = w.with(w.lena, {});
   OfferTerms later;
   later.availability.once = Interval{w.now + minutes(30), w.now + minutes(90)};
@@ -198,7 +198,7 @@ TEST(Round, WhatIsNotOnOfferNowIsNotSold) {
 }
 
 TEST(Round, ALenderWhoComesBackGivesNoticeAndIsPaidForIt) {
-  Market w;
+  RoundMarket w;
   const auto m = w.with(w.lena, {});
   const auto offer = w.offer(m, {.slots = 2, .reserve = 1_cr});
   const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
@@ -215,7 +215,7 @@ TEST(Round, ALenderWhoComesBackGivesNoticeAndIsPaidForIt) {
 }
 
 TEST(Round, ASlotIsNeverSoldTwice) {
-  Market w;
+  RoundMarket w;
   const auto m = w.with(w.lena, {});  // Eight cores.
   w.offer(m, {.slots = 4}, "c1");
   w.offer(m, {.slots = 2}, "c2");
@@ -235,7 +235,7 @@ TEST(Round, ASlotIsNeverSoldTwice) {
 }
 
 TEST(Round, ARoundIsRecordedWithItsSeedAndSampledEvenWhenIdle) {
-  Market w;
+  RoundMarket w;
   EXPECT_TRUE(w.clear().empty());  // Nothing at all to say.
   w.offer(w.with(w.lena, {}), {.slots = 3});
   const auto idle = only<RoundCleared>(w.clear("c1", 42));
@@ -252,7 +252,7 @@ TEST(Round, ARoundIsRecordedWithItsSeedAndSampledEvenWhenIdle) {
 }
 
 TEST(Round, TheSuggestionCountsThoseWhoWouldTradeAtIt) {
-  Market w;
+  RoundMarket w;
   const auto round = [&] { return only<RoundCleared>(w.clear()).reference; };
   w.offer(w.with(w.lena, {}), {.slots = 2, .reserve = 0.15_cr});
   const auto hopeless = w.job(w.bob, wants(2, 2, 0.1_cr, 9_cr));  // The class's price is 0.2.
@@ -272,7 +272,7 @@ TEST(Round, TheSuggestionCountsThoseWhoWouldTradeAtIt) {
 
 // One borrower who wants up to four workers at 2, two slots at 0.5, nobody else.
 TEST(Round, InANewMarketABorrowerDoesNotBidAgainstItselfAndThePriceStays) {
-  Market w;
+  RoundMarket w;
   auto c = w.s.slot_class(w.slot_class());
   c.mechanism = kDefaultMechanism;
   w.run(kBoss, SetClass{c});
@@ -306,7 +306,7 @@ TEST(Round, InANewMarketABorrowerDoesNotBidAgainstItselfAndThePriceStays) {
 }
 
 TEST(Round, AnOfferAtMarketAsksForTheSuggestedPriceAndWhySaysSo) {
-  Market w;
+  RoundMarket w;
   auto c = w.s.slot_class(w.slot_class());
   c.mechanism = kDefaultMechanism;
   w.run(kBoss, SetClass{c});
@@ -327,7 +327,7 @@ TEST(Round, AnOfferAtMarketAsksForTheSuggestedPriceAndWhySaysSo) {
 }
 
 TEST(Round, AWeeklyWindowIsCheckedHoweverItWasMade) {
-  Market w;
+  RoundMarket w;
   const auto m = w.with(w.lena, {});
   for (const WeeklyWindow& bad :
        {WeeklyWindow{0, 0, 60}, WeeklyWindow{0xff, 0, 60}, WeeklyWindow{1, -5, 60},
@@ -350,7 +350,7 @@ TEST(Round, AWeeklyWindowIsCheckedHoweverItWasMade) {
 }
 
 TEST(Round, TwoMachinesOfOneLenderNeverShareAName) {
-  Market w;
+  RoundMarket w;
   const auto first = w.with(w.lena, {}), second = w.with(w.lena, {});
   const auto& taken = w.s.machines.at(first);
   EXPECT_EQ(w.refused(user(w.lena), AddMachine{taken.name, {}}).code, base::Code::conflict);
@@ -362,7 +362,7 @@ TEST(Round, TwoMachinesOfOneLenderNeverShareAName) {
 
 // Two jobs and two machines of one slot each. The first job is faster on the second machine, and
 // the other way about.
-struct Paced : Market {
+struct Paced : RoundMarket {
   AccountId ann = account("ann", 1000_cr);
   MachineId one = with(lena, {}), two = with(mia, {});
   JobId first, second;

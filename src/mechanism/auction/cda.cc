@@ -11,9 +11,9 @@ namespace {
 
 // Units at rest by place in the order of asks, so that a gang can be told in logarithmic time
 // whether there is enough for it. Kept only for books with gangs.
-class Counts {
+class PrefixSums {
  public:
-  explicit Counts(std::size_t size) : sums_(size + 1) {}
+  explicit PrefixSums(std::size_t size) : sums_(size + 1) {}
   void add(std::size_t place, std::int64_t units) {
     for (auto i = place + 1; i < sums_.size(); i += i & (0 - i)) sums_[i] += units;
   }
@@ -126,7 +126,7 @@ class Floor {
   std::vector<std::uint32_t> bid_places_, ask_places_;
   Resting resting_bids_, resting_asks_;
   std::vector<std::uint32_t> waiting_;
-  std::optional<Counts> counts_;
+  std::optional<PrefixSums> counts_;
   std::vector<Trade> trades_;
 };
 

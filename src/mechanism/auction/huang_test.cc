@@ -15,13 +15,13 @@ using ::testing::ElementsAre;
 using testing::random_book;
 using namespace base::literals;
 
-const Huang kRule;
+const Huang kHuang;
 
 // economics.md, known answer 8.
 TEST(Huang, TheMarginalOrdersStepOutAndSetTheTwoPrices) {
   const Book book{
       {{1, 3_cr, 1}, {2, 4_cr, 2}, {3, 1_cr, 5}}, {{1, 2_cr, 4}, {2, 1_cr, 1}, {3, 6_cr, 5}}, {}};
-  const auto out = clear(kRule, book);
+  const auto out = clear(kHuang, book);
   EXPECT_THAT(out.outcome.trades, ElementsAre(Trade{1, 1, 1, 3_cr, 2_cr}));
   EXPECT_EQ(clear(**make("k-double"), book).gain, 6_cr);
 }
@@ -50,7 +50,7 @@ TEST(Huang, TheLongerSideSharesItsExcessEqually) {
     }
     as_buyers.bids.push_back({99, 5_cr, 99});
     as_sellers.asks.push_back({99, 4_cr, 99});
-    const auto buy = clear(kRule, as_buyers), sell = clear(kRule, as_sellers);
+    const auto buy = clear(kHuang, as_buyers), sell = clear(kHuang, as_sellers);
     for (std::size_t i = 0; i < c.want.size(); ++i) {
       EXPECT_EQ(buy.bought(i), c.get[i]) << c.name << ", bid " << i;
       EXPECT_EQ(sell.sold(i), c.get[i]) << c.name << ", ask " << i;
@@ -61,27 +61,27 @@ TEST(Huang, TheLongerSideSharesItsExcessEqually) {
 TEST(Huang, AGangThatItsPartWouldBreakGivesWayToTheOthers) {
   // Nine units wanted, seven offered: the gang of 4 would be left with 3.
   const auto out =
-      clear(kRule, {{1, 9_cr, 4, 4}, {2, 9_cr, 5}, {3, 5_cr, 99}}, {{1, 1_cr, 7}, {2, 2_cr, 99}});
+      clear(kHuang, {{1, 9_cr, 4, 4}, {2, 9_cr, 5}, {3, 5_cr, 99}}, {{1, 1_cr, 7}, {2, 2_cr, 99}});
   EXPECT_EQ(out.bought(0), 0);
   EXPECT_EQ(out.bought(1), 5);
   EXPECT_EQ(out.sold(0), 5);
 }
 
 TEST(Huang, GangsThatBreakEachOtherAreServedInLine) {
-  const auto out = clear(kRule, {{1, 9_cr, 4, 4}, {2, 9_cr, 4, 4}, {3, 5_cr, 99}},
+  const auto out = clear(kHuang, {{1, 9_cr, 4, 4}, {2, 9_cr, 4, 4}, {3, 5_cr, 99}},
                          {{1, 1_cr, 6}, {2, 2_cr, 99}});
   EXPECT_EQ(out.bought(0), 4);
   EXPECT_EQ(out.bought(1), 0);
 }
 
 TEST(Huang, EveryOutcomeIsLegalWithoutADeficit) {
-  EXPECT_EQ(testing::first_unsettled(kRule, {4000}), "");
+  EXPECT_EQ(testing::first_unsettled(kHuang, {4000}), "");
 }
 
 TEST(Huang, LyingAboutAPriceNeverPays) {
   EXPECT_EQ(
       testing::first_lie(
-          kRule, {3000, {.most_bids = 6, .most_asks = 6, .most_units = 4, .highest_micro = 10}},
+          kHuang, {3000, {.most_bids = 6, .most_asks = 6, .most_units = 4, .highest_micro = 10}},
           {.highest_micro = 10}),
       "");
 }
@@ -90,7 +90,7 @@ TEST(Huang, IsTradeReductionWithOneUnitEach) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     base::Random random(seed);
     const auto book = random_book(random, {.most_units = 1, .gangs = false});
-    ASSERT_EQ(clear(kRule, book).by_trader(), clear(**make("trade-reduction"), book).by_trader())
+    ASSERT_EQ(clear(kHuang, book).by_trader(), clear(**make("trade-reduction"), book).by_trader())
         << "seed " << seed;
   }
 }
@@ -99,8 +99,8 @@ TEST(Huang, TheOrderOfTheBookMattersOnlyToTiesAndOddUnits) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     base::Random random(seed);
     const auto book = testing::without_ties(random_book(random, {.gangs = false}));
-    const auto one = clear(kRule, book).by_trader(),
-               other = clear(kRule, testing::shuffled(book, random)).by_trader();
+    const auto one = clear(kHuang, book).by_trader(),
+               other = clear(kHuang, testing::shuffled(book, random)).by_trader();
     for (const auto& [trader, units_and_money] : one) {
       const auto at = other.find(trader);
       const auto units = at == other.end() ? 0 : at->second.first;
@@ -110,7 +110,7 @@ TEST(Huang, TheOrderOfTheBookMattersOnlyToTiesAndOddUnits) {
 }
 
 TEST(Huang, HasNoParametersAndRunsMarkets) {
-  EXPECT_TRUE(kRule.fit_for_live());
+  EXPECT_TRUE(kHuang.fit_for_live());
   EXPECT_FALSE(make("huang", {{"kappa", "1"}}));
 }
 

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using testing::random_book;
 using namespace base::literals;
 
-const McAfee kRule;
+const McAfee kMcAfee;
 
 // economics.md, known answers 1 to 4.
 TEST(McAfee, TradesAtThePriceOfTheNextPairOrDropsTheMarginalOne) {
@@ -33,7 +33,7 @@ TEST(McAfee, TradesAtThePriceOfTheNextPairOrDropsTheMarginalOne) {
       {bids({9}), asks({3, 4}), 0, 0_cr, 0_cr, 0_cr, 0_cr},
   };
   for (const auto& c : cases) {
-    const auto out = clear(kRule, c.bids, c.asks);
+    const auto out = clear(kMcAfee, c.bids, c.asks);
     EXPECT_EQ(out.trades(), c.deals);
     EXPECT_EQ(out.buyers_pay, c.pay);
     EXPECT_EQ(out.sellers_get, c.get);
@@ -58,7 +58,7 @@ TEST(McAfee, KeepsTheKnownShareOfTheGainInRandomMarkets) {
         book.bids.push_back({.limit = testing::whole(random.between(1, 1000))});
         book.asks.push_back({.reserve = testing::whole(random.between(1, 1000))});
       }
-      const auto out = clear(kRule, book);
+      const auto out = clear(kMcAfee, book);
       gain += static_cast<double>(out.gain.micro);
       platform += static_cast<double>(out.platform_surplus.micro);
       best += static_cast<double>(clear(**make("k-double"), book).gain.micro);
@@ -69,25 +69,25 @@ TEST(McAfee, KeepsTheKnownShareOfTheGainInRandomMarkets) {
 }
 
 TEST(McAfee, RoundsThePriceDownToTheMicroCredit) {
-  const auto out = clear(kRule, bids({Credits(9), Credits(2)}), asks({Credits(1), Credits(5)}));
+  const auto out = clear(kMcAfee, bids({Credits(9), Credits(2)}), asks({Credits(1), Credits(5)}));
   EXPECT_EQ(out.outcome.price, Credits(3));
 }
 
 TEST(McAfee, OrdersOfSeveralUnitsTradeAtThePriceOnlyIfNoneIsCut) {
   // 2 + 1 units meet 1 + 2, all of them whole: the price is between 4 and 8.
   const auto even =
-      clear(kRule, {{1, 9_cr, 2}, {2, 7_cr}, {3, 4_cr, 5}}, {{1, 1_cr}, {2, 5_cr, 2}, {3, 8_cr}});
+      clear(kMcAfee, {{1, 9_cr, 2}, {2, 7_cr}, {3, 4_cr, 5}}, {{1, 1_cr}, {2, 5_cr, 2}, {3, 8_cr}});
   EXPECT_EQ(even.trades(), 3);
   EXPECT_EQ(even.outcome.price, 6_cr);
   // With one unit more to sell, the ask at 5 is cut, and steps out with the bid at 7.
   const auto cut =
-      clear(kRule, {{1, 9_cr, 2}, {2, 7_cr}, {3, 4_cr, 5}}, {{1, 1_cr}, {2, 5_cr, 3}, {3, 8_cr}});
+      clear(kMcAfee, {{1, 9_cr, 2}, {2, 7_cr}, {3, 4_cr, 5}}, {{1, 1_cr}, {2, 5_cr, 3}, {3, 8_cr}});
   EXPECT_THAT(cut.outcome.trades, ElementsAre(Trade{0, 0, 1, 7_cr, 5_cr}));
 }
 
 TEST(McAfee, AHopelessGangDoesNotHoldUpTheMarket) {
   const auto out =
-      clear(kRule, {{1, 20_cr, 50, 50}, {2, 9_cr}, {3, 8_cr}, {4, 1_cr}}, asks({1, 2, 30}));
+      clear(kMcAfee, {{1, 20_cr, 50, 50}, {2, 9_cr}, {3, 8_cr}, {4, 1_cr}}, asks({1, 2, 30}));
   EXPECT_EQ(out.bought(1), 1);
   EXPECT_EQ(out.buyers_pay, 8_cr);
 }
@@ -96,8 +96,8 @@ TEST(McAfee, EveryOutcomeIsLegalWithoutADeficit) {
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     base::Random random(seed);
     const auto book = random_book(random);
-    ASSERT_EQ(testing::fault(kRule, book, seed), "") << "seed " << seed;
-    const auto out = clear(kRule, book);
+    ASSERT_EQ(testing::fault(kMcAfee, book, seed), "") << "seed " << seed;
+    const auto out = clear(kMcAfee, book);
     ASSERT_TRUE(fit_to_settle(out.outcome)) << "seed " << seed;
     if (out.outcome.price) ASSERT_EQ(out.platform_surplus, 0_cr) << "seed " << seed;
   }
@@ -106,7 +106,7 @@ TEST(McAfee, EveryOutcomeIsLegalWithoutADeficit) {
 TEST(McAfee, LyingAboutAPriceNeverPays) {
   EXPECT_EQ(
       testing::first_lie(
-          kRule, {3000, {.most_bids = 6, .most_asks = 6, .most_units = 3, .highest_micro = 10}},
+          kMcAfee, {3000, {.most_bids = 6, .most_asks = 6, .most_units = 3, .highest_micro = 10}},
           {.highest_micro = 10}),
       "");
 }
@@ -114,7 +114,7 @@ TEST(McAfee, LyingAboutAPriceNeverPays) {
 TEST(McAfee, LyingAboutAPriceNeverPaysWithOneUnitEach) {
   EXPECT_EQ(
       testing::first_lie(
-          kRule,
+          kMcAfee,
           {3000,
            {.most_bids = 6, .most_asks = 6, .most_units = 1, .gangs = false, .highest_micro = 10}},
           {.highest_micro = 10}),
@@ -126,7 +126,7 @@ TEST(McAfee, LosesAtMostTheLeastValuableDealWithOneUnitEach) {
     base::Random random(seed);
     const auto book =
         random_book(random, {.most_bids = 8, .most_asks = 8, .most_units = 1, .gangs = false});
-    const auto out = clear(kRule, book), best = clear(**make("k-double"), book);
+    const auto out = clear(kMcAfee, book), best = clear(**make("k-double"), book);
     ASSERT_GE(out.trades(), best.trades() - 1) << "seed " << seed;
     if (best.trades() > 0)
       ASSERT_GE(out.gain.micro * best.trades(), best.gain.micro * (best.trades() - 1))
@@ -138,14 +138,14 @@ TEST(McAfee, TheOrderOfTheBookDoesNotMatterBeyondTiesWithOneUnitEach) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     base::Random random(seed);
     const auto book = testing::without_ties(random_book(random, {.most_units = 1, .gangs = false}));
-    ASSERT_EQ(clear(kRule, book).by_trader(),
-              clear(kRule, testing::shuffled(book, random)).by_trader())
+    ASSERT_EQ(clear(kMcAfee, book).by_trader(),
+              clear(kMcAfee, testing::shuffled(book, random)).by_trader())
         << "seed " << seed;
   }
 }
 
 TEST(McAfee, HasNoParametersAndRunsMarkets) {
-  EXPECT_TRUE(kRule.fit_for_live());
+  EXPECT_TRUE(kMcAfee.fit_for_live());
   EXPECT_FALSE(make("mcafee", {{"kappa", "1"}}));
 }
 

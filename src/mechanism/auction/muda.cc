@@ -16,7 +16,7 @@ using base::Code;
 using base::fail;
 using base::Result;
 
-struct Market {
+struct Submarket {
   Lots bids, asks;  // Best price first.
 };
 
@@ -27,11 +27,11 @@ std::vector<Half> toss(std::size_t orders, base::Random& random) {
   return halves;
 }
 
-std::array<Market, 2> split(const Book& book, base::Random& random) {
+std::array<Submarket, 2> split(const Book& book, base::Random& random) {
   const bool given = !book.bid_halves.empty() || !book.ask_halves.empty();
   const auto bid_halves = given ? book.bid_halves : toss(book.bids.size(), random);
   const auto ask_halves = given ? book.ask_halves : toss(book.asks.size(), random);
-  std::array<Market, 2> halves;
+  std::array<Submarket, 2> halves;
   for (const auto& bid : bids_by_limit(book))
     halves[bid_halves[bid.index] == Half::right].bids.push_back(bid);
   for (const auto& ask : asks_by_reserve(book))
@@ -39,7 +39,7 @@ std::array<Market, 2> split(const Book& book, base::Random& random) {
   return halves;
 }
 
-std::optional<Credits> price_of(const Book& book, const Market& market) {
+std::optional<Credits> price_of(const Book& book, const Submarket& market) {
   const auto bids = without_hopeless(book, market.bids, market.asks);
   if (bids.empty() || market.asks.empty()) return std::nullopt;
   const auto units = common_units(bids, market.asks);
@@ -68,7 +68,7 @@ void charge(Side side, const SplitLots& long_side, Credits price, std::vector<Fe
 }
 
 // Trades one half at the other's price, adding to `out` whatever is not a trade.
-std::vector<Trade> trade(const Book& book, Market market, Credits price, bool vickrey,
+std::vector<Trade> trade(const Book& book, Submarket market, Credits price, bool vickrey,
                          base::Random& random, Outcome& out) {
   std::erase_if(market.bids, [&](const Lot& bid) { return bid.price < price; });
   std::erase_if(market.asks, [&](const Lot& ask) { return ask.price > price; });

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using testing::random_book;
 using namespace base::literals;
 
-const Muda kVickrey(Muda::Long::vickrey), kLottery(Muda::Long::lottery);
+const Muda kVickreyMuda(Muda::Long::vickrey), kLottery(Muda::Long::lottery);
 
 // economics.md, known answer 7.
 Book known_split() {
@@ -32,7 +32,7 @@ Book known_split() {
 }
 
 TEST(Muda, EachHalfTradesAtTheOthersPriceAndTheLongerSidePaysFees) {
-  const auto out = clear(kVickrey, known_split());
+  const auto out = clear(kVickreyMuda, known_split());
   EXPECT_THAT(out.outcome.trades,
               ElementsAre(Trade{0, 0, 1, 6.3_cr, 6.3_cr}, Trade{1, 1, 1, 6.3_cr, 6.3_cr},
                           Trade{2, 1, 1, 6.3_cr, 6.3_cr}, Trade{3, 3, 1, 4.65_cr, 4.65_cr}));
@@ -61,10 +61,10 @@ TEST(Muda, AHalfThatDoesNotCrossStillHasAPriceAndOneWithoutASideHasNone) {
   constexpr auto l = Half::left, r = Half::right;
   Book book{bids({4, 9}), asks({8, 1}), {}};
   book.bid_halves = book.ask_halves = {l, r};
-  const auto out = clear(kVickrey, book);
+  const auto out = clear(kVickreyMuda, book);
   EXPECT_THAT(out.outcome.trades, ElementsAre(Trade{1, 1, 1, 6_cr, 6_cr}));
   book.ask_halves = {r, r};
-  EXPECT_EQ(clear(kVickrey, book).trades(), 0);
+  EXPECT_EQ(clear(kVickreyMuda, book).trades(), 0);
 }
 
 TEST(Muda, GangsInExcessAreDrawnEvenWhereOthersPayFees) {
@@ -74,7 +74,7 @@ TEST(Muda, GangsInExcessAreDrawnEvenWhereOthersPayFees) {
   book.bid_halves = {l, l, l, r};
   book.ask_halves = {l, r};
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const auto out = clear(kVickrey, book, seed);
+    const auto out = clear(kVickreyMuda, book, seed);
     ASSERT_TRUE(verify(out.book, out.outcome));
     EXPECT_EQ(out.outcome.lotteries.at(0).side, Side::buyers);
     EXPECT_TRUE(out.outcome.fees.empty());
@@ -85,7 +85,7 @@ TEST(Muda, EveryOutcomeIsLegalAndOnlyFeesStayWithThePlatform) {
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     base::Random random(seed);
     const auto book = random_book(random);
-    for (const auto* rule : {&kVickrey, &kLottery}) {
+    for (const auto* rule : {&kVickreyMuda, &kLottery}) {
       ASSERT_EQ(testing::fault(*rule, book, seed), "") << "seed " << seed;
       const auto out = clear(*rule, book, seed);
       ASSERT_EQ(out.platform_surplus, 0_cr) << "seed " << seed;  // Of the trades alone.
@@ -96,7 +96,7 @@ TEST(Muda, EveryOutcomeIsLegalAndOnlyFeesStayWithThePlatform) {
 }
 
 TEST(Muda, LyingAboutAPriceNeverPaysWhateverTheDraw) {
-  for (const auto* rule : {&kVickrey, &kLottery})
+  for (const auto* rule : {&kVickreyMuda, &kLottery})
     EXPECT_EQ(
         testing::first_lie(
             *rule, {2000, {.most_bids = 8, .most_asks = 8, .most_units = 3, .highest_micro = 10}},
@@ -105,7 +105,7 @@ TEST(Muda, LyingAboutAPriceNeverPaysWhateverTheDraw) {
 }
 
 TEST(Muda, LyingAboutUnitsNeverPaysWithoutGangs) {
-  for (const auto* rule : {&kVickrey, &kLottery})
+  for (const auto* rule : {&kVickreyMuda, &kLottery})
     EXPECT_EQ(
         testing::first_lie(
             *rule,
@@ -131,7 +131,7 @@ TEST(Muda, ALargeMarketLosesLittle) {
     }
     return gain / best;
   };
-  for (const auto* rule : {&kVickrey, &kLottery}) {
+  for (const auto* rule : {&kVickreyMuda, &kLottery}) {
     const auto large = efficiency(*rule, 1000);
     EXPECT_GT(large, 0.93);
     EXPECT_GT(large, efficiency(*rule, 20));
@@ -148,20 +148,21 @@ TEST(Muda, TheOrderOfTheBookDoesNotMatterBeyondTiesWithTheSameSplit) {
       for (const auto& bid : b->bids) b->bid_halves.push_back(Half(bid.id % 2));
       for (const auto& ask : b->asks) b->ask_halves.push_back(Half(ask.id % 2));
     }
-    ASSERT_EQ(clear(kVickrey, book).by_id(), clear(kVickrey, other).by_id()) << "seed " << seed;
+    ASSERT_EQ(clear(kVickreyMuda, book).by_id(), clear(kVickreyMuda, other).by_id())
+        << "seed " << seed;
   }
 }
 
 TEST(Muda, RefusesHalfASplitAndAMarketWithLumpSums) {
   auto book = known_split();
-  EXPECT_TRUE(kVickrey.accepts(book));
+  EXPECT_TRUE(kVickreyMuda.accepts(book));
   book.ask_halves.pop_back();
-  const auto refused = kVickrey.accepts(book);
+  const auto refused = kVickreyMuda.accepts(book);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("6 of 6 bids and 4 of 5 asks"));
-  EXPECT_FALSE(kVickrey.accepts({.items = {"a"}, .bundles = {{0}}}));
+  EXPECT_FALSE(kVickreyMuda.accepts({.items = {"a"}, .bundles = {{0}}}));
 
-  const auto live = kVickrey.fit_for_live();
+  const auto live = kVickreyMuda.fit_for_live();
   ASSERT_FALSE(live);
   EXPECT_THAT(live.error().hint, HasSubstr("long=lottery"));
   EXPECT_TRUE(kLottery.fit_for_live());

@@ -52,7 +52,7 @@ void sort_by(Keys& keys, Keys& spare, Member Key::* member) {
 }
 
 // Equal keys stay in order of position.
-void sort(Keys& keys) {
+void sort_by_price(Keys& keys) {
   constexpr std::size_t few = 64;  // For which a radix sort counts more places than keys.
   if (keys.size() <= few) {
     std::ranges::sort(keys, {}, [](const Key& k) { return std::tuple(k.price, k.rank, k.index); });
@@ -73,7 +73,7 @@ void sort_first(Keys& keys, std::uint64_t most) {
     std::ranges::nth_element(keys, end, {}, place);
     keys.erase(end, keys.end());
   }
-  sort(keys);
+  sort_by_price(keys);
 }
 
 constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
@@ -159,7 +159,7 @@ Lots bids_by_limit(const Book& book) {
   keys.reserve(book.bids.size());
   for (std::size_t i = 0; i < book.bids.size(); ++i)
     if (can_trade(book.bids[i])) keys.push_back(key(descending(book.bids[i].limit), 0, i));
-  sort(keys);
+  sort_by_price(keys);
   Lots lots;
   lots.reserve(keys.size());
   for (const auto& k : keys)
@@ -292,7 +292,7 @@ Lots asks_in_line(const Book& book, std::span<const Lot> asks) {
   keys.reserve(lots.size());
   for (std::size_t i = 0; i < lots.size(); ++i)
     keys.push_back(key(0, book.asks[lots[i].index].rank, i));
-  sort(keys);
+  sort_by_price(keys);
   Lots line;
   line.reserve(lots.size());
   for (const auto& k : keys) line.push_back(lots[k.index]);

@@ -17,9 +17,9 @@ struct Winner {
 };
 
 // Dense numbers for the owners of bids; a bid of owner 0 is its own.
-class Owners {
+class BidOwners {
  public:
-  explicit Owners(const Book& book) : of_bid_(book.bids.size()) {
+  explicit BidOwners(const Book& book) : of_bid_(book.bids.size()) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> known;
     for (std::uint32_t i = 0; i < book.bids.size(); ++i)
       if (book.bids[i].owner != 0) known.emplace_back(book.bids[i].owner, i);
@@ -64,7 +64,7 @@ Lots last_units(std::span<const Lot> asks, std::int64_t units) {
 }
 
 // What an owner pays whose units take the place of `asks`, cheapest first.
-Lots prices_of(std::size_t owner, const Owners& owners, Lots asks, std::span<const Lot> losing) {
+Lots prices_of(std::size_t owner, const BidOwners& owners, Lots asks, std::span<const Lot> losing) {
   Lots out;
   std::size_t at = 0;
   for (const auto& bid : losing) {
@@ -125,7 +125,7 @@ Outcome cleared(const Book& book) {
   if (crossing.units == 0) return {};
   const auto traded = cut(crossing.asks, crossing.units).before;
   const auto losing = unserved(book, crossing.bids);
-  const Owners owners(book);
+  const BidOwners owners(book);
   std::vector<Winner> winners(owners.count());
   for (std::size_t i = 0; i < crossing.bids.size(); ++i) {
     auto& winner = winners[owners.of(crossing.bids[i].index)];

@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using testing::random_book;
 using namespace base::literals;
 
-const Vickrey kRule(1'000'000);
+const Vickrey kVickrey(1'000'000);
 
 // Krishna, Auction Theory, chapter 12: in a Vickrey auction of several units who wins m of them
 // pays the m highest losing bids of others. Six units, three bidders:
@@ -33,7 +33,7 @@ TEST(Vickrey, ABuyerPaysTheLosingBidsOfOthersThatItKeepsOut) {
   for (std::uint64_t owner = 1; owner <= 3; ++owner)
     for (const auto value : values[owner - 1])
       book.bids.push_back({book.bids.size() + 1, testing::whole(value), 1, 1, owner});
-  const auto out = clear(kRule, book);
+  const auto out = clear(kVickrey, book);
   const auto paid = [&](std::uint64_t owner) {
     return testing::unit_prices(out.book, out.outcome, owner);
   };
@@ -45,7 +45,7 @@ TEST(Vickrey, ABuyerPaysTheLosingBidsOfOthersThatItKeepsOut) {
 
 TEST(Vickrey, AJobDoesNotBidAgainstItself) {
   // Four workers wanted at up to 2, two slots on offer at 0.5, nobody else.
-  const auto out = clear(kRule, {{1, 2_cr, 4, 1, 7}}, {{1, 0.5_cr, 1}, {2, 0.5_cr, 1}}, 0.25_cr);
+  const auto out = clear(kVickrey, {{1, 2_cr, 4, 1, 7}}, {{1, 0.5_cr, 1}, {2, 0.5_cr, 1}}, 0.25_cr);
   EXPECT_THAT(out.outcome.trades,
               ElementsAre(Trade{0, 0, 1, 0.5_cr, 0.5_cr}, Trade{0, 1, 1, 0.5_cr, 0.5_cr}));
   EXPECT_EQ(out.outcome.price, 0.5_cr);
@@ -54,7 +54,7 @@ TEST(Vickrey, AJobDoesNotBidAgainstItself) {
 }
 
 TEST(Vickrey, EachFurtherSlotCostsWhatItIsOfferedFor) {
-  const auto out = clear(kRule, {{1, 9_cr, 3}}, asks({1, 2, 5, 8}));
+  const auto out = clear(kVickrey, {{1, 9_cr, 3}}, asks({1, 2, 5, 8}));
   EXPECT_THAT(out.outcome.trades,
               ElementsAre(Trade{0, 0, 1, 1_cr, 1_cr}, Trade{0, 1, 1, 2_cr, 2_cr},
                           Trade{0, 2, 1, 5_cr, 5_cr}));
@@ -63,12 +63,12 @@ TEST(Vickrey, EachFurtherSlotCostsWhatItIsOfferedFor) {
 
 TEST(Vickrey, OtherBorrowersWhoGoWithoutRaiseThePrice) {
   // Of two slots at 1 the first would go to the other at 6 and the second to nobody.
-  const auto out = clear(kRule, {{1, 9_cr, 2, 1, 1}, {2, 6_cr, 1, 1, 2}}, {{1, 1_cr, 2}});
+  const auto out = clear(kVickrey, {{1, 9_cr, 2, 1, 1}, {2, 6_cr, 1, 1, 2}}, {{1, 1_cr, 2}});
   EXPECT_THAT(out.outcome.trades,
               ElementsAre(Trade{0, 0, 1, 1_cr, 1_cr}, Trade{0, 0, 1, 6_cr, 6_cr}));
   EXPECT_TRUE(verify(out.book, out.outcome));
   // The same bids of one owner do not compete.
-  const auto own = clear(kRule, {{1, 9_cr, 2, 1, 1}, {2, 6_cr, 1, 1, 1}}, {{1, 1_cr, 2}});
+  const auto own = clear(kVickrey, {{1, 9_cr, 2, 1, 1}, {2, 6_cr, 1, 1, 1}}, {{1, 1_cr, 2}});
   EXPECT_THAT(own.outcome.trades, ElementsAre(Trade{0, 0, 2, 1_cr, 1_cr}));
 }
 
@@ -77,21 +77,21 @@ TEST(Vickrey, WithOneUnitEachAllPayWhatKDoubleAsksAtKappaZero) {
     base::Random random(seed);
     auto book = random_book(random, {.most_units = 1, .gangs = false});
     book.reference = {};
-    const auto one = clear(kRule, book), other = clear(KDouble(0), book);
+    const auto one = clear(kVickrey, book), other = clear(KDouble(0), book);
     ASSERT_EQ(one.outcome.price, other.outcome.price) << "seed " << seed;
     ASSERT_EQ(one.trades(), other.trades()) << "seed " << seed;
   }
 }
 
 TEST(Vickrey, AGangThatIsPassedOverSetsNoPrice) {
-  const auto out = clear(kRule, {{1, 10_cr, 3, 3, 1}, {2, 6_cr, 1, 1, 2}}, {{1, 2_cr, 2}});
+  const auto out = clear(kVickrey, {{1, 10_cr, 3, 3, 1}, {2, 6_cr, 1, 1, 2}}, {{1, 2_cr, 2}});
   EXPECT_THAT(out.outcome.trades, ElementsAre(Trade{1, 0, 1, 2_cr, 2_cr}));
 }
 
 TEST(Vickrey, AnOfferAtMarketStandsForTheSuggestedPrice) {
-  EXPECT_EQ(kRule.market_ask(0.25_cr), 0.25_cr);
-  EXPECT_EQ(clear(kRule, {{1, 2_cr, 4}}, {{1, 0_cr, 2}}, 0.25_cr).outcome.price, 0.25_cr);
-  EXPECT_EQ(clear(kRule, {{1, 0.2_cr, 4}}, {{1, 0_cr, 2}}, 0.25_cr).trades(), 0);
+  EXPECT_EQ(kVickrey.market_ask(0.25_cr), 0.25_cr);
+  EXPECT_EQ(clear(kVickrey, {{1, 2_cr, 4}}, {{1, 0_cr, 2}}, 0.25_cr).outcome.price, 0.25_cr);
+  EXPECT_EQ(clear(kVickrey, {{1, 0.2_cr, 4}}, {{1, 0_cr, 2}}, 0.25_cr).trades(), 0);
   const auto half = *make("vickrey", {{"floor", "0.5"}});
   EXPECT_EQ(clear(*half, {{1, 0.2_cr, 4}}, {{1, 0_cr, 2}}, 0.25_cr).outcome.price, 0.125_cr);
   const auto none = *make("vickrey", {{"floor", "0"}});
@@ -103,8 +103,8 @@ TEST(Vickrey, EveryOutcomeIsLegalAndBalancedWhoeverOwnsWhat) {
     base::Random random(seed);
     const auto plain = random_book(random, {.gangs = seed % 2 == 0});
     const auto book = testing::owned(plain, random);
-    ASSERT_EQ(testing::fault(kRule, book, seed), "") << "seed " << seed;
-    const auto out = clear(kRule, book);
+    ASSERT_EQ(testing::fault(kVickrey, book, seed), "") << "seed " << seed;
+    const auto out = clear(kVickrey, book);
     for (const auto& t : out.outcome.trades) ASSERT_EQ(t.pays, t.gets) << "seed " << seed;
   }
 }
@@ -157,13 +157,14 @@ TEST(Vickrey, AnOwnerPaysWhatItCostsTheOthers) {
 
 TEST(Vickrey, OwnDemandNeverRaisesOnesPriceInLargerBooks) {
   for (const auto highest : {10, 1000})
-    EXPECT_EQ(testing::first_raise(
-                  kRule, {.count = 20'000, .shape = {.most_units = 6, .highest_micro = highest}}),
-              "");
+    EXPECT_EQ(
+        testing::first_raise(
+            kVickrey, {.count = 20'000, .shape = {.most_units = 6, .highest_micro = highest}}),
+        "");
 }
 
 TEST(Vickrey, ImpossibleOrdersAreLeftOut) {
-  const auto out = clear(kRule, {{1, 10_cr, 0}, {2, 9_cr, 2, 3}, {3, 8_cr, -1}, {4, 6_cr, 1, 0}},
+  const auto out = clear(kVickrey, {{1, 10_cr, 0}, {2, 9_cr, 2, 3}, {3, 8_cr, -1}, {4, 6_cr, 1, 0}},
                          {{1, 0_cr, 0}, {2, 1_cr, -4}, {3, 2_cr}});
   EXPECT_THAT(out.outcome.trades, ElementsAre(Trade{3, 2, 1, 2_cr, 2_cr}));
 }

@@ -10,7 +10,7 @@
 namespace souk::mechanism {
 namespace {
 
-constexpr std::string_view kName = "greedy";
+constexpr std::string_view kGreedy = "greedy";
 
 // |bundle|^l for each bid, in units of 2^-32.
 std::vector<std::uint64_t> weights(const Book& book, std::int64_t l_ppm) {
@@ -63,10 +63,10 @@ std::optional<std::uint32_t> rival(const Book& book, std::span<const std::uint32
 Greedy::Greedy(std::int64_t l_ppm) : l_ppm_(l_ppm) { CHECK(l_ppm >= 0 && l_ppm <= 1'000'000); }
 
 base::Result<> Greedy::accepts(const Book& book) const {
-  return accepts_bundles(kName, book, kMostBids, kMostItems);
+  return accepts_bundles(kGreedy, book, kMostBids, kMostItems);
 }
 
-base::Result<> Greedy::fit_for_live() const { return bundles_are_not_live(kName); }
+base::Result<> Greedy::fit_for_live() const { return bundles_are_not_live(kGreedy); }
 
 Outcome Greedy::clear(const Book& book, base::Random&) const {
   CHECK(accepts(book));

@@ -9,7 +9,7 @@
 namespace souk::mechanism {
 namespace {
 
-constexpr std::string_view kName = "vcg-combinatorial";
+constexpr std::string_view kVcgCombinatorial = "vcg-combinatorial";
 
 using Set = std::uint64_t;  // Of bids, by position.
 
@@ -90,10 +90,12 @@ std::int64_t limits(const Book& book, Set bids) {
 }  // namespace
 
 base::Result<> VcgCombinatorial::accepts(const Book& book) const {
-  return accepts_bundles(kName, book, kMostBids, kMostItems);
+  return accepts_bundles(kVcgCombinatorial, book, kMostBids, kMostItems);
 }
 
-base::Result<> VcgCombinatorial::fit_for_live() const { return bundles_are_not_live(kName); }
+base::Result<> VcgCombinatorial::fit_for_live() const {
+  return bundles_are_not_live(kVcgCombinatorial);
+}
 
 Outcome VcgCombinatorial::clear(const Book& book, base::Random&) const {
   CHECK(accepts(book));

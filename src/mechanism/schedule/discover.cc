@@ -22,9 +22,10 @@ struct Answer {
   double slope = 0;  // What a little more level costs, per level.
 };
 
-class Market {
+class SharesMarket {
  public:
-  explicit Market(const SharesProgram& program) : s_(program), m_(program.types), n_(program.jobs) {
+  explicit SharesMarket(const SharesProgram& program)
+      : s_(program), m_(program.types), n_(program.jobs) {
     for (std::size_t i = 0; i < n_; ++i) {
       CHECK(s_.level[i] > 0);
       fastest_.push_back(std::ranges::max(std::span(s_.rate).subspan(i * m_, m_)));
@@ -175,7 +176,7 @@ class Market {
 SharesSolution discover(const SharesProgram& program, double gap, int most_rounds) {
   if (program.jobs == 0) return {.prices = std::vector<double>(program.types, 0)};
   CHECK(program.gain.empty());
-  return Market(program).run(gap, most_rounds);
+  return SharesMarket(program).run(gap, most_rounds);
 }
 
 SharesSolution solve(const SharesProgram& program, Precision precision, double tolerance) {

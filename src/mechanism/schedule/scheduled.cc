@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/time.h"
 #include "mechanism/schedule/allocation.h"
 #include "mechanism/schedule/cost_slo.h"
 #include "mechanism/schedule/finish_time.h"
@@ -23,7 +24,6 @@
 namespace souk::mechanism {
 namespace {
 
-constexpr double kHour = 3600;
 // What is kept within reach of a solver, in seconds of work and of time.
 constexpr double kLeastSeconds = 1e-3, kMostSeconds = 1e12;
 constexpr double kMostHadar = 1e5;  // Slots of a type, and workers of a job.
@@ -150,7 +150,7 @@ class RoundPlan {
         sum += out.steps[k];
         workers += out.scale[k];
       }
-    const auto each = workers > 0 ? sum / workers : kHour;
+    const auto each = workers > 0 ? sum / workers : base::kSecondsPerHour;
     for (std::size_t k = 0; k < out.steps.size(); ++k)
       if (out.steps[k] == 0) out.steps[k] = each * out.scale[k];
   }

@@ -44,20 +44,20 @@ std::vector<int> rounds_with_first(const Mechanism& mechanism, Book book, int ro
 }
 
 // Two jobs on three types: the best level has 13/31 and 18/31 of the first (max_min_las_test.cc).
-Book known() {
+Book known_book() {
   Book book = owned({bids({9, 9}), {{1, {}, 1}, {2, {}, 2}, {3, {}, 3}}, whole(4)});
   book.rates = {2, 1, .5, 3, 2, 1};
   return book;
 }
 
 TEST(Scheduled, TheFirstRoundOfTheKnownInstance) {
-  const auto out = clear(rule(Objective::las), known());
+  const auto out = clear(rule(Objective::las), known_book());
   EXPECT_EQ(out.by_id(), (std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t>{
                              {{1, 2}, 1}, {{2, 1}, 1}}));
 }
 
 TEST(Scheduled, OverTimeTheFastMachineIsSharedAsTheScheduleSays) {
-  const auto first = rounds_with_first(rule(Objective::las), known(), 310);
+  const auto first = rounds_with_first(rule(Objective::las), known_book(), 310);
   EXPECT_NEAR(first[0], 130, 6);
   EXPECT_NEAR(first[1], 180, 6);
 }
@@ -217,7 +217,7 @@ TEST(Scheduled, WhoIsGoneIsForgotten) {
 
 TEST(Scheduled, MeasuresThatAreNoneAreRefused) {
   const auto why = [](auto&& spoil) {
-    auto book = known();
+    auto book = known_book();
     book.works.resize(2);
     spoil(book);
     const auto accepted = rule(Objective::las).accepts(book);

@@ -26,7 +26,7 @@ const PriceDiscovery kPriceDiscovery;
 
 // The one list of scheduling policies. To add one: a file, its test, its include and object above,
 // and its row here.
-const std::array kTable{
+const std::array kPolicies{
     ScheduleEntry{"max-min", "The job that is served least, in its own measure, is served best.",
                   "the least level of service; more is better", false, kMaxMin},
     ScheduleEntry{"ftf", "Nobody takes much longer than with an equal part for itself.",
@@ -52,11 +52,11 @@ const std::array kTable{
 
 }  // namespace
 
-std::span<const ScheduleEntry> schedule_policies() { return kTable; }
+std::span<const ScheduleEntry> schedule_policies() { return kPolicies; }
 
 Result<const ScheduleEntry*> find_schedule_policy(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const auto& entry : kTable) {
+  for (const auto& entry : kPolicies) {
     if (entry.name == name) return &entry;
     names.push_back(entry.name);
   }

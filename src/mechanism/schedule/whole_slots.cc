@@ -13,7 +13,7 @@ namespace souk::mechanism {
 namespace {
 
 constexpr double kRounding = 1e-6;  // Of a slot: solvers leave this much beside a whole number.
-constexpr std::int64_t kTurns = std::int64_t{1} << 17;
+constexpr std::int64_t kMostSlotTurns = std::int64_t{1} << 17;
 
 // The asks of one type, and the bids that can run on them. Gangs are not its business: they may
 // have slots of several types.
@@ -81,7 +81,7 @@ class Dealer {
       key_[i] += out_.entitled[i];
     }
     const auto offered = std::accumulate(types.units.begin(), types.units.end(), std::int64_t{0});
-    turn_ = 1 + std::min(wanted, offered) / kTurns;
+    turn_ = 1 + std::min(wanted, offered) / kMostSlotTurns;
   }
 
   SlotDeal run() {

@@ -15,6 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using testing::random_book;
+using testing::wants;
 using namespace base::literals;
 
 using Numbers = std::vector<std::int64_t>;
@@ -173,38 +174,36 @@ TEST(Karma, SayingLessMayPayForWhoKnowsTheFuture) {
   EXPECT_EQ(useful(Karma(0), 6, standing, demands, {0, 4, 3}), 7);
 }
 
-const KarmaShares kHalf(500'000, slots(6));
-
-Bid wants(std::uint64_t owner, std::int32_t units, std::int32_t gang = 1, Credits limit = 9_cr) {
-  return {owner, limit, units, gang, owner};
-}
+const KarmaShares kHalfKept(500'000, slots(6));
 
 // The known answer again, through two books.
 TEST(KarmaShares, CarriesKarmaFromOneBookToTheNext) {
   const auto one =
-      clear(kHalf, {wants(1, 4), wants(2, 1), wants(3, 1)}, {{1, 0_cr, 4}, {2, 2_cr, 2}});
+      clear(kHalfKept, {wants(1, 4), wants(2, 1), wants(3, 1)}, {{1, 0_cr, 4}, {2, 2_cr, 2}});
   EXPECT_EQ(one.bought(0), 4);
   EXPECT_EQ(one.trades(), 6);
   EXPECT_THAT(one.outcome.standing,
               ElementsAre(Pair(1, slots(4)), Pair(2, slots(7)), Pair(3, slots(7))));
-  const auto two = clear(
-      kHalf, Book{.bids = {wants(2, 3)}, .asks = {{1, 0_cr, 6}}, .standing = one.outcome.standing});
+  const auto two =
+      clear(kHalfKept,
+            Book{.bids = {wants(2, 3)}, .asks = {{1, 0_cr, 6}}, .standing = one.outcome.standing});
   EXPECT_EQ(two.bought(0), 3);
   EXPECT_THAT(two.outcome.standing,
               ElementsAre(Pair(1, slots(6)), Pair(2, slots(6)), Pair(3, slots(9))));
 }
 
 TEST(KarmaShares, ANewcomerBeginsWithTheMean) {
-  const auto out = clear(
-      kHalf, Book{.bids = {wants(5, 1)}, .asks = {}, .standing = {{2, slots(3)}, {9, slots(8)}}});
+  const auto out =
+      clear(kHalfKept,
+            Book{.bids = {wants(5, 1)}, .asks = {}, .standing = {{2, slots(3)}, {9, slots(8)}}});
   EXPECT_THAT(out.outcome.standing,
               ElementsAre(Pair(2, slots(3)), Pair(5, 5'500'000), Pair(9, slots(8))));
 }
 
 TEST(KarmaShares, TheRicherOwnerGetsTheScarceSlots) {
-  const auto out = clear(kHalf, Book{.bids = {wants(1, 9), wants(2, 9)},
-                                     .asks = {{1, 0_cr, 4}},
-                                     .standing = {{1, slots(3)}, {2, slots(9)}}});
+  const auto out = clear(kHalfKept, Book{.bids = {wants(1, 9), wants(2, 9)},
+                                         .asks = {{1, 0_cr, 4}},
+                                         .standing = {{1, slots(3)}, {2, slots(9)}}});
   EXPECT_EQ(out.bought(0), 1);
   EXPECT_EQ(out.bought(1), 3);
 }
@@ -212,7 +211,7 @@ TEST(KarmaShares, TheRicherOwnerGetsTheScarceSlots) {
 TEST(KarmaShares, WhatAGangOrALimitCannotUseGoesToOthersAndIsNotPaidFor) {
   // Owner 1 would get three of six, too few for its gang; owner 3's limit is below every reserve.
   const auto out =
-      clear(kHalf, {wants(1, 5, 5), wants(2, 9), wants(3, 9, 1, 1_cr)}, {{1, 2_cr, 6}});
+      clear(kHalfKept, {wants(1, 5, 5), wants(2, 9), wants(3, 9, 1, 1_cr)}, {{1, 2_cr, 6}});
   EXPECT_EQ(out.bought(0), 0);
   EXPECT_EQ(out.bought(1), 6);
   EXPECT_EQ(out.bought(2), 0);
@@ -223,7 +222,7 @@ TEST(KarmaShares, WhatAGangOrALimitCannotUseGoesToOthersAndIsNotPaidFor) {
 
 TEST(KarmaShares, AnOwnersShareGoesToItsBidsInLine) {
   const auto out =
-      clear(kHalf, {wants(1, 2), wants(2, 9), wants(1, 3, 3), wants(1, 9)}, {{1, 0_cr, 8}});
+      clear(kHalfKept, {wants(1, 2), wants(2, 9), wants(1, 3, 3), wants(1, 9)}, {{1, 0_cr, 8}});
   EXPECT_EQ(out.bought(0), 2);
   EXPECT_EQ(out.bought(2), 0);
   EXPECT_EQ(out.bought(3), 2);
@@ -270,9 +269,9 @@ TEST(KarmaShares, TheOrderOfTheAsksDoesNotMatterBeyondTies) {
     base::Random random(seed);
     auto book = testing::without_ties(random_book(random));
     for (auto& bid : book.bids) bid.owner = 1 + random.below(5);
-    const auto one = clear(kHalf, book);
+    const auto one = clear(kHalfKept, book);
     random.shuffle(book.asks);
-    const auto other = clear(kHalf, book);
+    const auto other = clear(kHalfKept, book);
     ASSERT_EQ(one.by_id(), other.by_id()) << "seed " << seed;
     ASSERT_EQ(one.outcome.standing, other.outcome.standing) << "seed " << seed;
   }
@@ -288,11 +287,11 @@ TEST(KarmaShares, BillionsOfSlotsAreSharedInAMoment) {
 
 TEST(KarmaShares, RefusesAStandingThatNobodyCanHave) {
   for (const auto karma : {std::int64_t{-1}, kMostKarma + 1}) {
-    const auto refused = kHalf.accepts(Book{.standing = {{7, karma}}});
+    const auto refused = kHalfKept.accepts(Book{.standing = {{7, karma}}});
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, HasSubstr("owner 7 stands at"));
   }
-  EXPECT_TRUE(kHalf.accepts(Book{.standing = {{7, 0}, {8, kMostKarma}}}));
+  EXPECT_TRUE(kHalfKept.accepts(Book{.standing = {{7, 0}, {8, kMostKarma}}}));
 }
 
 TEST(KarmaShares, ReadsItsParametersAndRefusesAnythingElse) {

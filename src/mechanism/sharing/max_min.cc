@@ -10,7 +10,7 @@
 namespace souk::mechanism {
 namespace {
 
-constexpr std::int64_t kTurns = std::int64_t{1} << 22;
+constexpr std::int64_t kMostTurns = std::int64_t{1} << 22;
 
 // A turn of an owner or of a bid; the lowest is next.
 struct Turn {
@@ -115,7 +115,7 @@ std::int64_t slots_per_turn(const Book& book) {
   std::int64_t wanted = 0, offered = 0;
   for (const auto& bid : book.bids) wanted += std::max(bid.units, 0);
   for (const auto& ask : book.asks) offered += std::max(ask.units, 0);
-  return 1 + std::min(wanted, offered) / kTurns;
+  return 1 + std::min(wanted, offered) / kMostTurns;
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 namespace souk::mechanism {
 namespace {
 
+using testing::can_be_served;
 using testing::clear;
 using testing::Cleared;
 using ::testing::ElementsAre;
 using testing::random_book;
+using testing::wants;
 using namespace base::literals;
 
 // A book whose bids belong to a few owners.
@@ -33,10 +35,6 @@ std::vector<std::int64_t> shares(const Book& book, const std::vector<std::int64_
   std::vector<std::int64_t> out;
   for (const auto& [owner, n] : held) out.push_back(n);
   return out;
-}
-
-Bid wants(std::uint64_t owner, std::int32_t units, std::int32_t gang = 1, Credits limit = 9_cr) {
-  return {owner, limit, units, gang, owner};
 }
 
 TEST(MaxMin, SharesSlotsAmongOwnersThenAmongTheirBids) {
@@ -90,19 +88,6 @@ TEST(MaxMin, EveryOutcomeIsLegalBalancedAtReservesAndLeavesNothingIdle) {
   }
 }
 
-// Whether bids can have so many units each, given their limits.
-bool can_be(const Book& book, const std::vector<std::int64_t>& units) {
-  for (const auto& top : book.bids) {
-    std::int64_t need = 0, have = 0;
-    for (std::size_t i = 0; i < units.size(); ++i)
-      if (book.bids[i].limit <= top.limit) need += units[i];
-    for (const auto& ask : book.asks)
-      if (ask.reserve <= top.limit) have += ask.units;
-    if (need > have) return false;
-  }
-  return true;
-}
-
 TEST(MaxMin, NoOtherSharingIsFairerWithoutGangsAndWithALimitPerOwner) {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     base::Random random(seed);
@@ -115,7 +100,7 @@ TEST(MaxMin, NoOtherSharingIsFairerWithoutGangsAndWithALimitPerOwner) {
     // Every way to give each bid none to all of its units.
     std::vector<std::int64_t> units(book.bids.size());
     for (bool more = true; more;) {
-      if (can_be(book, units)) {
+      if (can_be_served(book, units)) {
         auto now = shares(book, units);
         std::ranges::sort(now);
         best = std::max(best, now);

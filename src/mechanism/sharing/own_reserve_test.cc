@@ -10,6 +10,7 @@ namespace {
 
 using testing::asks;
 using testing::bids;
+using testing::can_be_served;
 using ::testing::ElementsAre;
 using testing::random_book;
 using namespace base::literals;
@@ -78,20 +79,6 @@ TEST(LowestFirst, EachIsOfferedWhatItsLimitAcceptsAndLowerOnesLeft) {
               ElementsAre(Lot{2_cr, 1, 2}, Lot{9_cr, 0, 3}));
 }
 
-// Whether every bid can have `given` units of asks it accepts: by Hall's condition, which for bids
-// that accept everything up to their limit needs a look at each limit alone.
-bool can_be(const Book& book, const std::vector<std::int64_t>& given) {
-  for (const auto& top : book.bids) {
-    std::int64_t need = 0, have = 0;
-    for (std::size_t i = 0; i < given.size(); ++i)
-      if (book.bids[i].limit <= top.limit) need += given[i];
-    for (const auto& ask : book.asks)
-      if (ask.reserve <= top.limit) have += ask.units;
-    if (need > have) return false;
-  }
-  return true;
-}
-
 TEST(OwnReserve, GivesExactlyWhileEverybodyCanBeServed) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     base::Random random(seed);
@@ -107,9 +94,9 @@ TEST(OwnReserve, GivesExactlyWhileEverybodyCanBeServed) {
       const auto got = slots.give(bid, needs, most);
       auto more = given;
       given[bid] += got;
-      ASSERT_TRUE(can_be(book, given)) << "seed " << seed;
+      ASSERT_TRUE(can_be_served(book, given)) << "seed " << seed;
       more[bid] += got == 0 ? needs : got + 1;
-      if (got < most) ASSERT_FALSE(can_be(book, more)) << "seed " << seed;
+      if (got < most) ASSERT_FALSE(can_be_served(book, more)) << "seed " << seed;
       ASSERT_TRUE(got == 0 || got >= needs) << "seed " << seed;
       ASSERT_EQ(slots.given(bid), given[bid]) << "seed " << seed;
     }

@@ -44,6 +44,26 @@ inline std::vector<Ask> asks(std::initializer_list<int> reserves) {
   return out;
 }
 
+// The only bid of `owner`, which is its id too.
+inline Bid wants(std::uint64_t owner, std::int32_t units, std::int32_t gang = 1,
+                 Credits limit = whole(9)) {
+  return {owner, limit, units, gang, owner};
+}
+
+// Whether every bid can have `units` of asks it accepts: by Hall's condition, which for bids that
+// accept everything up to their limit needs a look at each limit alone.
+inline bool can_be_served(const Book& book, const std::vector<std::int64_t>& units) {
+  for (const auto& top : book.bids) {
+    std::int64_t need = 0, have = 0;
+    for (std::size_t i = 0; i < units.size(); ++i)
+      if (book.bids[i].limit <= top.limit) need += units[i];
+    for (const auto& ask : book.asks)
+      if (ask.reserve <= top.limit) have += ask.units;
+    if (need > have) return false;
+  }
+  return true;
+}
+
 // An outcome with what a test asks about it. Money is for one hour of every slot traded.
 struct Cleared {
   Book book;

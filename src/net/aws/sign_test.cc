@@ -11,9 +11,9 @@
 namespace souk::net {
 namespace {
 
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The examples of "Authenticating Requests (AWS Signature Version 4)" in Amazon S3's API Reference.
 const AwsKey kKey{"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""};
@@ -85,7 +85,7 @@ TEST(AwsKey, ComesFromTheVariablesOrTheFileOfTheProfile) {
     const auto it = env.find(name);
     return it == env.end() ? std::nullopt : std::optional(it->second);
   };
-  const auto file = testing::TempDir() + "souk-aws-credentials";
+  const auto file = ::testing::TempDir() + "souk-aws-credentials";
   std::ofstream(file) << "[default]\naws_access_key_id = A\naws_secret_access_key=B\n[other]\n"
                          "aws_access_key_id=C\naws_secret_access_key = D=\naws_session_token=E\n";
   env["HOME"] = "/nonexistent";

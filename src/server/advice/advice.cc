@@ -12,7 +12,7 @@
 #include "market/eligible.h"
 #include "server/advice/asks.h"
 #include "server/advice/profiles.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {
@@ -23,7 +23,7 @@ using base::Result;
 using base::Time;
 using market::State;
 
-constexpr double kMillion = 1e6;
+constexpr double kPpm = 1e6;
 constexpr double kLeast = 1e-6;  // Seconds, or MB: nothing takes less.
 
 // --- Forecasts --------------------------------------------------------------------------------
@@ -77,11 +77,11 @@ class Advice {
                                // The forecaster adds the usual exchange for everybody.
                                .compute_s = std::max(kLeast, pace.unit_s() - usual.network),
                                // The share of leases that it breaks, as if each took an hour.
-                               .revocations_per_hour = 1 - machine.reliability_ppm / kMillion,
+                               .revocations_per_hour = 1 - machine.reliability_ppm / kPpm,
                                .residuals = profile.errors});
       startups.push_back(pace.startup_s);
     }
-    const auto mb = std::max(static_cast<double>(profile.bytes) / kMillion, kLeast);
+    const auto mb = std::max(static_cast<double>(profile.bytes) / kPpm, kLeast);
     if (usual.network > 0)
       problem.traffic = {.model_mb = mb / 2, .request_mb_s = mb / usual.network};
     problem.hub.folds_per_s = profile.folds_per_s;

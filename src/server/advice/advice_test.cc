@@ -5,7 +5,7 @@
 #include "server/advice/advice.h"
 #include "server/advice/profiles.h"
 #include "server/core/parsed_works.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "lab/report/statistics.h"
-#include "wire/api_json.h"
+#include "wire/api/plan.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {
 
-constexpr std::size_t kKept = 1'000;
+constexpr std::size_t kSizesKept = 1'000;
 
 }  // namespace
 
@@ -22,7 +23,7 @@ void ForecastErrors::recall(const market::State& state) {
 
 void ForecastErrors::add(double error) {
   sizes_.push_back(std::abs(error));
-  if (sizes_.size() > kKept) sizes_.pop_front();
+  if (sizes_.size() > kSizesKept) sizes_.pop_front();
 }
 
 std::optional<double> ForecastErrors::quantile(double share) const {

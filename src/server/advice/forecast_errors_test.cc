@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/api_json.h"
+#include "wire/api/plan.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

@@ -11,7 +11,7 @@
 #include "advisor/forecast.h"
 #include "base/check.h"
 #include "base/hash.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

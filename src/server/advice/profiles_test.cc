@@ -4,7 +4,7 @@
 
 #include "market/testing/world.h"
 #include "server/core/parsed_works.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

@@ -20,6 +20,7 @@ using ::testing::Each;
 using testing::eventually;
 using ::testing::Le;
 using testing::Market;
+using testing::operator_of;
 using testing::Stack;
 
 bool ready(const std::future<Answer>& f) {
@@ -30,12 +31,6 @@ bool ready(const std::future<Answer>& f) {
 // happens at the end of a turn, so the second task is sure to come later.
 void settle(Stack& stack) {
   for (int i = 0; i < 2; ++i) stack.inside([](Core::Turn&) { return 0; });
-}
-
-std::string operator_of(Stack& stack) {
-  return stack.ask("POST", "/v1/accounts", "", Market::sign_up_body("boss"), "127.0.0.1")
-      .get()
-      .at("token");
 }
 
 std::string feedback(std::string_view text) {

@@ -6,7 +6,7 @@
 
 #include "net/sse.h"
 #include "server/routes/views.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

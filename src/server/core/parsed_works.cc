@@ -1,6 +1,6 @@
 #include "server/core/parsed_works.h"
 
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 

@@ -13,10 +13,11 @@ namespace {
 
 using base::Code;
 using blob::testing::noise;
+using testing::kAnn;
+using testing::kBob;
 
-constexpr base::AccountId kAnn(1), kBob(2);
-constexpr std::size_t kChunk = 1'000;
-constexpr std::uint64_t kStored = kChunk + 1;  // Encoded.
+constexpr std::size_t kContentBytes = 1'000;
+constexpr std::uint64_t kStored = kContentBytes + 1;  // Encoded.
 
 class BlobClaimsTest : public ::testing::Test {
  protected:
@@ -32,10 +33,10 @@ class BlobClaimsTest : public ::testing::Test {
     claims_->recall();
   }
   base::Result<> put(base::AccountId account, std::uint64_t seed) {
-    const auto content = noise(kChunk, seed);
+    const auto content = noise(kContentBytes, seed);
     return claims_->put(account, blob::name_of(content), blob::encode(content));
   }
-  static blob::Digest name(std::uint64_t seed) { return blob::name_of(noise(kChunk, seed)); }
+  static blob::Digest name(std::uint64_t seed) { return blob::name_of(noise(kContentBytes, seed)); }
   std::uint64_t bytes(base::AccountId account) { return budgets_->blob_bytes.used(party(account)); }
   std::uint64_t chunks(base::AccountId account) {
     return budgets_->blob_chunks.used(party(account));
@@ -149,7 +150,7 @@ TEST_F(BlobClaimsTest, ACutOrDamagedFileIsReadAsFarAsItGoes) {
 TEST_F(BlobClaimsTest, ResultsBecomeTheBorrowersAsFarAsTheLenderBroughtThem) {
   ASSERT_TRUE(put(kAnn, 1));
   ASSERT_TRUE(put(kAnn, 2));
-  ASSERT_TRUE(store_->add(noise(kChunk, 3)));
+  ASSERT_TRUE(store_->add(noise(kContentBytes, 3)));
   claims_->hand_over(kAnn, kBob, {name(1), name(2), name(3)});
   EXPECT_EQ(bytes(kBob), 2 * kStored);
   EXPECT_FALSE(claims_->has(kBob, name(3))) << "a name alone gives no right";

@@ -6,14 +6,6 @@
 #include "net/local_address.h"
 
 namespace souk::server {
-namespace {
-
-bool reachable(const std::string& from, const std::string& to) {
-  return !net::is_local(to) || net::is_local(from);
-}
-
-}  // namespace
-
 void ChunkShares::announce(base::MachineId machine, Sharer sharer) {
   const std::lock_guard lock(mutex_);
   sharers_[machine].sharer = std::move(sharer);
@@ -43,7 +35,7 @@ std::optional<wire::ChunkPeer> ChunkShares::direct(const Asker& asker,
     const auto it = sharers_.find(holder);
     if (holder == asker.machine || it == sharers_.end() ||
         std::ranges::find(candidates, holder) == candidates.end() ||
-        !reachable(asker.address, it->second.sharer.address))
+        !net::is_reachable(asker.address, it->second.sharer.address))
       continue;
     if (best == nullptr || it->second.named < best->named) best = &it->second;
   }

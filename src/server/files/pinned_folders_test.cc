@@ -10,7 +10,7 @@ namespace {
 
 using testing::Folder;
 
-constexpr base::Time kNow(1'000'000'000'000'000);
+constexpr base::Time kAddedAt(1'000'000'000'000'000);
 
 struct Shelf {
   // Room for a few folders of random bytes.
@@ -41,7 +41,7 @@ TEST(PinnedFolders, WhatWasPreparedOutlivesWhatComesAfterIt) {
   {
     const auto a = shelf.pack(1), b = shelf.pack(2);
     first = a.root, other = b.root;
-    EXPECT_TRUE(kept.add(a.root, a.manifest, kNow));
+    EXPECT_TRUE(kept.add(a.root, a.manifest, kAddedAt));
   }
   shelf.fill();
   EXPECT_TRUE(shelf.store->has(first));
@@ -55,7 +55,7 @@ TEST(PinnedFolders, NobodyCanFillTheStoreWithWhatIsNeverSubmitted) {
   for (int i = 0; i < 30; ++i) {
     const auto p = shelf.pack(i);
     (i == 0 ? first : last) = p.root;
-    EXPECT_TRUE(kept.add(p.root, p.manifest, kNow));
+    EXPECT_TRUE(kept.add(p.root, p.manifest, kAddedAt));
     EXPECT_LE(kept.bytes(), 25'000u);
   }
   shelf.fill();
@@ -67,9 +67,9 @@ TEST(PinnedFolders, TheSameFolderCountsOnceAndHoursLaterNoMore) {
   Shelf shelf;
   PinnedFolders kept(*shelf.store, 50'000);
   const auto a = shelf.pack(1), b = shelf.pack(2);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(kept.add(a.root, a.manifest, kNow));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(kept.add(a.root, a.manifest, kAddedAt));
   EXPECT_EQ(kept.bytes(), 10'000u);
-  EXPECT_TRUE(kept.add(b.root, b.manifest, kNow + PinnedFolders::kFor));
+  EXPECT_TRUE(kept.add(b.root, b.manifest, kAddedAt + PinnedFolders::kFor));
   EXPECT_EQ(kept.bytes(), 10'000u);
 }
 
@@ -77,7 +77,7 @@ TEST(PinnedFolders, WhatIsNotThereCannotBeKept) {
   Shelf shelf, empty;
   PinnedFolders kept(*empty.store, 50'000);
   const auto a = shelf.pack(1);
-  EXPECT_FALSE(kept.add(a.root, a.manifest, kNow));
+  EXPECT_FALSE(kept.add(a.root, a.manifest, kAddedAt));
   EXPECT_EQ(kept.bytes(), 0u);
 }
 

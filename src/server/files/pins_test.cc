@@ -2,24 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
 #include "blob/folder.h"
+#include "blob/testing/samples.h"
 #include "job/work.h"
 #include "server/testing/stack.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {
 
-std::string noise(std::uint64_t seed) {
-  base::Random random(seed);
-  std::string out;
-  while (out.size() < 100'000) out += static_cast<char>(random.next() >> 32);
-  return out;
-}
+using testing::kAnn;
+using testing::kBob;
 
-constexpr base::AccountId kAnn(1), kBob(2);
 constexpr base::JobId kJob(1);
+
+// The content of one chunk.
+std::string content(std::uint64_t seed) { return blob::testing::noise(100'000, seed); }
 
 struct Shop {
   explicit Shop(std::uint64_t max_bytes = 1 << 30)
@@ -48,7 +46,7 @@ struct Shop {
     return {};
   }
   void fill(std::uint64_t from) {
-    for (auto i = from; i < from + 10; ++i) ASSERT_TRUE(store->add(noise(i)));
+    for (auto i = from; i < from + 10; ++i) ASSERT_TRUE(store->add(content(i)));
   }
   std::uint64_t used(base::AccountId account = kAnn) { return budgets.pins.used(party(account)); }
 
@@ -62,7 +60,7 @@ struct Shop {
 
 TEST(Pins, AFullStoreEvictsWhatNoLiveJobNeeds) {
   Shop shop(350'000);
-  const auto mine = shop.send(noise(1));
+  const auto mine = shop.send(content(1));
   ASSERT_TRUE(shop.hold(kJob, {to_string(mine)}));
   shop.fill(2);
   EXPECT_TRUE(shop.store->has(mine));
@@ -74,10 +72,10 @@ TEST(Pins, AFullStoreEvictsWhatNoLiveJobNeeds) {
 
 TEST(Pins, OnlyTheLatestCheckpointOfAPartIsKept) {
   Shop shop(450'000);
-  const auto old = shop.send(noise(1)), other = shop.send(noise(2));
+  const auto old = shop.send(content(1)), other = shop.send(content(2));
   shop.pins.hold(kJob, kAnn, 0, to_string(old));
   shop.pins.hold(kJob, kAnn, 1, to_string(other));
-  const auto latest = shop.send(noise(3));
+  const auto latest = shop.send(content(3));
   shop.pins.hold(kJob, kAnn, 0, to_string(latest));
   shop.fill(4);
   EXPECT_FALSE(shop.store->has(old));
@@ -89,7 +87,7 @@ TEST(Pins, OnlyTheLatestCheckpointOfAPartIsKept) {
 
 TEST(Pins, AFolderCountsOnceHoweverOftenJobsNameIt) {
   Shop shop;
-  const auto a = shop.send(noise(1)), b = shop.send(noise(2));
+  const auto a = shop.send(content(1)), b = shop.send(content(2));
   const auto folder = shop.send_folder({a, b, a, a});
   ASSERT_TRUE(shop.hold(kJob, std::vector<std::string>(124, folder)));
   EXPECT_EQ(shop.used(), 3u) << "two chunks and the list of them";
@@ -106,7 +104,7 @@ TEST(Pins, AFolderCountsOnceHoweverOftenJobsNameIt) {
 TEST(Pins, WhatDoesNotFitIntoTheBudgetIsRefusedAndLeavesNothing) {
   Shop shop;
   shop.budgets.pins.set_limit({.each = 4, .all = 100});
-  const auto a = shop.send(noise(1)), b = shop.send(noise(2)), c = shop.send(noise(3));
+  const auto a = shop.send(content(1)), b = shop.send(content(2)), c = shop.send(content(3));
   const auto first = shop.send_folder({a, b}), second = shop.send_folder({b, c});
   const auto refused = shop.hold(kJob, {first, second});
   ASSERT_FALSE(refused);
@@ -118,7 +116,7 @@ TEST(Pins, WhatDoesNotFitIntoTheBudgetIsRefusedAndLeavesNothing) {
 
 TEST(Pins, AJobOfAbsentFilesIsRefused) {
   Shop shop;
-  const auto a = shop.send(noise(1));
+  const auto a = shop.send(content(1));
   const auto gone = shop.send_folder({a, base::blake2b("never sent")});
   for (const auto& name : {gone, to_string(base::blake2b("nothing")), std::string("not a name")}) {
     const auto refused = shop.hold(kJob, {name});
@@ -131,7 +129,7 @@ TEST(Pins, AJobOfAbsentFilesIsRefused) {
 
 TEST(Pins, ANameGivesNoRightToOthersFiles) {
   Shop shop;
-  const auto secret = shop.send(noise(1), kBob);
+  const auto secret = shop.send(content(1), kBob);
   const auto folder = shop.send_folder({secret}, "f", kBob);
   EXPECT_FALSE(shop.hold(kJob, {folder})) << "bob's folder";
   EXPECT_FALSE(shop.hold(kJob, {shop.send_folder({secret}, "g")})) << "bob's chunk in her own";
@@ -141,7 +139,7 @@ TEST(Pins, ANameGivesNoRightToOthersFiles) {
 TEST(Pins, AStartKeepsWhatIsThereOfAnAcceptedJob) {
   Shop shop(450'000);
   shop.budgets.pins.set_limit({.each = 1, .all = 1});
-  const auto a = shop.send(noise(1));
+  const auto a = shop.send(content(1));
   const auto folder = shop.send_folder({a, base::blake2b("lost")});
   shop.pins.recall(kJob, kAnn, {folder, folder, "not a name"});
   EXPECT_TRUE(shop.pins.holds(kJob, a));

@@ -56,8 +56,8 @@ std::string json_of(const std::string& text) { return wire::to_json(text); }
 
 // A market on disk whose server has the digits and a Python package, and counts how often it is
 // asked for the digits.
-struct Market {
-  Market() : fair(options()) {}
+struct DigitsMarket {
+  DigitsMarket() : fair(options()) {}
 
   Options options() {
     write_digits(folder / "mnist");
@@ -118,7 +118,7 @@ price: {limit: 1, budget: 3}
 )";
 
 TEST(Prepare, ATrainingOnBuiltInDataNeedsNothingFromTheBrowser) {
-  Market m;
+  DigitsMarket m;
   const auto prepared = m.prepare(kDigits);
   ASSERT_EQ(prepared.status, 200) << prepared;
   EXPECT_EQ(prepared.at("job.budget"), "3");
@@ -133,7 +133,7 @@ TEST(Prepare, ATrainingOnBuiltInDataNeedsNothingFromTheBrowser) {
 }
 
 TEST(Prepare, DataIsCutOnceForEachWayToCutIt) {
-  Market m;
+  DigitsMarket m;
   const auto first = m.prepare(kDigits), again = m.prepare(kDigits);
   EXPECT_EQ(first.body, again.body);
   EXPECT_EQ(m.fetched, 1);
@@ -146,7 +146,7 @@ TEST(Prepare, DataIsCutOnceForEachWayToCutIt) {
 }
 
 TEST(Prepare, ManyAtOnceFetchOnce) {
-  Market m;
+  DigitsMarket m;
   std::vector<std::future<int>> all;
   for (int i = 0; i < 6; ++i)
     all.push_back(std::async(std::launch::async, [&] {
@@ -160,7 +160,7 @@ TEST(Prepare, ManyAtOnceFetchOnce) {
 }
 
 TEST(Prepare, DataThatCannotBeHadIsSaidSoWithoutThePathsOfTheServer) {
-  Market m;
+  DigitsMarket m;
   const std::string clothes =
       std::string(kDigits).replace(std::string(kDigits).find("mnist"), 5, "fashion-mnist");
   const auto refused = m.prepare(clothes);
@@ -176,7 +176,7 @@ TEST(Prepare, DataThatCannotBeHadIsSaidSoWithoutThePathsOfTheServer) {
 }
 
 TEST(Prepare, EverySampleIsAJobThatThisServerCanMake) {
-  Market m;
+  DigitsMarket m;
   const auto list = m.fair.must("GET", "/v1/samples", m.fair.borrower.token);
   EXPECT_GE(list.count(), 4u);
   for (std::size_t i = 0; i < list.count(); ++i) {
@@ -194,7 +194,7 @@ TEST(Prepare, EverySampleIsAJobThatThisServerCanMake) {
 }
 
 TEST(Prepare, TheServersOwnDiskIsNobodysToRead) {
-  Market m;
+  DigitsMarket m;
   const auto folder = m.upload({{"train.csv", "1,2,0\n"}, {"project/run.py", "pass"}});
   const struct {
     std::string yaml, detail, hint;
@@ -232,7 +232,7 @@ TEST(Prepare, TheServersOwnDiskIsNobodysToRead) {
 }
 
 TEST(Prepare, AMistakeInTheFileIsNamedWithItsLine) {
-  Market m;
+  DigitsMarket m;
   const std::pair<const char*, const char*> rows[] = {
       {"name: x\nprice:\n  bugdet: 5\n", "job.yaml:3: "},
       {"run: x\nworkers: 4..1\n", "job.yaml:2: workers: '4..1'"},
@@ -255,7 +255,7 @@ TEST(Prepare, AMistakeInTheFileIsNamedWithItsLine) {
 }
 
 TEST(Prepare, ATrainingOnNumbersOfOnesOwn) {
-  Market m;
+  DigitsMarket m;
   std::string rows = "height,weight,kind\n";
   for (int i = 0; i < 50; ++i) rows += fmt::format("{},{},{}\n", i, 2 * i, i % 2 ? "cat" : "dog");
   const auto folder = m.upload({{"data/train.csv", rows}});
@@ -272,7 +272,7 @@ TEST(Prepare, ATrainingOnNumbersOfOnesOwn) {
 }
 
 TEST(Prepare, DataThatIsNoneIsRefusedByItsOwnName) {
-  Market m;
+  DigitsMarket m;
   const auto folder = m.upload({{"bad.csv", "a,b\nx,1\n"}, {"empty.txt", ""}, {"d/f", "x"}});
   const auto train = [&](std::string_view format, std::string_view file) {
     return m.prepare(
@@ -292,7 +292,7 @@ TEST(Prepare, DataThatIsNoneIsRefusedByItsOwnName) {
 }
 
 TEST(Prepare, FoldersAndFilesBecomeInputs) {
-  Market m;
+  DigitsMarket m;
   const auto folder = m.upload({{"project/run.py", "print()"},
                                 {"project/notes.tmp", "left out"},
                                 {"project/.soukignore", "*.tmp\n"},
@@ -313,7 +313,7 @@ TEST(Prepare, FoldersAndFilesBecomeInputs) {
 }
 
 TEST(Prepare, AScriptComesWithThePackageThatItImports) {
-  Market m;
+  DigitsMarket m;
   const auto folder = m.upload({{"mine.py", "import souk"}});
   const auto prepared =
       m.prepare("kind: train\nscript: mine.py\ndata: mnist\nprice: {budget: 1}\n", folder);
@@ -325,7 +325,7 @@ TEST(Prepare, AScriptComesWithThePackageThatItImports) {
 }
 
 TEST(Prepare, AFolderThatIsTooLargeOrNotThereIsRefused) {
-  Market m;
+  DigitsMarket m;
   const std::string chunk(blob::kChunkBytes, 'x');
   send_chunk(m.fair, m.fair.borrower.token, chunk);
   const blob::Entry much{
@@ -349,7 +349,7 @@ TEST(Prepare, AFolderThatIsTooLargeOrNotThereIsRefused) {
 }
 
 TEST(Prepare, WithoutABudgetAnHourOrWhatThereIs) {
-  Market m;
+  DigitsMarket m;
   const std::string yaml = "run: x\nworkers: 2\nprice: {limit: 0.5}\n";
   EXPECT_EQ(m.prepare(yaml).at("job.budget"), "1");
   const auto poor = m.fair.caller().send("POST", "/v1/jobs/prepare", m.fair.lender.token,
@@ -366,7 +366,7 @@ TEST(Prepare, WhatACrashLeftIsRemovedAtTheNextStart) {
 }
 
 TEST(TrainingChoices, AreTheTablesThatTrainingsAreCheckedAgainst) {
-  Market m;
+  DigitsMarket m;
   const auto all = m.fair.must("GET", "/v1/training/choices", m.fair.borrower.token);
   EXPECT_EQ(all.count("rules"), train::aggregators().size());
   EXPECT_EQ(all.at("codecs.0.name"), "fp32");

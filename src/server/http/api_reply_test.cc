@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "server/testing/stack.h"
+#include "wire/api/system.h"
 
 // Nobody waits for an answer that never comes: whoever drops a request, it is told to come back.
 
@@ -10,6 +11,7 @@ namespace souk::server {
 namespace {
 
 using testing::Answer;
+using testing::operator_of;
 using testing::Pigeon;
 using testing::Stack;
 
@@ -18,12 +20,6 @@ void expect_come_back(const Answer& answer) {
   EXPECT_EQ(answer.type, "application/problem+json");
   EXPECT_EQ(net::find_header(answer.headers, "Retry-After"), "1");
   EXPECT_EQ(net::find_header(answer.headers, "Cache-Control"), "no-store");
-}
-
-std::string operator_of(Stack& stack) {
-  return stack.ask("POST", "/v1/accounts", "", testing::Market::sign_up_body("boss"), "127.0.0.1")
-      .get()
-      .at("token");
 }
 
 // One request to a route of each kind whose work is not done on the I/O thread.

@@ -9,7 +9,7 @@
 #include "net/http.h"
 #include "server/http/idempotency.h"
 #include "server/http/steps.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 #include "wire/openapi.h"
 
 // The table of routes: one list from which requests are served, tokens are demanded and the OpenAPI

@@ -26,14 +26,14 @@ using testing::endless;
 using testing::eventually;
 using testing::Fair;
 using ::testing::HasSubstr;
+using testing::kAnn;
+using testing::kBob;
 using testing::Person;
 using testing::quick;
 using ::testing::StartsWith;
 using testing::task;
 using wire::LabRunId;
 using wire::LabState;
-
-constexpr AccountId kAda(1), kBob(2);
 
 class Lab {
  public:
@@ -58,10 +58,10 @@ class Lab {
 
 TEST(LabRuns, OneComputesAtATimeAndTheOthersWaitInOrder) {
   Lab lab;
-  const auto first = lab.add(kAda, endless()), second = lab.add(kBob, endless());
-  ASSERT_TRUE(lab.becomes(kAda, first, LabState::running));
+  const auto first = lab.add(kAnn, endless()), second = lab.add(kBob, endless());
+  ASSERT_TRUE(lab.becomes(kAnn, first, LabState::running));
   EXPECT_EQ(lab.state(kBob, second), LabState::queued);
-  ASSERT_TRUE(lab.runs.remove(kAda, first, lab.ticket()));
+  ASSERT_TRUE(lab.runs.remove(kAnn, first, lab.ticket()));
   EXPECT_TRUE(lab.becomes(kBob, second, LabState::running));
 }
 
@@ -69,11 +69,11 @@ TEST(LabRuns, WhatComputesLeavesTheProcessorToTheMarket) {
   const auto before = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()));
   Lab lab;
   std::atomic<int> nice = 0;
-  const auto id = lab.add(kAda, task([&](const lab::Watch&) -> Result<LabResult> {
+  const auto id = lab.add(kAnn, task([&](const lab::Watch&) -> Result<LabResult> {
                             nice = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()));
                             return LabResult{};
                           }));
-  ASSERT_TRUE(lab.becomes(kAda, id, LabState::done));
+  ASSERT_TRUE(lab.becomes(kAnn, id, LabState::done));
   EXPECT_EQ(nice, 19);
   EXPECT_EQ(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())), before);
 }
@@ -81,8 +81,8 @@ TEST(LabRuns, WhatComputesLeavesTheProcessorToTheMarket) {
 TEST(LabRuns, AnAccountHasThreeAtATimeAndTheServerTwenty) {
   Lab lab;
   std::vector<LabRunId> mine;
-  for (std::size_t i = 0; i < LabRuns::kWaiting; ++i) mine.push_back(lab.add(kAda, endless()));
-  const auto fourth = lab.runs.add(kAda, endless(), lab.ticket());
+  for (std::size_t i = 0; i < LabRuns::kWaiting; ++i) mine.push_back(lab.add(kAnn, endless()));
+  const auto fourth = lab.runs.add(kAnn, endless(), lab.ticket());
   ASSERT_FALSE(fourth);
   EXPECT_EQ(fourth.error().code, base::Code::exhausted);
   EXPECT_THAT(fourth.error().message, HasSubstr("3 of your runs"));
@@ -90,42 +90,42 @@ TEST(LabRuns, AnAccountHasThreeAtATimeAndTheServerTwenty) {
   const auto too_many = lab.runs.add(kBob, endless(), lab.ticket());
   ASSERT_FALSE(too_many);
   EXPECT_THAT(too_many.error().message, HasSubstr("20 runs are waiting"));
-  ASSERT_TRUE(lab.runs.remove(kAda, mine[1], lab.ticket()));
+  ASSERT_TRUE(lab.runs.remove(kAnn, mine[1], lab.ticket()));
   EXPECT_TRUE(lab.runs.add(kBob, endless(), lab.ticket()));
 }
 
 TEST(LabRuns, ACancelledRunStopsAndAnotherCallForgetsIt) {
   Lab lab;
-  const auto running = lab.add(kAda, endless()), waiting = lab.add(kAda, endless());
-  ASSERT_TRUE(lab.becomes(kAda, running, LabState::running));
+  const auto running = lab.add(kAnn, endless()), waiting = lab.add(kAnn, endless());
+  ASSERT_TRUE(lab.becomes(kAnn, running, LabState::running));
   const auto ticket = lab.ticket();
   for (const auto id : {waiting, running}) {
-    const auto cancelled = lab.runs.remove(kAda, id, ticket);
+    const auto cancelled = lab.runs.remove(kAnn, id, ticket);
     ASSERT_TRUE(cancelled);
     EXPECT_EQ(cancelled->state, LabState::cancelled);
     EXPECT_TRUE(cancelled->finished);
-    EXPECT_TRUE(lab.runs.remove(kAda, id, ticket)) << "a lost answer is asked for again";
-    EXPECT_EQ(lab.state(kAda, id), LabState::cancelled);
-    EXPECT_TRUE(lab.runs.remove(kAda, id, lab.ticket()));
-    EXPECT_FALSE(lab.runs.find(kAda, id));
+    EXPECT_TRUE(lab.runs.remove(kAnn, id, ticket)) << "a lost answer is asked for again";
+    EXPECT_EQ(lab.state(kAnn, id), LabState::cancelled);
+    EXPECT_TRUE(lab.runs.remove(kAnn, id, lab.ticket()));
+    EXPECT_FALSE(lab.runs.find(kAnn, id));
   }
-  EXPECT_TRUE(lab.becomes(kAda, lab.add(kAda, quick()), LabState::done)) << "the thread is free";
+  EXPECT_TRUE(lab.becomes(kAnn, lab.add(kAnn, quick()), LabState::done)) << "the thread is free";
 }
 
 TEST(LabRuns, ARunThatTakesTooLongIsStoppedAndSaysSo) {
   Lab lab(base::milliseconds(20));
-  const auto id = lab.add(kAda, endless());
-  ASSERT_TRUE(lab.becomes(kAda, id, LabState::failed));
-  EXPECT_THAT(*lab.runs.find(kAda, id)->run.error, HasSubstr("stopped after 20ms"));
+  const auto id = lab.add(kAnn, endless());
+  ASSERT_TRUE(lab.becomes(kAnn, id, LabState::failed));
+  EXPECT_THAT(*lab.runs.find(kAnn, id)->run.error, HasSubstr("stopped after 20ms"));
 }
 
 TEST(LabRuns, AFailureIsToldWithItsReason) {
   Lab lab;
-  const auto id = lab.add(kAda, task([](const lab::Watch&) -> Result<LabResult> {
+  const auto id = lab.add(kAnn, task([](const lab::Watch&) -> Result<LabResult> {
                             return base::fail(base::Code::invalid, "no such thing", "try another");
                           }));
-  ASSERT_TRUE(lab.becomes(kAda, id, LabState::failed));
-  const auto found = lab.runs.find(kAda, id);
+  ASSERT_TRUE(lab.becomes(kAnn, id, LabState::failed));
+  const auto found = lab.runs.find(kAnn, id);
   EXPECT_EQ(*found->run.error, "no such thing (try another)");
   EXPECT_EQ(found->result, nullptr);
 }
@@ -133,23 +133,23 @@ TEST(LabRuns, AFailureIsToldWithItsReason) {
 TEST(LabRuns, ARunThatEatsAllMemoryDoesNotEndTheServer) {
   Lab lab;
   const auto id =
-      lab.add(kAda, task([](const lab::Watch&) -> Result<LabResult> { throw std::bad_alloc(); }));
-  ASSERT_TRUE(lab.becomes(kAda, id, LabState::failed));
-  EXPECT_THAT(*lab.runs.find(kAda, id)->run.error, HasSubstr("memory"));
+      lab.add(kAnn, task([](const lab::Watch&) -> Result<LabResult> { throw std::bad_alloc(); }));
+  ASSERT_TRUE(lab.becomes(kAnn, id, LabState::failed));
+  EXPECT_THAT(*lab.runs.find(kAnn, id)->run.error, HasSubstr("memory"));
 }
 
 TEST(LabRuns, TheNewestTwentyOfAnAccountAreKept) {
   Lab lab;
   std::vector<LabRunId> ids;
   for (std::size_t i = 0; i < LabRuns::kKept + 2; ++i) {
-    ids.push_back(lab.add(kAda, quick()));
-    ASSERT_TRUE(lab.becomes(kAda, ids.back(), LabState::done));
+    ids.push_back(lab.add(kAnn, quick()));
+    ASSERT_TRUE(lab.becomes(kAnn, ids.back(), LabState::done));
   }
-  const auto all = lab.runs.list(kAda);
+  const auto all = lab.runs.list(kAnn);
   ASSERT_EQ(all.size(), LabRuns::kKept);
   EXPECT_EQ(all.front().id, ids.back()) << "newest first";
   EXPECT_EQ(all.back().id, ids[2]);
-  EXPECT_FALSE(lab.runs.find(kAda, ids[1]));
+  EXPECT_FALSE(lab.runs.find(kAnn, ids[1]));
 }
 
 TEST(LabRuns, LargeResultsPushOutTheOldest) {
@@ -159,30 +159,30 @@ TEST(LabRuns, LargeResultsPushOutTheOldest) {
       return LabResult{.trades = std::string(LabRuns::kKeptBytes / 2, ' ')};
     });
   };
-  const auto ada = lab.add(kAda, large());
-  ASSERT_TRUE(lab.becomes(kAda, ada, LabState::done));
+  const auto ada = lab.add(kAnn, large());
+  ASSERT_TRUE(lab.becomes(kAnn, ada, LabState::done));
   const auto bob = lab.add(kBob, large());
   ASSERT_TRUE(lab.becomes(kBob, bob, LabState::done));
-  EXPECT_FALSE(lab.runs.find(kAda, ada));
+  EXPECT_FALSE(lab.runs.find(kAnn, ada));
   EXPECT_TRUE(lab.runs.find(kBob, bob)->result);
 }
 
 TEST(LabRuns, ARepeatedRequestIsTheSameRun) {
   Lab lab;
-  const auto first = lab.runs.add(kAda, quick(), {"key", 7});
-  ASSERT_TRUE(lab.becomes(kAda, first->id, LabState::done));
-  EXPECT_EQ(lab.runs.add(kAda, quick(), {"key", 7})->id, first->id);
-  EXPECT_FALSE(lab.runs.add(kAda, quick(), {"key", 8})) << "another request";
+  const auto first = lab.runs.add(kAnn, quick(), {"key", 7});
+  ASSERT_TRUE(lab.becomes(kAnn, first->id, LabState::done));
+  EXPECT_EQ(lab.runs.add(kAnn, quick(), {"key", 7})->id, first->id);
+  EXPECT_FALSE(lab.runs.add(kAnn, quick(), {"key", 8})) << "another request";
   EXPECT_NE(lab.runs.add(kBob, quick(), {"key", 7})->id, first->id) << "another account";
 }
 
 TEST(LabRuns, StoppingEndsWhatComputes) {
   Lab lab;
-  const auto id = lab.add(kAda, endless());
-  ASSERT_TRUE(lab.becomes(kAda, id, LabState::running));
+  const auto id = lab.add(kAnn, endless());
+  ASSERT_TRUE(lab.becomes(kAnn, id, LabState::running));
   lab.runs.stop();
-  EXPECT_EQ(lab.state(kAda, id), LabState::interrupted);
-  EXPECT_FALSE(lab.runs.add(kAda, quick(), lab.ticket()));
+  EXPECT_EQ(lab.state(kAnn, id), LabState::interrupted);
+  EXPECT_FALSE(lab.runs.add(kAnn, quick(), lab.ticket()));
 }
 
 // --- What may be asked for -----------------------------------------------------------------------

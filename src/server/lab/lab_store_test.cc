@@ -23,13 +23,13 @@ using base::AccountId;
 using testing::endless;
 using testing::eventually;
 using ::testing::HasSubstr;
+using testing::kAnn;
+using testing::kBob;
 using testing::quick;
 using ::testing::StartsWith;
 using testing::task;
 using wire::LabRunId;
 using wire::LabState;
-
-constexpr AccountId kAda(1), kBob(2);
 
 class Restarted : public ::testing::Test {
  protected:
@@ -39,7 +39,7 @@ class Restarted : public ::testing::Test {
   }
   static LabRuns::Ticket ticket(std::string key) { return {std::move(key), 7}; }
   static bool becomes(LabRuns& runs, LabRunId id, LabState wanted) {
-    return eventually([&] { return runs.find(kAda, id)->run.state == wanted; });
+    return eventually([&] { return runs.find(kAnn, id)->run.state == wanted; });
   }
 
   testing::Folder folder_;
@@ -61,13 +61,13 @@ TEST_F(Restarted, AFinishedRunIsThereWithItsResult) {
     });
     t.scenario = "name: smith\n";
     t.seeds = 2;
-    id = runs->add(kAda, std::move(t), ticket("k"))->id;
+    id = runs->add(kAnn, std::move(t), ticket("k"))->id;
     ASSERT_TRUE(becomes(*runs, id, LabState::done));
   }
   auto runs = start();
-  ASSERT_EQ(runs->list(kAda).size(), 1u);
+  ASSERT_EQ(runs->list(kAnn).size(), 1u);
   EXPECT_TRUE(runs->list(kBob).empty());
-  const auto found = runs->find(kAda, id);
+  const auto found = runs->find(kAnn, id);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->run.state, LabState::done);
   EXPECT_EQ(found->run.progress, 1);
@@ -76,8 +76,8 @@ TEST_F(Restarted, AFinishedRunIsThereWithItsResult) {
   EXPECT_EQ(found->result->report, "<p>\"page\"</p>");
   EXPECT_EQ(found->result->trades, "a,b\n1,2\n");
   EXPECT_EQ(found->result->summary->mechanisms.at(0).metrics.at("efficiency").high, 0.75);
-  EXPECT_EQ(runs->add(kAda, quick(), ticket("k"))->id, id) << "a repeat of the request";
-  EXPECT_GT(runs->add(kAda, quick(), ticket("k2"))->id, id) << "an id is never used again";
+  EXPECT_EQ(runs->add(kAnn, quick(), ticket("k"))->id, id) << "a repeat of the request";
+  EXPECT_GT(runs->add(kAnn, quick(), ticket("k2"))->id, id) << "an id is never used again";
 }
 
 TEST_F(Restarted, ARunThatWasNotFinishedIsInterruptedAndKeepsWhatStartsItAgain) {
@@ -89,13 +89,13 @@ TEST_F(Restarted, ARunThatWasNotFinishedIsInterruptedAndKeepsWhatStartsItAgain) 
       t.scenario = fmt::format("name: {}\n", key);
       t.seeds = 20;
       t.mechanisms = {"posted"};
-      ids.push_back(runs->add(kAda, std::move(t), ticket(key))->id);
+      ids.push_back(runs->add(kAnn, std::move(t), ticket(key))->id);
     }
     ASSERT_TRUE(becomes(*runs, ids[0], LabState::running));
   }
   auto runs = start();
   for (const auto id : ids) {
-    const auto found = runs->find(kAda, id);
+    const auto found = runs->find(kAnn, id);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->run.state, LabState::interrupted);
     EXPECT_THAT(*found->run.error, HasSubstr("restarted"));
@@ -103,14 +103,14 @@ TEST_F(Restarted, ARunThatWasNotFinishedIsInterruptedAndKeepsWhatStartsItAgain) 
     EXPECT_THAT(*found->run.scenario, StartsWith("name: "));
     EXPECT_EQ(found->run.seeds, 20);
   }
-  ASSERT_TRUE(runs->remove(kAda, ids[0], ticket("x")));
-  EXPECT_FALSE(start()->find(kAda, ids[0])) << "what was forgotten does not come back";
+  ASSERT_TRUE(runs->remove(kAnn, ids[0], ticket("x")));
+  EXPECT_FALSE(start()->find(kAnn, ids[0])) << "what was forgotten does not come back";
 }
 
 TEST_F(Restarted, WhatIsForgottenForRoomLeavesNothing) {
   auto runs = start();
   for (std::size_t i = 0; i < LabRuns::kKept + 3; ++i) {
-    const auto id = runs->add(kAda, quick(), ticket(std::to_string(i)))->id;
+    const auto id = runs->add(kAnn, quick(), ticket(std::to_string(i)))->id;
     ASSERT_TRUE(becomes(*runs, id, LabState::done));
   }
   for (const auto& kind : {kLabRunRecords, kLabResultRecords})
@@ -120,8 +120,8 @@ TEST_F(Restarted, WhatIsForgottenForRoomLeavesNothing) {
 TEST_F(Restarted, OneThatCannotBeReadStandsInNobodysWay) {
   ASSERT_TRUE(records_->put(kLabRunRecords, std::vector<journal::Record>{{7, {}, "{"}}));
   auto runs = start();
-  EXPECT_TRUE(runs->list(kAda).empty());
-  EXPECT_EQ(runs->add(kAda, quick(), ticket("k"))->id, LabRunId(8));
+  EXPECT_TRUE(runs->list(kAnn).empty());
+  EXPECT_EQ(runs->add(kAnn, quick(), ticket("k"))->id, LabRunId(8));
   EXPECT_EQ(records_->of(kLabRunRecords, 7, {}, {})->size(), 1u);
 }
 
@@ -131,7 +131,7 @@ TEST_F(Restarted, FilesOfAnEarlierVersionAreTakenOver) {
     auto runs = start();
     auto t = quick();
     t.scenario = "name: smith\n";
-    id = runs->add(kAda, std::move(t), ticket("k"))->id;
+    id = runs->add(kAnn, std::move(t), ticket("k"))->id;
     ASSERT_TRUE(becomes(*runs, id, LabState::done));
   }
   // As it was before there were records.
@@ -141,8 +141,8 @@ TEST_F(Restarted, FilesOfAnEarlierVersionAreTakenOver) {
       << records_->of(kLabResultRecords, 1, {}, {})->front().bytes;
   records_ = *journal::open_records("sqlite:" + std::string(folder_ / "fresh.db"));
   auto runs = start();
-  ASSERT_EQ(runs->list(kAda).size(), 1u);
-  EXPECT_NE(runs->find(kAda, id)->result, nullptr);
+  ASSERT_EQ(runs->list(kAnn).size(), 1u);
+  EXPECT_NE(runs->find(kAnn, id)->result, nullptr);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "lab"));
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "server/testing/challenges.h"
 
 namespace souk::server {
 namespace {
@@ -17,18 +18,18 @@ using base::milliseconds;
 using base::minutes;
 using base::seconds;
 using base::Time;
+using testing::ChallengeOutcomes;
 using ::testing::HasSubstr;
-
-constexpr base::MachineId kMachine(1);
-constexpr base::AccountId kOwner(1);
+using testing::kMachine;
+using testing::kOwner;
 
 // Challenges whose answers need not be computed: the results are the seeds.
-struct Played {
+struct PlayedMachine {
   Challenges challenges;
   ClaimedMachine claimed{.machine = kMachine, .owner = kOwner, .cores = 4, .memory_mib = 1000};
   Time now = Time() + hours(1);
 
-  explicit Played(Duration every = hours(1)) : challenges(every, 7) {}
+  explicit PlayedMachine(Duration every = hours(1)) : challenges(every, 7) {}
 
   std::optional<wire::Challenge> beat() {
     if (auto plan = challenges.to_prepare(claimed, now)) {
@@ -69,25 +70,25 @@ struct Played {
 };
 
 TEST(Challenges, ANewMachineIsAskedAtOnceForAllThatItClaims) {
-  Played p;
+  PlayedMachine p;
   const auto half = p.first();
   EXPECT_EQ(half.kind, wire::ChallengeKind::compute);
   EXPECT_EQ(half.seeds.size(), 2u);
-  auto verdict = p.take(Played::right(half), milliseconds(300));
+  auto verdict = p.take(PlayedMachine::right(half), milliseconds(300));
   ASSERT_TRUE(verdict.next);
   EXPECT_EQ(verdict.next->seeds.size(), 4u) << "all of its cores at once";
-  verdict = p.take(Played::right(*verdict.next), milliseconds(310));
+  verdict = p.take(PlayedMachine::right(*verdict.next), milliseconds(310));
   ASSERT_TRUE(verdict.next);
   EXPECT_EQ(verdict.next->kind, wire::ChallengeKind::fill);
   EXPECT_EQ(verdict.next->memory_mib, 600);
-  verdict = p.take(Played::right(*verdict.next), seconds(1));
+  verdict = p.take(PlayedMachine::right(*verdict.next), seconds(1));
   ASSERT_TRUE(verdict.next);
   EXPECT_EQ(verdict.next->kind, wire::ChallengeKind::read);
-  EXPECT_TRUE(p.take(Played::right(*verdict.next), milliseconds(100)).passed);
+  EXPECT_TRUE(p.take(PlayedMachine::right(*verdict.next), milliseconds(100)).passed);
 }
 
 TEST(Challenges, ComeAtRandomTimesAsOftenAsAsked) {
-  Played p;
+  PlayedMachine p;
   int asked = 0;
   std::set<std::int64_t> gaps;
   Time last;
@@ -104,19 +105,19 @@ TEST(Challenges, ComeAtRandomTimesAsOftenAsAsked) {
 }
 
 TEST(Challenges, HoweverManyCoresAreClaimedAFewResultsAreEnough) {
-  Played p;
+  PlayedMachine p;
   p.claimed.cores = 4'000;
   const auto half = p.first();
   EXPECT_EQ(half.seeds.size(), 2'000u);
   EXPECT_EQ(std::set(half.seeds.begin(), half.seeds.end()).size(), 2'000u);
   // Half of the results are made up: half of the cores are.
-  auto answer = Played::right(half);
+  auto answer = PlayedMachine::right(half);
   for (std::size_t i = 0; i < answer.results.size(); i += 2) answer.results[i] = "1";
   EXPECT_THAT(p.take(answer, milliseconds(300)).wrong, HasSubstr("wrong"));
 }
 
 TEST(Challenges, AnAnswerCountsOnceAndSilenceIsNoticed) {
-  Played p;
+  PlayedMachine p;
   const auto one = p.first();
   EXPECT_FALSE(p.beat()) << "one at a time";
   EXPECT_FALSE(p.challenges.take(kMachine, {.id = one.id + "0"}, p.now));
@@ -124,24 +125,25 @@ TEST(Challenges, AnAnswerCountsOnceAndSilenceIsNoticed) {
   const auto silent = p.challenges.overdue(kMachine, p.now + seconds(13));
   ASSERT_TRUE(silent);
   EXPECT_THAT(silent->slow, HasSubstr("did not answer"));
-  EXPECT_FALSE(p.challenges.take(kMachine, Played::right(one), p.now));
+  EXPECT_FALSE(p.challenges.take(kMachine, PlayedMachine::right(one), p.now));
 }
 
 TEST(Challenges, WhatCannotBeFilledOrReadInTimeIsNotThere) {
-  Played p;
-  auto verdict = p.take(Played::right(p.first()), milliseconds(300));
-  verdict = p.take(Played::right(*verdict.next), milliseconds(300));
+  PlayedMachine p;
+  auto verdict = p.take(PlayedMachine::right(p.first()), milliseconds(300));
+  verdict = p.take(PlayedMachine::right(*verdict.next), milliseconds(300));
   EXPECT_THAT(p.take({.id = verdict.next->id, .trouble = "no memory"}, milliseconds(1)).slow,
               HasSubstr("no memory"));
   p.now = p.now + hours(1);
-  verdict = p.take(Played::right(p.first()), milliseconds(300));
-  verdict = p.take(Played::right(*verdict.next), milliseconds(300));
-  verdict = p.take(Played::right(*verdict.next), seconds(1));
-  EXPECT_THAT(p.take(Played::right(*verdict.next), milliseconds(500)).slow, HasSubstr("read"));
+  verdict = p.take(PlayedMachine::right(p.first()), milliseconds(300));
+  verdict = p.take(PlayedMachine::right(*verdict.next), milliseconds(300));
+  verdict = p.take(PlayedMachine::right(*verdict.next), seconds(1));
+  EXPECT_THAT(p.take(PlayedMachine::right(*verdict.next), milliseconds(500)).slow,
+              HasSubstr("read"));
 }
 
 TEST(Challenges, TakeLittleOfAMachinesTime) {
-  Played p(seconds(1));
+  PlayedMachine p(seconds(1));
   p.claimed.untrusted = true;
   Duration busy;
   const auto begin = p.now;
@@ -158,7 +160,7 @@ TEST(Challenges, TakeLittleOfAMachinesTime) {
 }
 
 TEST(Challenges, NobodyKeepsOthersWaitingWithManyMachines) {
-  Played p;
+  PlayedMachine p;
   p.claimed.untrusted = true;
   auto other = p.claimed;
   ASSERT_TRUE(p.challenges.to_prepare(p.claimed, p.now));
@@ -169,7 +171,7 @@ TEST(Challenges, NobodyKeepsOthersWaitingWithManyMachines) {
 }
 
 TEST(Challenges, ZeroMeansNever) {
-  Played p{Duration()};
+  PlayedMachine p{Duration()};
   p.claimed.untrusted = true;
   for (int i = 0; i < 1'000; ++i) {
     EXPECT_FALSE(p.beat());
@@ -191,16 +193,12 @@ struct BusyMachine {
   }
 };
 
-struct Outcomes {
-  int asked = 0, passed = 0, wrong = 0, suspended = 0;
-};
-
 // `claims`: how many times its cores it claims.
-Outcomes challenge_busy_machines(std::int32_t claims, int challenges) {
+ChallengeOutcomes challenge_busy_machines(std::int32_t claims, int challenges) {
   base::Random random(11);
-  Outcomes out;
+  ChallengeOutcomes out;
   while (out.asked < challenges) {
-    Played p;
+    PlayedMachine p;
     BusyMachine machine{.cores = static_cast<std::int32_t>(random.between(1, 64)), .load = 0};
     p.claimed.cores = machine.cores * claims;
     p.claimed.untrusted = true;
@@ -214,7 +212,7 @@ Outcomes challenge_busy_machines(std::int32_t claims, int challenges) {
           random.below(5) < 2 ? 0 : static_cast<std::int32_t>(random.between(1, 2 * machine.cores));
       Challenges::Verdict verdict;
       while (question) {
-        auto answer = Played::right(*question);
+        auto answer = PlayedMachine::right(*question);
         const auto lanes = static_cast<std::int32_t>(question->seeds.size());
         const bool compute = question->kind == wire::ChallengeKind::compute;
         if (compute) answer.cpu_share = machine.share(lanes);
@@ -246,7 +244,7 @@ TEST(Challenges, WhoClaimsTwiceItsCoresNeverPasses) {
 }
 
 TEST(Challenges, WhoPassesIsKnownByTheSpeedOfItsCores) {
-  Played p;
+  PlayedMachine p;
   const auto passed = p.pass(p.first(), milliseconds(250));
   EXPECT_TRUE(passed.passed);
   EXPECT_EQ(passed.lane, milliseconds(250));

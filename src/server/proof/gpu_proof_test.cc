@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "server/proof/challenges.h"
+#include "server/testing/challenges.h"
 
 namespace souk::server {
 namespace {
@@ -15,9 +16,11 @@ using base::Duration;
 using base::milliseconds;
 using base::seconds;
 using base::Time;
+using testing::ChallengeOutcomes;
 using ::testing::HasSubstr;
+using testing::kMachine;
+using testing::kOwner;
 
-constexpr base::MachineId kMachine(1);
 constexpr std::uint32_t kNone = 1'000;  // Rows: more than a product has.
 constexpr GpuScale kSmall{.size = 64,
                           .steps_of_gib = 1,
@@ -181,18 +184,14 @@ struct BusyGpus {
   }
 };
 
-struct Outcomes {
-  int asked = 0, passed = 0, wrong = 0, suspended = 0;
-};
-
-class Played {
+class PlayedGpuMachine {
  public:
-  Played(std::int32_t real, std::int32_t claims) : gpus_{.real = real} {
+  PlayedGpuMachine(std::int32_t real, std::int32_t claims) : gpus_{.real = real} {
     claimed_.gpus = real * claims;
   }
 
   // One challenge, once there is one.
-  void challenge(base::Random& random, Outcomes& out) {
+  void challenge(base::Random& random, ChallengeOutcomes& out) {
     while (!beat()) now_ = now_ + seconds(10);
     ++out.asked;
     gpus_.busy.assign(static_cast<std::size_t>(gpus_.real), false);
@@ -239,18 +238,18 @@ class Played {
   BusyGpus gpus_;
   Challenges challenges_{base::hours(1), 7, kSmall};
   ClaimedMachine claimed_{
-      .machine = kMachine, .owner = base::AccountId(1), .gpu_memory_mib = 20, .untrusted = true};
+      .machine = kMachine, .owner = kOwner, .gpu_memory_mib = 20, .untrusted = true};
   Time now_ = Time() + base::hours(1);
   std::optional<Challenges::Preparation> plan_;
   std::optional<wire::Challenge> question_;
 };
 
 // `claims`: how many times its GPUs it claims.
-Outcomes challenge_busy_gpus(std::int32_t claims, int challenges) {
+ChallengeOutcomes challenge_busy_gpus(std::int32_t claims, int challenges) {
   base::Random random(11);
-  Outcomes out;
+  ChallengeOutcomes out;
   while (out.asked < challenges) {
-    Played p(static_cast<std::int32_t>(random.between(1, 8)), claims);
+    PlayedGpuMachine p(static_cast<std::int32_t>(random.between(1, 8)), claims);
     for (int i = 0; i < 50; ++i) p.challenge(random, out);
   }
   return out;
@@ -272,9 +271,9 @@ TEST(GpuChallenges, WhoClaimsTwiceItsGpusNeverPasses) {
 }
 
 TEST(GpuChallenges, AMachineWithoutGpusIsNotAskedForAny) {
-  Outcomes out;
+  ChallengeOutcomes out;
   base::Random random(1);
-  Played(0, 1).challenge(random, out);
+  PlayedGpuMachine(0, 1).challenge(random, out);
   EXPECT_EQ(out.passed, 1);
 }
 

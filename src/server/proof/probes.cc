@@ -10,7 +10,7 @@
 namespace souk::server {
 namespace {
 
-constexpr std::uint64_t kMillion = 1'000'000;
+constexpr std::uint64_t kPpmOne = 1'000'000;
 
 // Does the machine lend slots of the class?
 bool lends(const market::State& s, base::MachineId machine, market::ClassId slot_class) {
@@ -55,7 +55,7 @@ void Probes::count(const market::State& s, const market::Lease& lease) {
   const bool is_new = known < kNewLeases;
   known = std::min(known + 1, kNewLeases);
   const auto ppm = static_cast<std::uint64_t>(s.settings.probes_ppm) * (is_new ? kNewFactor : 1);
-  if (draw() % kMillion < ppm && due_.size() < kMostDue) due_.insert(lease.machine);
+  if (draw() % kPpmOne < ppm && due_.size() < kMostDue) due_.insert(lease.machine);
 }
 
 // One of those that its owner has not had, by lot.

@@ -18,7 +18,9 @@ using market::JobId;
 using market::LeaseOutcome;
 using market::MachineId;
 using market::SubmitJob;
-using namespace market::testing;
+using market::testing::user;
+using market::testing::wants;
+using market::testing::World;
 
 // A market with many lenders, a borrower who always has work, and an operator's probes.
 class ProbedMarket : public World {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

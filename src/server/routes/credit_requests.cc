@@ -47,12 +47,12 @@ Result<wire::CreditRequest> shown(const Context& c, base::AccountId account) {
   return view(c.state(), account, c.state().requests.at(account));
 }
 
-Result<wire::CreditRequest> request(Context& c, const wire::NewCreditRequest& body) {
+Result<wire::CreditRequest> request_credits(Context& c, const wire::NewCreditRequest& body) {
   SOUK_TRY(c.execute(market::RequestCredits{body.amount, body.why}));
   return shown(c, c.actor.account);
 }
 
-Result<wire::CreditRequest> answer(Context& c, const wire::CreditAnswer& body) {
+Result<wire::CreditRequest> answer_request(Context& c, const wire::CreditAnswer& body) {
   const auto* account = c.state().find_account(c.param());
   if (account == nullptr) return Context::no_such("account", c.param());
   if (body.amount && *body.amount <= base::Credits())
@@ -72,11 +72,12 @@ void add_credit_request_routes(Routes& routes) {
              &list_requests);
   routes.change<wire::NewCreditRequest>(
       "POST", "/v1/credits/requests", "requestCredits",
-      "Ask the operator for credits; replaces one's own open request", Access::user, 201, &request);
+      "Ask the operator for credits; replaces one's own open request", Access::user, 201,
+      &request_credits);
   routes.change<wire::CreditAnswer>(
       "POST", "/v1/accounts/{name}/request", "answerCreditRequest",
       "Grant what an account asked for, or a part of it, or decline; with a word",
-      Access::operator_, 200, &answer);
+      Access::operator_, 200, &answer_request);
 }
 
 }  // namespace souk::server

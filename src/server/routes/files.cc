@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "server/http/router.h"
 #include "server/routes/lookups.h"
+#include "wire/api/blob.h"
+#include "wire/api/log.h"
 
 // The routes that carry files and logs. The core only says who asks and what they may see; reading
 // and writing happens on threads of its own, so that a slow disk delays nobody's market.
@@ -16,7 +18,7 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr std::size_t kMostNames = 1'000;
+constexpr std::size_t kMostAskedNames = 1'000;
 
 // --- Chunks --------------------------------------------------------------------------------------
 //
@@ -29,9 +31,9 @@ struct NamesAsked {
 };
 
 Result<NamesAsked> asked_names(Context& c, wire::BlobNames body) {
-  if (body.names.size() > kMostNames)
+  if (body.names.size() > kMostAskedNames)
     return fail(Code::too_large, fmt::format("the request has {} names", body.names.size()),
-                fmt::format("{} at most in one request", kMostNames), "names");
+                fmt::format("{} at most in one request", kMostAskedNames), "names");
   return NamesAsked{c.actor.account, std::move(body.names)};
 }
 

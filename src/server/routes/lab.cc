@@ -49,7 +49,7 @@ Result<ScenarioRequest> scenario_request(Context& c, wire::NewLabRun body) {
   return ScenarioRequest{c.actor.account, std::move(body)};
 }
 
-Result<LabRun> run_scenario(PoolContext& p, const ScenarioRequest& request) {
+Result<LabRun> scenario_run(PoolContext& p, const ScenarioRequest& request) {
   SOUK_ASSIGN(auto task, scenario_task(request.run));
   return p.services().lab.add(request.account, std::move(task), ticket_of(p));
 }
@@ -69,7 +69,7 @@ Result<ReplayRequest> replay_request(Context& c, wire::NewLabReplay body) {
   return out;
 }
 
-Result<LabRun> run_replay(PoolContext& p, const ReplayRequest& request) {
+Result<LabRun> replay_run(PoolContext& p, const ReplayRequest& request) {
   auto& lab = p.services().lab;
   SOUK_ASSIGN(auto task,
               replay_task(request.replay, request.slot_class, request.now, lab.journal()));
@@ -135,12 +135,12 @@ void add_new_run_routes(Routes& routes) {
   routes
       .on_files<wire::NewLabRun>("POST", "/v1/lab/runs", "newLabRun",
                                  "Run a scenario under its mechanisms", Access::user,
-                                 &scenario_request, &run_scenario)
+                                 &scenario_request, &scenario_run)
       .doc.status = 201;
   routes
       .on_files<wire::NewLabReplay>("POST", "/v1/lab/replays", "newLabReplay",
                                     "Clear this market's own rounds again under other mechanisms",
-                                    Access::operator_, &replay_request, &run_replay)
+                                    Access::operator_, &replay_request, &replay_run)
       .doc.status = 201;
 }
 

@@ -15,7 +15,7 @@ using testing::send_chunk;
 using testing::send_files;
 using testing::send_manifest;
 
-struct Market : Fair {
+struct ResultsMarket : Fair {
   // Runs a job of bob's to its end: worker i leaves results[i].
   void finish(const std::vector<std::string>& results) {
     const auto n = results.size();
@@ -50,7 +50,7 @@ struct Market : Fair {
 };
 
 TEST(Results, EveryFileIsListedAndComesBackByteForByte) {
-  Market m;
+  ResultsMarket m;
   const std::string bytes("\0\x01\xff bytes \r\n", 12);
   m.finish({m.sent({{"deep/er/model.bin", bytes}, {"empty", ""}}), m.sent({{"answer", "two"}})});
   const auto list = m.files();
@@ -72,7 +72,7 @@ TEST(Results, EveryFileIsListedAndComesBackByteForByte) {
 }
 
 TEST(Results, ALongListComesInPieces) {
-  Market m;
+  ResultsMarket m;
   m.finish({m.sent({{"a", "1"}, {"b", "2"}, {"c", "3"}}), m.sent({{"d", "4"}})});
   std::string seen, after;
   for (int pieces = 0; pieces < 5; ++pieces) {
@@ -87,7 +87,7 @@ TEST(Results, ALongListComesInPieces) {
 }
 
 TEST(Results, AreTheirOwnersAndOperatorsAlone) {
-  Market m;
+  ResultsMarket m;
   m.finish({m.sent({{"answer", "42"}})});
   for (const auto* route : {"/files", "/file?path=answer&part=0"}) {
     const auto path = "/v1/jobs/" + m.id + route;
@@ -100,7 +100,7 @@ TEST(Results, AreTheirOwnersAndOperatorsAlone) {
 }
 
 TEST(Results, WhatIsNotThereIsSaidSo) {
-  Market m;
+  ResultsMarket m;
   m.finish({m.sent({{"answer", "42"}})});
   EXPECT_EQ(m.file("").status, 400);
   EXPECT_EQ(m.file("?path=answr&part=0").status, 404);
@@ -112,7 +112,7 @@ TEST(Results, WhatIsNotThereIsSaidSo) {
 }
 
 TEST(Results, ANameCannotBreakOutOfItsHeader) {
-  Market m;
+  ResultsMarket m;
   const std::string name = "a\"; filename=\"b.exe\r\nX: y \u00e9";
   m.finish({m.sent({{name, "x"}})});
   const auto a = m.file("?part=0&path=" + net::percent_encode(name));
@@ -124,7 +124,7 @@ TEST(Results, ANameCannotBreakOutOfItsHeader) {
 }
 
 TEST(Results, AFileTooLargeToSendAtOnceNamesTheCommandThatFetchesIt) {
-  Market m;
+  ResultsMarket m;
   const std::string chunk(blob::kChunkBytes, 'x');
   send_chunk(m, m.agent, chunk);
   const blob::Entry most{
@@ -140,7 +140,7 @@ TEST(Results, AFileTooLargeToSendAtOnceNamesTheCommandThatFetchesIt) {
 }
 
 TEST(Results, SomebodyWhoDoesNotReadHoldsOneOfFewPlacesAndOneChunk) {
-  Market m;
+  ResultsMarket m;
   const std::string chunk(blob::kChunkBytes, 'x');
   send_chunk(m, m.agent, chunk);
   const blob::Entry large{
@@ -165,7 +165,7 @@ TEST(Results, SomebodyWhoDoesNotReadHoldsOneOfFewPlacesAndOneChunk) {
 }
 
 TEST(Results, WhatAnAgentNamedButIsNoFolderHidesNothingElse) {
-  Market m;
+  ResultsMarket m;
   m.finish({send_chunk(m, m.agent, "no folder"), m.sent({{"answer", "42"}})});
   const auto list = m.files();
   EXPECT_EQ(list.count(), 1u) << list;

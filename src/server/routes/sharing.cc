@@ -4,6 +4,7 @@
 
 #include "server/http/router.h"
 #include "server/routes/lookups.h"
+#include "wire/api/blob.h"
 #include "wire/api/sharing.h"
 
 // The routes by which machines with leases of one job give each other its files.
@@ -14,7 +15,7 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr std::size_t kMostNames = 100;
+constexpr std::size_t kMostSharedNames = 100;
 
 Result<wire::Acknowledged> announce(Context& c, const wire::ChunkSharing& body) {
   SOUK_ASSIGN(const auto* machine, machine_for(c, false));
@@ -39,9 +40,9 @@ struct PeersAsked {
 
 Result<PeersAsked> asked_peers(Context& c, wire::BlobNames body) {
   SOUK_ASSIGN(const auto* l, open_lease_for_agent(c, c.param()));
-  if (body.names.size() > kMostNames)
+  if (body.names.size() > kMostSharedNames)
     return fail(Code::too_large, fmt::format("the request has {} names", body.names.size()),
-                fmt::format("{} at most in one request", kMostNames), "names");
+                fmt::format("{} at most in one request", kMostSharedNames), "names");
   c.turn().liveness().fetched(l->id, c.now());
   PeersAsked out{.asker = {l->job, l->id, l->machine, c.http().peer.address},
                  .names = std::move(body.names),

@@ -1,3 +1,4 @@
+#include "wire/api/system.h"
 #include "server/http/router.h"
 #include "server/http/version.h"
 

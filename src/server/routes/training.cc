@@ -7,6 +7,7 @@
 #include "hub/shared_bytes.h"
 #include "server/http/router.h"
 #include "server/routes/lookups.h"
+#include "wire/api/log.h"
 
 // The routes of training: a worker's agent asks for units, pulls parameters and pushes updates; a
 // job's owner watches. The core says who may; the hub (src/hub) does it on the file threads; what
@@ -146,7 +147,7 @@ struct JudgedUnit {
   std::optional<hub::TrainingResult> ended;  // With this unit, or before.
 };
 
-Result<JudgedUnit> judge(PoolContext& p, const UnitReport& report) {
+Result<JudgedUnit> judge_unit(PoolContext& p, const UnitReport& report) {
   JudgedUnit out{.job = report.worker.job};
   SOUK_ASSIGN(out.verdict, with_run(p, report.worker, [&](const std::shared_ptr<hub::Run>& run) {
                 out.run = run;
@@ -161,7 +162,7 @@ Result<JudgedUnit> judge(PoolContext& p, const UnitReport& report) {
 }
 
 // Pay and the end of the job are one task.
-Result<wire::UnitVerdict> pay(Context& c, JudgedUnit judged) {
+Result<wire::UnitVerdict> pay_unit(Context& c, JudgedUnit judged) {
   auto& payroll = c.services().payroll;
   if (judged.ended)
     payroll.pay_and_end(c.turn(), judged.job, judged.run, *judged.ended);
@@ -238,7 +239,8 @@ void add_training_routes(Routes& routes) {
                      {"offset", "integer", "Where the piece belongs.", false}};
   routes
       .on_files<wire::UnitDone>("POST", "/v1/leases/{id}/units/{unit}", "finishUnit",
-                                "What became of a unit", Access::agent, &unit_report, &judge, &pay)
+                                "What became of a unit", Access::agent, &unit_report, &judge_unit,
+                                &pay_unit)
       .numbered = true;
   auto& pulled = routes.on_files("GET", "/v1/leases/{id}/parameters", "getParameters",
                                  "The parameters that changed (train/pull.h)", Access::agent,

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "server/testing/stack.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 // A training that cannot be worked on ends as its own job's failure.
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "job/packages.h"
 #include "server/routes/treatment.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

@@ -11,7 +11,7 @@
 #include "job/sweep/halving.h"
 #include "job/sweep/sweep_work.h"
 #include "market/limits.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

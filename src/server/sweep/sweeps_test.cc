@@ -4,16 +4,19 @@
 
 #include "market/limits.h"
 #include "market/testing/world.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 // What leads sweeps, on a market without files or machines: the test says what trials report.
 
 namespace souk::server {
 namespace {
 
-using namespace market::testing;
+using namespace base::literals;
 using base::Credits;
 using market::JobState;
+using market::testing::user;
+using market::testing::wants;
+using market::testing::World;
 
 struct Leading : ::testing::Test {
   World w;

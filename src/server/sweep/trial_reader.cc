@@ -5,7 +5,7 @@
 #include "blob/folder.h"
 #include "job/sweep/metric_line.h"
 #include "train/metrics.h"
-#include "wire/api_json.h"
+#include "wire/json.h"
 
 namespace souk::server {
 namespace {

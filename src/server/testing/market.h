@@ -26,6 +26,8 @@ using net::testing::eventually;
 
 inline constexpr std::string_view kPassword = "correct horse battery";
 
+inline constexpr base::AccountId kAnn(1), kBob(2);  // Where accounts need not exist.
+
 // New for each change of the whole test program, so also after a restart of the server.
 inline std::string new_key() {
   static std::atomic<int> last = 0;

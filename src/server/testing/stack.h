@@ -203,4 +203,11 @@ class Stack {
   std::unique_ptr<net::Server> http;
 };
 
+// The token of the market's first account, who is its operator.
+inline std::string operator_of(Stack& stack) {
+  return stack.ask("POST", "/v1/accounts", "", Market::sign_up_body("boss"), "127.0.0.1")
+      .get()
+      .at("token");
+}
+
 }  // namespace souk::server::testing

@@ -15,27 +15,27 @@ constexpr std::size_t kWhole = 4 << 20;  // An answer up to this size leaves whe
 
 // What belongs to the connection, or would let a stranger's program act for the market: it runs
 // under the market's own name in the eyes of a browser.
-constexpr std::array<std::string_view, 15> kKept = {"connection",
-                                                    "keep-alive",
-                                                    "transfer-encoding",
-                                                    "content-length",
-                                                    "te",
-                                                    "trailer",
-                                                    "upgrade",
-                                                    "proxy-authenticate",
-                                                    "proxy-authorization",
-                                                    "set-cookie",
-                                                    "content-security-policy",
-                                                    "strict-transport-security",
-                                                    "clear-site-data",
-                                                    "set-cookie2",
-                                                    "access-control-allow-credentials"};
+constexpr std::array<std::string_view, 15> kKeptHeaders = {"connection",
+                                                           "keep-alive",
+                                                           "transfer-encoding",
+                                                           "content-length",
+                                                           "te",
+                                                           "trailer",
+                                                           "upgrade",
+                                                           "proxy-authenticate",
+                                                           "proxy-authorization",
+                                                           "set-cookie",
+                                                           "content-security-policy",
+                                                           "strict-transport-security",
+                                                           "clear-site-data",
+                                                           "set-cookie2",
+                                                           "access-control-allow-credentials"};
 
 net::Response head_for(const net::Response& from) {
   net::Response out{.status = from.status, .content_type = from.content_type};
   for (const auto& [name, value] : from.headers) {
     const bool kept = std::ranges::any_of(
-        kKept, [&](std::string_view word) { return net::equal_ignoring_case(name, word); });
+        kKeptHeaders, [&](std::string_view word) { return net::equal_ignoring_case(name, word); });
     if (!kept && !net::equal_ignoring_case(name, "content-type"))
       out.headers.emplace_back(name, value);
   }

@@ -16,10 +16,6 @@ using base::fail;
 
 constexpr std::size_t kMostPlaces = 2;  // Beside this server.
 
-bool reachable(const std::string& from, const std::string& to) {
-  return !net::is_local(to) || net::is_local(from);
-}
-
 bool is_url(std::string_view url) {
   return (url.starts_with("http://") || url.starts_with("https://")) && url.size() <= 200 &&
          std::ranges::none_of(url, [](unsigned char c) { return c <= ' ' || c >= 127; });
@@ -84,7 +80,7 @@ wire::NetworkView Switchboard::view(const market::State& s, const market::Lease&
   for (const auto& [worker, seat] : gang->second) {
     if (worker == lease.part || seated(s, gang->second, worker) == nullptr) continue;
     wire::NetworkPeer peer{.worker = worker, .key = seat.key, .fast_aes = seat.fast_aes};
-    if (!seat.ports.empty() && reachable(mine->address, seat.address)) {
+    if (!seat.ports.empty() && net::is_reachable(mine->address, seat.address)) {
       peer.address = seat.address;
       peer.ports = seat.ports;
     }

@@ -52,7 +52,7 @@ constexpr base::ParameterList kAdaptiveStep{
     number("eta", 0, 10, "0.01", "The length of a step, in units of the parameters.")};
 
 // The one list of aggregators. To add one: a file, its test, its maker in makers.h, its row here.
-constexpr std::array kTable{
+constexpr std::array kAggregators{
     AggregatorInfo{.name = "mean",
                    .what = "Adds each change as it comes, in its worker's share of the work.",
                    .parameters = {eta("1")},
@@ -168,7 +168,7 @@ constexpr std::array kTable{
 
 }  // namespace
 
-std::span<const AggregatorInfo> aggregators() { return kTable; }
+std::span<const AggregatorInfo> aggregators() { return kAggregators; }
 
 base::Result<std::unique_ptr<Aggregator>> make_aggregator(const AggregatorSpec& spec) {
   if (spec.workers < 1 || spec.workers > kMostWorkers)

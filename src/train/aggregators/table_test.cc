@@ -17,7 +17,6 @@ using ::testing::HasSubstr;
 using testing::noise;
 using testing::parameters;
 using testing::rule;
-using testing::Training;
 using testing::update;
 using testing::values_of;
 
@@ -198,7 +197,7 @@ TEST(Rules, AReaderKeepsWhatItSawDuringAFold) {
 
 TEST(Rules, EveryRuleConvergesWithStaleWorkers) {
   for (const auto& r : all_rules(10))
-    EXPECT_LT(Training({.lr = 0.05F}, *r).run(), 0.05) << r->name();
+    EXPECT_LT(testing::Training({.lr = 0.05F}, *r).run(), 0.05) << r->name();
 }
 
 TEST(Rules, RobustRulesSurviveAFifthOfHostileWorkersAndOthersDoNot) {
@@ -206,12 +205,12 @@ TEST(Rules, RobustRulesSurviveAFifthOfHostileWorkersAndOthersDoNot) {
   for (const auto& info : aggregators()) {
     if (!info.robust) continue;
     const auto r = rule(std::string(info.name), {}, bowl.workers);
-    EXPECT_LT(Training(bowl, *r).run(), 0.2) << info.name;
+    EXPECT_LT(testing::Training(bowl, *r).run(), 0.2) << info.name;
   }
   for (const auto* name : {"fedavg", "fedbuff", "downpour", "diloco", "delayed-nesterov"}) {
     EXPECT_FALSE((*base::find_named(aggregators(), name, "aggregator", "rule"))->robust) << name;
     const auto r = rule(name, {}, bowl.workers);
-    const auto left = Training(bowl, *r).run();
+    const auto left = testing::Training(bowl, *r).run();
     EXPECT_FALSE(left < 10) << name << ": the attack is too weak to prove anything";
   }
 }

@@ -13,21 +13,21 @@ namespace souk::train {
 namespace {
 
 // What stands in the table at the front of a block for each of its chunks.
-struct ChunkHead {
+struct Sparse2Head {
   std::uint16_t gap_bytes = 0, values = 0;
   std::array<float, 2> levels = {};  // The smaller one first.
   [[nodiscard]] std::size_t bytes() const { return gap_bytes + (values + 3UL) / 4; }
 };
-static_assert(sizeof(ChunkHead) == 12);
+static_assert(sizeof(Sparse2Head) == 12);
 
-ChunkHead head_at(std::string_view bytes, std::size_t chunk) {
-  ChunkHead head;
+Sparse2Head head_at(std::string_view bytes, std::size_t chunk) {
+  Sparse2Head head;
   std::memcpy(&head, bytes.data() + chunk * sizeof head, sizeof head);
   return head;
 }
 
 std::size_t front_bytes(std::size_t size) {
-  return (size + kChunk - 1) / kChunk * sizeof(ChunkHead);
+  return (size + kChunk - 1) / kChunk * sizeof(Sparse2Head);
 }
 
 // The two numbers that stand for all of `sizes` with the least squared error: of all ways to part
@@ -116,10 +116,10 @@ class Sparse2 final : public Codec {
 
  private:
   // Takes from `values` what is sent.
-  static ChunkHead encode_chunk(std::span<float> values, Largest& largest, std::string& out) {
+  static Sparse2Head encode_chunk(std::span<float> values, Largest& largest, std::string& out) {
     std::array<std::uint16_t, kChunk> places;
     std::array<float, kChunk> sizes;
-    ChunkHead head;
+    Sparse2Head head;
     GapWriter gaps(out);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!largest.take(values[i])) {

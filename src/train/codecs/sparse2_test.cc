@@ -15,15 +15,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
-
-std::vector<float> through(const Codec& codec, const std::vector<float>& values,
-                           std::vector<float>& residual) {
-  std::string bytes;
-  codec.encode(values, residual, bytes);
-  std::vector<float> out(values.size());
-  EXPECT_TRUE(codec.decode(bytes, out));
-  return out;
-}
+using testing::through;
 
 double squares(const std::vector<float>& values) {
   double sum = 0;

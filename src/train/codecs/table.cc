@@ -8,7 +8,7 @@ namespace souk::train {
 namespace {
 
 // The one list of codecs. To add one: a file, its test, its maker in makers.h, its row here.
-constexpr std::array kTable{
+constexpr std::array kCodecs{
     CodecInfo{.name = "fp32", .what = "Every number as it is: 4 bytes each.", .make = make_fp32},
     CodecInfo{.name = "fp16", .what = "Half precision: 2 bytes each.", .make = make_fp16},
     CodecInfo{.name = "int8",
@@ -35,11 +35,11 @@ constexpr std::array kTable{
 
 }  // namespace
 
-std::span<const CodecInfo> codecs() { return kTable; }
+std::span<const CodecInfo> codecs() { return kCodecs; }
 
 std::vector<std::string_view> codec_names() {
   std::vector<std::string_view> names;
-  for (const auto& info : kTable) names.push_back(info.name);
+  for (const auto& info : kCodecs) names.push_back(info.name);
   return names;
 }
 

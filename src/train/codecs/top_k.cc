@@ -13,20 +13,20 @@ namespace souk::train {
 namespace {
 
 // Where the parts of a chunk begin, from the table at the front of a block.
-struct ChunkHead {
+struct TopKHead {
   std::uint16_t gap_bytes = 0, values = 0;
   [[nodiscard]] std::size_t bytes() const { return gap_bytes + 2UL * values; }
 };
-static_assert(sizeof(ChunkHead) == 4);
+static_assert(sizeof(TopKHead) == 4);
 
-ChunkHead entry_at(std::string_view bytes, std::size_t chunk) {
-  ChunkHead entry;
+TopKHead entry_at(std::string_view bytes, std::size_t chunk) {
+  TopKHead entry;
   std::memcpy(&entry, bytes.data() + sizeof(float) + chunk * sizeof entry, sizeof entry);
   return entry;
 }
 
-std::size_t front_bytes(std::size_t size) {
-  return sizeof(float) + (size + kChunk - 1) / kChunk * sizeof(ChunkHead);
+std::size_t heads_bytes(std::size_t size) {
+  return sizeof(float) + (size + kChunk - 1) / kChunk * sizeof(TopKHead);
 }
 
 // Only the largest changes of a block, a given share of them; what is not sent stays in the
@@ -52,7 +52,7 @@ class TopK final : public Codec {
     auto scale = largest.most();
     if (scale < std::numeric_limits<float>::min()) scale = 0;
     const auto table = out.size() + sizeof scale;
-    out.resize(out.size() + front_bytes(values.size()));
+    out.resize(out.size() + heads_bytes(values.size()));
     std::memcpy(out.data() + table - sizeof scale, &scale, sizeof scale);
     for (std::size_t from = 0; from < values.size() && scale > 0; from += kChunk) {
       const auto part = residual.subspan(from, std::min(kChunk, values.size() - from));
@@ -62,7 +62,7 @@ class TopK final : public Codec {
   }
 
   base::Result<> check(std::string_view bytes, std::size_t size) const override {
-    const auto front = size == 0 ? 0 : front_bytes(size);
+    const auto front = size == 0 ? 0 : heads_bytes(size);
     if (bytes.size() < front) return not_a_block(bytes, size);
     auto at = front;
     for (std::size_t from = 0; from < size; from += kChunk) {
@@ -80,7 +80,7 @@ class TopK final : public Codec {
                     std::span<float> out) const override {
     std::ranges::fill(out, 0.F);
     const auto chunk = from / kChunk;
-    auto at = front_bytes(size);
+    auto at = heads_bytes(size);
     for (std::size_t i = 0; i < chunk; ++i) at += entry_at(bytes, i).bytes();
     const auto entry = entry_at(bytes, chunk);
     float scale = 0;
@@ -94,10 +94,10 @@ class TopK final : public Codec {
 
  private:
   // Takes from `values` what is sent.
-  static ChunkHead encode_chunk(std::span<float> values, Largest& largest, float scale,
-                                std::string& out) {
+  static TopKHead encode_chunk(std::span<float> values, Largest& largest, float scale,
+                               std::string& out) {
     std::array<std::uint16_t, kChunk> halves;
-    ChunkHead entry;
+    TopKHead entry;
     GapWriter gaps(out);
     for (auto& v : values) {
       if (!largest.take(v)) {

@@ -10,15 +10,7 @@ namespace souk::train {
 namespace {
 
 using ::testing::ElementsAre;
-
-std::vector<float> through(const Codec& codec, const std::vector<float>& values,
-                           std::vector<float>& residual) {
-  std::string bytes;
-  codec.encode(values, residual, bytes);
-  std::vector<float> out(values.size());
-  EXPECT_TRUE(codec.decode(bytes, out));
-  return out;
-}
+using testing::through;
 
 TEST(TopK, SendsTheLargestAndKeepsTheRest) {
   const auto codec = *make_codec("top-k:0.4");

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +61,23 @@ inline std::vector<float> folded(const Aggregator& rule, const std::vector<float
   auto p = parameters(from, rule);
   rule.fold(p, updates);
   return values_of(p);
+}
+
+// What arrives of `values`; `residual` gets what `codec` leaves out.
+inline std::vector<float> through(const Codec& codec, const std::vector<float>& values,
+                                  std::vector<float>& residual) {
+  std::string bytes;
+  codec.encode(values, residual, bytes);
+  std::vector<float> out(values.size());
+  EXPECT_TRUE(codec.decode(bytes, out));
+  return out;
+}
+
+// 0, 1, 2, ...
+inline std::vector<float> counting(std::size_t size) {
+  std::vector<float> out(size);
+  std::iota(out.begin(), out.end(), 0.F);
+  return out;
 }
 
 // Uniform in [-1, 1).

@@ -15,19 +15,20 @@ namespace {
 using base::Duration;
 using base::Time;
 
-constexpr std::size_t kRemembered = 32;
+constexpr std::size_t kPacesKept = 32;
 constexpr auto kUnknownWorker = base::minutes(2);  // Nobody's pace is known yet.
 constexpr auto kShortestDeadline = base::seconds(5);
 constexpr auto kAskAgain = base::milliseconds(100);
 constexpr auto kInTurn = base::seconds(1);
 constexpr auto kToEvaluate = base::minutes(2);
-constexpr double kPatience = 4;  // A deadline is this many times what the worker usually takes.
+constexpr double kDeadlinePaces =
+    4;  // A deadline is this many times what the worker usually takes.
 // A unit is paid for at most so many times its worker's usual pace, and that of other owners.
 constexpr double kOwnPace = 2, kOthersPace = 3;
-constexpr std::size_t kKnown = 3;         // Units that make a worker's pace known.
-constexpr auto kHeld = base::minutes(1);  // Then an update is believed without a second opinion.
-constexpr std::int64_t kForgiven = 2;     // Units in a row that a worker took and did not do.
-constexpr std::int64_t kMostRefused = 9;  // A minute and a half of waiting.
+constexpr std::size_t kUnitsOfKnownPace = 3;  // Units that make a worker's pace known.
+constexpr auto kHeld = base::minutes(1);    // Then an update is believed without a second opinion.
+constexpr std::int64_t kUnitsForgiven = 2;  // Units in a row that a worker took and did not do.
+constexpr std::int64_t kMostAsksRefused = 9;  // A minute and a half of waiting.
 
 // The lower of the two in the middle where there are two; 0 without any.
 double middle(std::vector<double> values) {
@@ -140,7 +141,7 @@ std::int64_t Training::steps_for(const WorkerRecord& worker, std::int32_t epoch,
 
 Duration Training::time_for(const WorkerRecord& worker, std::int64_t steps, double q) const {
   auto pace = worker.quantile(q);
-  if (pace == 0) pace = usual_pace(1) * kPatience;
+  if (pace == 0) pace = usual_pace(1) * kDeadlinePaces;
   if (pace == 0) return kUnknownWorker;
   return base::as_duration(pace * static_cast<double>(steps));
 }
@@ -207,7 +208,7 @@ void Training::expire(Time now) {
 Duration Training::allowance(const WorkerRecord& worker, const Unit& unit) const {
   if (unit.kind != UnitKind::train) return kToEvaluate;
   const auto within = time_for(worker, unit.steps, 0.95);
-  return std::max(kShortestDeadline, within * static_cast<int>(kPatience));
+  return std::max(kShortestDeadline, within * static_cast<int>(kDeadlinePaces));
 }
 
 Unit Training::give(Unit unit, WorkerRecord& worker, Worker id, Time now) {
@@ -355,7 +356,7 @@ std::optional<Duration> Training::fair_time(std::int64_t id, std::int64_t steps)
   else if (steps >= unit.steps)
     steps = std::max(usual, unit.steps);
   std::optional<double> pace;
-  if (worker.pace.size() >= kKnown) pace = kOwnPace * worker.quantile(0.5);
+  if (worker.pace.size() >= kUnitsOfKnownPace) pace = kOwnPace * worker.quantile(0.5);
   if (const auto others = pace_of_others(it->second.worker); others > 0)
     pace = std::min(pace.value_or(kOthersPace * others), kOthersPace * others);
   if (!pace) return std::nullopt;
@@ -465,7 +466,7 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
   worker.refused = worker.dropped = 0;
   worker.steps += steps;
   worker.pace.push_back(took.seconds() / static_cast<double>(steps));
-  if (worker.pace.size() > kRemembered) worker.pace.pop_front();
+  if (worker.pace.size() > kPacesKept) worker.pace.pop_front();
   reported(given.worker, id, now);
   if (steps < unit.steps)
     put_back({unit.epoch, unit.shard, unit.first_step + steps, unit.first_step + unit.steps});
@@ -484,7 +485,7 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
 // What it could not do goes to others first: one that is always refused would else take the last
 // unit of an epoch again and again, and nobody would get on.
 void Training::hold_off(WorkerRecord& worker, Time now) {
-  worker.refused = std::min<std::int64_t>(worker.refused + 1, kMostRefused);
+  worker.refused = std::min<std::int64_t>(worker.refused + 1, kMostAsksRefused);
   worker.not_before = now + kAskAgain * (std::int64_t{2} << worker.refused);
 }
 
@@ -493,7 +494,7 @@ void Training::hold_off(WorkerRecord& worker, Time now) {
 void Training::drop(std::int64_t id, Time now) {
   auto& worker = workers_[given_.at(id).worker];
   take_back(id, now, true);
-  if (++worker.dropped > kForgiven) hold_off(worker, now);
+  if (++worker.dropped > kUnitsForgiven) hold_off(worker, now);
 }
 
 void Training::reject(std::int64_t id, Time now, bool blame) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "train/testing/workers.h"
 #include "train/units/training.h"
 
 // A check that ends a training is done by two owners; pay follows the pace, not the clock.
@@ -11,11 +12,13 @@ namespace {
 
 using base::seconds;
 using base::Time;
-
-constexpr std::int64_t kAnn = 1, kBob = 2, kCarol = 3, kDave = 4;  // Workers, and their owners.
+using testing::kAnn;
+using testing::kBob;
+using testing::kCarol;
+using testing::kDave;
 
 // One epoch of four units, whose check is of one shard.
-struct Floor {
+struct CheckedTraining {
   Training t{{.shards = {200}, .validation = {50}, .batch = 10, .local_steps = 5, .workers = 3}};
   Time now{1'000'000};
   std::int64_t version = 0;
@@ -47,7 +50,7 @@ struct Floor {
 };
 
 TEST(TrainingChecks, ACheckThatEndsTheTrainingIsDoneByTwoOwners) {
-  Floor f;
+  CheckedTraining f;
   f.train();
   const auto mine = f.next(kAnn);
   EXPECT_EQ(f.next(kBob).kind, UnitKind::wait);  // Is there.
@@ -65,7 +68,7 @@ TEST(TrainingChecks, ACheckThatEndsTheTrainingIsDoneByTwoOwners) {
 }
 
 TEST(TrainingChecks, WhereTwoDifferAThirdDecidesAndTheOddOneOutIsNotPaid) {
-  Floor f;
+  CheckedTraining f;
   f.train();
   const auto lie = f.next(kBob);
   EXPECT_EQ(lie.kind, UnitKind::evaluate);
@@ -86,7 +89,7 @@ TEST(TrainingChecks, WhereTwoDifferAThirdDecidesAndTheOddOneOutIsNotPaid) {
 }
 
 TEST(TrainingChecks, ATargetThatOnlyALiarReachesEndsNothing) {
-  Floor f;
+  CheckedTraining f;
   f.t = Training({.shards = {200, 200},
                   .validation = {50},
                   .epochs = 100,
@@ -115,7 +118,7 @@ TEST(TrainingChecks, ATargetThatOnlyALiarReachesEndsNothing) {
 }
 
 TEST(TrainingChecks, WithNobodyElseThereACheckCountsButIsNotConfirmed) {
-  Floor f;
+  CheckedTraining f;
   f.train();
   const auto unit = f.check(kAnn, 0.5);
   EXPECT_TRUE(f.t.state().finished);
@@ -124,7 +127,7 @@ TEST(TrainingChecks, WithNobodyElseThereACheckCountsButIsNotConfirmed) {
 }
 
 TEST(TrainingChecks, WhoeverDoesNotConfirmInTimeIsNotWaitedFor) {
-  Floor f;
+  CheckedTraining f;
   f.train();
   const auto mine = f.next(kAnn);
   EXPECT_EQ(f.next(kBob).kind, UnitKind::wait);
@@ -140,7 +143,7 @@ TEST(TrainingChecks, WhoeverDoesNotConfirmInTimeIsNotWaitedFor) {
 // --- Figures -----------------------------------------------------------------------------------
 
 TEST(TrainingChecks, ATrainerWithoutAccuracyIsJudgedByItsLoss) {
-  Floor f;
+  CheckedTraining f;
   f.train();
   const auto lie = f.next(kBob);
   EXPECT_EQ(f.next(kAnn).kind, UnitKind::wait);

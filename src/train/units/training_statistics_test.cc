@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "train/testing/workers.h"
 #include "train/units/training.h"
 
 // A model with state that is measured: each check begins with that.
@@ -9,11 +10,12 @@ namespace {
 
 using base::seconds;
 using base::Time;
-
-constexpr std::int64_t kAnn = 1, kBob = 2, kCarol = 3;  // Workers, and their owners.
+using testing::kAnn;
+using testing::kBob;
+using testing::kCarol;
 
 // Two epochs of four units, each with a check of one shard.
-struct Floor {
+struct MeasuredTraining {
   Training t{{.shards = {200, 200},
               .validation = {50},
               .epochs = 2,
@@ -23,7 +25,7 @@ struct Floor {
   Time now{1'000'000};
   std::int64_t version = 0;
 
-  Floor() { t.measure_state(); }
+  MeasuredTraining() { t.measure_state(); }
   Unit next(std::int64_t w, const std::set<std::int32_t>& holds = {}) {
     return t.next(w, now, holds, static_cast<Training::Owner>(w));
   }
@@ -47,7 +49,7 @@ struct Floor {
 };
 
 TEST(TrainingStatistics, ACheckIsOfTheStateThatWasMeasuredForIt) {
-  Floor f;
+  MeasuredTraining f;
   f.train_epoch();
   const auto unit = f.next(kAnn, {1});
   EXPECT_TRUE(unit.measure);
@@ -76,7 +78,7 @@ TEST(TrainingStatistics, ACheckIsOfTheStateThatWasMeasuredForIt) {
 }
 
 TEST(TrainingStatistics, TheLastCheckIsOfWhatTwoOwnersMeasured) {
-  Floor f;
+  MeasuredTraining f;
   f.train_epoch();
   f.t.state_measured(f.next(kAnn).id, {}, f.now);
   f.evaluate(kAnn);
@@ -115,7 +117,7 @@ TEST(TrainingStatistics, TheLastCheckIsOfWhatTwoOwnersMeasured) {
 }
 
 TEST(TrainingStatistics, WithoutAnAnswerTheCheckIsOfTheParametersAsTheyAre) {
-  Floor f;
+  MeasuredTraining f;
   f.train_epoch();
   for (int i = 0; i < 3; ++i) {
     const auto unit = f.next(kAnn);
@@ -129,7 +131,7 @@ TEST(TrainingStatistics, WithoutAnAnswerTheCheckIsOfTheParametersAsTheyAre) {
 }
 
 TEST(TrainingStatistics, AWorkerThatDiesWithItHoldsUpTheCheckForAMinuteAtMost) {
-  Floor f;
+  MeasuredTraining f;
   f.train_epoch();
   ASSERT_TRUE(f.next(kAnn).measure);
   f.now = f.now + seconds(61);

@@ -12,7 +12,7 @@ constexpr double kMostShare = 0.08, kLeastShare = 0.02;
 constexpr double kShortestSeconds = 0.05, kUnitsPerSecond = 200;
 // After a change the first reports may be about units that were given out before it; then so many
 // are averaged.
-constexpr int kInFlight = 2, kEnough = 2;
+constexpr int kInFlight = 2, kEnoughUnits = 2;
 constexpr int kLeastPatience = 16, kMostPatience = 4096;
 
 }  // namespace
@@ -37,7 +37,7 @@ void UnitLength::measured(base::Duration computed, base::Duration waited, std::i
   const bool first = seen_ == kInFlight + 1;
   computed_ = first ? computed.seconds() : (computed_ + computed.seconds()) / 2;
   waited_ = first ? waited.seconds() : (waited_ + waited.seconds()) / 2;
-  if (seen_ < kInFlight + kEnough) return;
+  if (seen_ < kInFlight + kEnoughUnits) return;
   const auto shortest = std::max(kShortestSeconds, static_cast<double>(at_work) / kUnitsPerSecond);
   const auto steps = better(computed_, waited_, shortest);
   if (steps == steps_) return;

@@ -7,7 +7,7 @@ namespace {
 
 using base::Duration;
 
-Duration seconds(double s) { return Duration(static_cast<std::int64_t>(s * 1e6)); }
+Duration duration_of(double s) { return Duration(static_cast<std::int64_t>(s * 1e6)); }
 
 // A worker that needs `step` seconds a step and `exchange` seconds an exchange, `units` units
 // later. What travels while it computes costs it nothing.
@@ -16,7 +16,7 @@ void work(UnitLength& length, double step, double exchange, int units, bool over
   for (int i = 0; i < units; ++i) {
     const auto computed = step * static_cast<double>(length.steps());
     const auto waited = overlapped ? std::max(0.0, exchange - computed) : exchange;
-    length.measured(seconds(computed), seconds(waited), at_work);
+    length.measured(duration_of(computed), duration_of(waited), at_work);
   }
 }
 
@@ -79,14 +79,14 @@ TEST(UnitLength, OnASteadyLineTheLengthSettles) {
 
 TEST(UnitLength, AWorkerThatLiesStaysWithinTheBounds) {
   UnitLength length(16);
-  for (int i = 0; i < 100; ++i) length.measured(Duration(1), seconds(1e9));
+  for (int i = 0; i < 100; ++i) length.measured(Duration(1), duration_of(1e9));
   EXPECT_EQ(length.steps(), 16);
   for (int i = 0; i < 100; ++i) {
-    length.measured(Duration(-5), seconds(1));
-    length.measured(seconds(1), Duration(-5));
+    length.measured(Duration(-5), duration_of(1));
+    length.measured(duration_of(1), Duration(-5));
   }
   EXPECT_EQ(length.steps(), 16);
-  for (int i = 0; i < 100'000; ++i) length.measured(seconds(1e9), Duration());
+  for (int i = 0; i < 100'000; ++i) length.measured(duration_of(1e9), Duration());
   EXPECT_GE(length.steps(), 1);
 }
 

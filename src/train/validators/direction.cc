@@ -9,8 +9,8 @@
 namespace souk::train {
 namespace {
 
-constexpr double kDeviation = 1.5;  // Spreads.
-constexpr double kSpreads = 4 * kDeviation;
+constexpr double kSpreadDeviation = 1.5;  // Spreads.
+constexpr double kSpreads = 4 * kSpreadDeviation;
 constexpr double kNoise = 5;    // Deviations of the agreement of noise, which is 1 / sqrt(n).
 constexpr double kClear = 0.5;  // What agrees by this is neither, however alike the others are.
 constexpr std::size_t kRecordFor = 6;
@@ -47,7 +47,8 @@ class Pointing final : public Validator {
         !(mean(before) > noise) && !all_turned(others, noise))
       return fmt::format("it points elsewhere: agreement {:.3f}, usual is {:.3f}", *agreed, usual);
     if (record.size() < kRecordFor) return "";
-    const auto doubt = kShown * kDeviation * apart / std::sqrt(static_cast<double>(record.size()));
+    const auto doubt =
+        kShown * kSpreadDeviation * apart / std::sqrt(static_cast<double>(record.size()));
     if (usual > doubt && against(record))
       return "what comes from this machine points the other way";
     if (usual > 2 * noise && is_noise(record, noise))

@@ -15,7 +15,7 @@ constexpr base::Parameter factor(std::string_view otherwise, std::string_view me
 }
 
 // The one list of validators. To add one: a file, its test, its maker in makers.h, its row here.
-constexpr std::array kTable{
+constexpr std::array kValidators{
     ValidatorInfo{.name = "finite",
                   .what = "Refuses updates with a value that is infinite or not a number.",
                   .make = make_finite},
@@ -47,18 +47,18 @@ constexpr std::array kTable{
 
 }  // namespace
 
-std::span<const ValidatorInfo> validators() { return kTable; }
+std::span<const ValidatorInfo> validators() { return kValidators; }
 
 std::vector<std::string_view> validator_names() {
   std::vector<std::string_view> names;
-  for (const auto& info : kTable) names.push_back(info.name);
+  for (const auto& info : kValidators) names.push_back(info.name);
   return names;
 }
 
 std::optional<double> score_share(std::string_view spec) {
   if (spec.substr(0, spec.find(':')) != kScore) return std::nullopt;
-  const auto& row = kTable.back();
-  static_assert(kTable.back().name == kScore);
+  const auto& row = kValidators.back();
+  static_assert(kValidators.back().name == kScore);
   const auto given = base::read_suffix("validator", row.name, row.parameters, spec);
   return given ? std::optional(given->number("share")) : std::nullopt;
 }

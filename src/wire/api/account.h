@@ -11,6 +11,8 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "base/vocabulary.h"
+#include "wire/api/answer.h"
+#include "wire/schema.h"
 
 // Accounts, and the tokens that act for them.
 
@@ -138,5 +140,22 @@ struct Freeze {
   std::string reason;
   SOUK_FIELDS(Freeze, reason)
 };
+
+SOUK_JSON_ELSEWHERE(Account);
+SOUK_JSON_ELSEWHERE(NewAccount);
+SOUK_JSON_ELSEWHERE(Login);
+SOUK_JSON_ELSEWHERE(Session);
+SOUK_JSON_ELSEWHERE(NewPassword);
+SOUK_JSON_ELSEWHERE(Token);
+SOUK_JSON_ELSEWHERE(NewToken);
+SOUK_JSON_ELSEWHERE(IssuedToken);
+SOUK_JSON_ELSEWHERE(Grant);
+SOUK_JSON_ELSEWHERE(Freeze);
+SOUK_JSON_ELSEWHERE(Page<Account>);
+SOUK_JSON_ELSEWHERE(Page<Token>);
+SOUK_JSON_ELSEWHERE(CreditRequest);
+SOUK_JSON_ELSEWHERE(CreditRequests);
+SOUK_JSON_ELSEWHERE(NewCreditRequest);
+SOUK_JSON_ELSEWHERE(CreditAnswer);
 
 }  // namespace souk::wire

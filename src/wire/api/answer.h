@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "wire/schema.h"
 
 // What many answers have in common.
 
@@ -22,5 +23,7 @@ struct Acknowledged {
   bool ok = true;
   SOUK_FIELDS(Acknowledged, ok)
 };
+
+SOUK_JSON_ELSEWHERE(Acknowledged);
 
 }  // namespace souk::wire

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "wire/api/sweep.h"
 #include "wire/api/training.h"
+#include "wire/schema.h"
 
 // What the workers of a batch job do.
 //
@@ -170,5 +171,8 @@ struct BatchAssignment {
   SOUK_FIELDS(BatchAssignment, job_name, kind, index, workers, tries, checkpoint, batch, cores,
               memory_mib, gpus, packages, gang, volumes)
 };
+
+SOUK_JSON_ELSEWHERE(Batch);
+SOUK_JSON_ELSEWHERE(BatchAssignment);
 
 }  // namespace souk::wire

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "wire/schema.h"
 
 // Which blobs there are.
 
@@ -20,5 +21,7 @@ struct BlobCleaning {
   std::int64_t bytes = 0;
   SOUK_FIELDS(BlobCleaning, bytes)
 };
+
+SOUK_JSON_ELSEWHERE(BlobNames);
 
 }  // namespace souk::wire

@@ -7,6 +7,7 @@
 #include "base/fields.h"
 #include "base/parameter.h"
 #include "base/vocabulary.h"
+#include "wire/schema.h"
 
 // What there is to choose from: mechanisms for a class; models, data, aggregators, codecs and
 // validators for a training. Made from the tables in mechanism and train (lab/report/choices.h).
@@ -106,5 +107,8 @@ struct TrainingChoices {
   std::vector<Choice> codecs, validators;
   SOUK_FIELDS(TrainingChoices, models, data, rules, codecs, validators)
 };
+
+SOUK_JSON_ELSEWHERE(Mechanism);
+SOUK_JSON_ELSEWHERE(Mechanisms);
 
 }  // namespace souk::wire

@@ -7,6 +7,7 @@
 
 #include "base/credits.h"
 #include "base/fields.h"
+#include "wire/schema.h"
 
 // What a machine would earn, from what was wanted and paid of late. For everybody to see: sums over
 // a class, nothing of one account.
@@ -44,5 +45,7 @@ struct Earnings {
   std::vector<ClassEarnings> items;
   SOUK_FIELDS(Earnings, items)
 };
+
+SOUK_JSON_ELSEWHERE(Earnings);
 
 }  // namespace souk::wire

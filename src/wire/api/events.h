@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/schema.h"
 
 // The stream of events.
 
@@ -38,5 +39,8 @@ struct Notices {
   std::uint64_t next = 0;  // Goes back as ?after=.
   SOUK_FIELDS(Notices, items, next)
 };
+
+SOUK_JSON_ELSEWHERE(Notice);
+SOUK_JSON_ELSEWHERE(Notices);
 
 }  // namespace souk::wire

@@ -7,6 +7,8 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "base/vocabulary.h"
+#include "wire/api/answer.h"
+#include "wire/schema.h"
 
 // What people tell the operator, and answers to what they often ask.
 
@@ -40,5 +42,11 @@ struct Faq {
   std::vector<FaqEntry> items;
   SOUK_FIELDS(Faq, items)
 };
+
+SOUK_JSON_ELSEWHERE(Feedback);
+SOUK_JSON_ELSEWHERE(NewFeedback);
+SOUK_JSON_ELSEWHERE(FaqEntry);
+SOUK_JSON_ELSEWHERE(Faq);
+SOUK_JSON_ELSEWHERE(Page<Feedback>);
 
 }  // namespace souk::wire

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "wire/api/lease.h"
 #include "wire/api/usage.h"
+#include "wire/schema.h"
 
 // What a machine's agent says every few seconds, and what it is told.
 
@@ -107,5 +108,14 @@ struct OpenLeases {
   std::vector<base::LeaseId> later;
   SOUK_FIELDS(OpenLeases, leases, version, later)
 };
+
+SOUK_JSON_ELSEWHERE(LeaseReport);
+SOUK_JSON_ELSEWHERE(Heartbeat);
+SOUK_JSON_ELSEWHERE(Order);
+SOUK_JSON_ELSEWHERE(Orders);
+SOUK_JSON_ELSEWHERE(OpenLeases);
+SOUK_JSON_ELSEWHERE(Challenge);
+SOUK_JSON_ELSEWHERE(ChallengeAnswer);
+SOUK_JSON_ELSEWHERE(ChallengeVerdict);
 
 }  // namespace souk::wire

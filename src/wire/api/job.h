@@ -12,9 +12,11 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "base/vocabulary.h"
+#include "wire/api/answer.h"
 #include "wire/api/batch.h"
 #include "wire/api/lease.h"
 #include "wire/api/plan.h"
+#include "wire/schema.h"
 
 // Jobs: what a borrower wants, and what came of it.
 
@@ -173,5 +175,16 @@ struct Job {
               started, ended, batch, result, forecast, planned, planned_why, classes, moves, expect,
               wrong, accrued, quoted, actual, estimate, sweep, gang, per_request, volumes)
 };
+
+SOUK_JSON_ELSEWHERE(Workers);
+SOUK_JSON_ELSEWHERE(Constraints);
+SOUK_JSON_ELSEWHERE(Resources);
+SOUK_JSON_ELSEWHERE(NewJob);
+SOUK_JSON_ELSEWHERE(JobEdit);
+SOUK_JSON_ELSEWHERE(Cancel);
+SOUK_JSON_ELSEWHERE(Job);
+SOUK_JSON_ELSEWHERE(Page<Job>);
+SOUK_JSON_ELSEWHERE(WorkerStatus);
+SOUK_JSON_ELSEWHERE(Page<WorkerStatus>);
 
 }  // namespace souk::wire

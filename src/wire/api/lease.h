@@ -11,8 +11,10 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "base/vocabulary.h"
+#include "wire/api/answer.h"
 #include "wire/api/batch.h"
 #include "wire/api/usage.h"
+#include "wire/schema.h"
 
 // Leases: slots of an offer granted to a job at a price for a term, and what a machine reports of
 // one.
@@ -86,5 +88,11 @@ struct LeaseCheckpoint {
   std::string checkpoint;  // The blob; whoever continues begins with it.
   SOUK_FIELDS(LeaseCheckpoint, epoch, checkpoint)
 };
+
+SOUK_JSON_ELSEWHERE(Lease);
+SOUK_JSON_ELSEWHERE(LeaseStart);
+SOUK_JSON_ELSEWHERE(LeaseFinish);
+SOUK_JSON_ELSEWHERE(Page<Lease>);
+SOUK_JSON_ELSEWHERE(LeaseCheckpoint);
 
 }  // namespace souk::wire

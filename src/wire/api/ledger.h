@@ -9,6 +9,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "base/vocabulary.h"
+#include "wire/schema.h"
 
 // Everybody's credits, and one account's statement.
 
@@ -50,5 +51,10 @@ struct Statement {
   std::vector<StatementLine> lines;  // Newest first.
   SOUK_FIELDS(Statement, account, lines)
 };
+
+SOUK_JSON_ELSEWHERE(Balance);
+SOUK_JSON_ELSEWHERE(Ledger);
+SOUK_JSON_ELSEWHERE(StatementLine);
+SOUK_JSON_ELSEWHERE(Statement);
 
 }  // namespace souk::wire

@@ -5,6 +5,7 @@
 
 #include "base/fields.h"
 #include "base/id.h"
+#include "wire/schema.h"
 
 // What programs printed.
 
@@ -30,5 +31,9 @@ struct Log {
   bool ended = false;     // Nothing will follow.
   SOUK_FIELDS(Log, lease, text, next, ended)
 };
+
+SOUK_JSON_ELSEWHERE(LogPiece);
+SOUK_JSON_ELSEWHERE(LogSize);
+SOUK_JSON_ELSEWHERE(Log);
 
 }  // namespace souk::wire

@@ -10,6 +10,8 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/api/answer.h"
+#include "wire/schema.h"
 
 // Machines, as their agents measured them.
 
@@ -72,5 +74,11 @@ struct MachineEdit {
   std::optional<MachineSpec> spec;
   SOUK_FIELDS(MachineEdit, name, spec)
 };
+
+SOUK_JSON_ELSEWHERE(MachineSpec);
+SOUK_JSON_ELSEWHERE(Machine);
+SOUK_JSON_ELSEWHERE(NewMachine);
+SOUK_JSON_ELSEWHERE(MachineEdit);
+SOUK_JSON_ELSEWHERE(Page<Machine>);
 
 }  // namespace souk::wire

@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/schema.h"
 
 // Offers: slots of a machine, when they can be had and for how much.
 
@@ -113,5 +114,11 @@ struct Pause {
   std::optional<Duration> for_;  // Absent: until resumed.
   SOUK_FIELDS(Pause, for_)
 };
+
+SOUK_JSON_ELSEWHERE(Offer);
+SOUK_JSON_ELSEWHERE(OfferPage);
+SOUK_JSON_ELSEWHERE(NewOffer);
+SOUK_JSON_ELSEWHERE(OfferEdit);
+SOUK_JSON_ELSEWHERE(Pause);
 
 }  // namespace souk::wire

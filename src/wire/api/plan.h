@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "base/vocabulary.h"
 #include "wire/api/training.h"
+#include "wire/schema.h"
 
 // What Souk knows and foretells of a job before and while it runs.
 
@@ -20,6 +21,8 @@ namespace souk::wire {
 
 using base::Bottleneck;
 using base::Credits;
+using base::Duration;
+using base::Time;
 
 // What a quote rests on: runs of this kind of training, runs of others like it, what such programs
 // usually take, or the parts of the job itself that are done.
@@ -201,5 +204,9 @@ struct Profile {
   LearningCurve curve;
   SOUK_FIELDS(Profile, runs, bytes, machines, errors, batches, memory, folds_per_s, curve)
 };
+
+SOUK_JSON_ELSEWHERE(JobPlan);
+SOUK_JSON_ELSEWHERE(Profile);
+SOUK_JSON_ELSEWHERE(JobForecast);
 
 }  // namespace souk::wire

@@ -8,6 +8,7 @@
 #include "base/credits.h"
 #include "base/fields.h"
 #include "base/time.h"
+#include "wire/schema.h"
 
 // Prices of a slot class: what they were, and what is suggested.
 
@@ -52,5 +53,10 @@ struct Prices {
   std::vector<Suggestion> ahead;  // The next 24 hours.
   SOUK_FIELDS(Prices, class_, mechanism, suggested, last, summary, buckets, ahead)
 };
+
+SOUK_JSON_ELSEWHERE(PriceSummary);
+SOUK_JSON_ELSEWHERE(PriceBucket);
+SOUK_JSON_ELSEWHERE(Suggestion);
+SOUK_JSON_ELSEWHERE(Prices);
 
 }  // namespace souk::wire

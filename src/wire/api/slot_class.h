@@ -10,6 +10,8 @@
 #include "base/credits.h"
 #include "base/fields.h"
 #include "base/time.h"
+#include "wire/api/answer.h"
+#include "wire/schema.h"
 
 // Slot classes: the commodities of the market.
 
@@ -62,5 +64,9 @@ struct SlotClassEdit {
   SOUK_FIELDS(SlotClassEdit, cores, memory_mib, gpus, gpu_memory_mib, price, mechanism, params,
               retired, trial)
 };
+
+SOUK_JSON_ELSEWHERE(SlotClass);
+SOUK_JSON_ELSEWHERE(SlotClassEdit);
+SOUK_JSON_ELSEWHERE(Page<SlotClass>);
 
 }  // namespace souk::wire

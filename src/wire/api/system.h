@@ -7,6 +7,8 @@
 #include "base/credits.h"
 #include "base/fields.h"
 #include "base/time.h"
+#include "wire/api/answer.h"
+#include "wire/schema.h"
 
 // The server itself, and what its operator sets and sees.
 
@@ -73,5 +75,11 @@ struct Health {
   std::uint64_t events = 0;  // Committed so far.
   SOUK_FIELDS(Health, status, version, events)
 };
+
+SOUK_JSON_ELSEWHERE(Settings);
+SOUK_JSON_ELSEWHERE(SettingsEdit);
+SOUK_JSON_ELSEWHERE(AuditEntry);
+SOUK_JSON_ELSEWHERE(Health);
+SOUK_JSON_ELSEWHERE(Page<AuditEntry>);
 
 }  // namespace souk::wire

@@ -13,6 +13,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "base/vocabulary.h"
+#include "wire/schema.h"
 
 // What goes over the wire about training: what a job wants, what a worker is asked to do and says
 // it did, and how far it is. docs/worker-protocol.md has the other half, between agent and trainer.
@@ -267,5 +268,12 @@ struct Training {
               accuracy, target, elapsed, left, workers, wasted_steps, useful_steps, bytes_in,
               bytes_out, rows, by_worker, spent, by_batch, folds, folding, confirmed, figure)
 };
+
+SOUK_JSON_ELSEWHERE(Train);
+SOUK_JSON_ELSEWHERE(UnitAsk);
+SOUK_JSON_ELSEWHERE(Unit);
+SOUK_JSON_ELSEWHERE(UnitDone);
+SOUK_JSON_ELSEWHERE(UnitVerdict);
+SOUK_JSON_ELSEWHERE(Training);
 
 }  // namespace souk::wire

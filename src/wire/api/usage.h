@@ -7,6 +7,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/schema.h"
 
 // What the programs of a job used.
 
@@ -46,5 +47,8 @@ struct JobUsage {
   std::vector<LeaseUsage> items;
   SOUK_FIELDS(JobUsage, items)
 };
+
+SOUK_JSON_ELSEWHERE(Usage);
+SOUK_JSON_ELSEWHERE(JobUsage);
 
 }  // namespace souk::wire

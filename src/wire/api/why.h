@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/vocabulary.h"
+#include "wire/schema.h"
 
 // Why a job does not run, and what would help.
 
@@ -55,5 +56,9 @@ struct Why {
   std::vector<NearMachine> nearly;      // Of those that lack packages, who lacks fewest.
   SOUK_FIELDS(Why, job, state, summary, needed, matching, groups, relaxations, nearly)
 };
+
+SOUK_JSON_ELSEWHERE(WhyGroup);
+SOUK_JSON_ELSEWHERE(Relaxation);
+SOUK_JSON_ELSEWHERE(Why);
 
 }  // namespace souk::wire

@@ -27,7 +27,7 @@ struct Picture {
   std::string planes;
 };
 
-base::Failure bad(std::string message, std::string hint) {
+base::Failure bad_picture(std::string message, std::string hint) {
   return fail(Code::invalid, std::move(message), std::move(hint), "data");
 }
 
@@ -48,20 +48,21 @@ std::int64_t head_number(std::string_view bytes, std::size_t& at) {
 Result<Picture> parse_picture(std::string_view bytes) {
   const std::int64_t channels = bytes.starts_with("P5") ? 1 : bytes.starts_with("P6") ? 3 : 0;
   if (channels == 0)
-    return bad("it is not a binary PGM or PPM picture",
-               "convert it, or make one file of all with: python3 -m souk.images FOLDER OUT.npz");
+    return bad_picture(
+        "it is not a binary PGM or PPM picture",
+        "convert it, or make one file of all with: python3 -m souk.images FOLDER OUT.npz");
   std::size_t at = 2;
   const auto columns = head_number(bytes, at), rows = head_number(bytes, at);
   const auto most = head_number(bytes, at);
   if (columns < 1 || rows < 1 || columns > kMostSide || rows > kMostSide || most != 255)
-    return bad("its head does not say its size, or its pixels are not bytes",
-               "use pictures of 8 bits a colour (maximum 255)");
+    return bad_picture("its head does not say its size, or its pixels are not bytes",
+                       "use pictures of 8 bits a colour (maximum 255)");
   ++at;  // One blank.
   const auto plane = static_cast<std::size_t>(rows * columns);
   if (at > bytes.size() || bytes.size() - at != plane * static_cast<std::size_t>(channels))
-    return bad(fmt::format("it claims {} by {} pixels, and has {} bytes", columns, rows,
-                           bytes.size() - std::min(at, bytes.size())),
-               "write it again");
+    return bad_picture(fmt::format("it claims {} by {} pixels, and has {} bytes", columns, rows,
+                                   bytes.size() - std::min(at, bytes.size())),
+                       "write it again");
   Picture out{.shape = {channels, rows, columns}};
   out.planes.resize(plane * static_cast<std::size_t>(channels));
   for (std::size_t i = 0; i < out.planes.size(); ++i)  // Colours after each other, not pixels.
@@ -81,13 +82,13 @@ Result<std::vector<fs::path>> list(const fs::path& folder, bool folders) {
     const auto status = it->symlink_status(unknown);
     if (folders ? !fs::is_directory(status) : !fs::is_regular_file(status)) continue;
     if (out.size() >= kMostPictures)
-      return bad(fmt::format("{} has more than {} files", folder.string(), kMostPictures),
-                 "give a smaller folder");
+      return bad_picture(fmt::format("{} has more than {} files", folder.string(), kMostPictures),
+                         "give a smaller folder");
     out.push_back(it->path());
   }
   if (error)
-    return bad(fmt::format("cannot read {}: {}", folder.string(), error.message()),
-               "give a folder that has a folder for each class");
+    return bad_picture(fmt::format("cannot read {}: {}", folder.string(), error.message()),
+                       "give a folder that has a folder for each class");
   std::ranges::sort(out);
   return out;
 }
@@ -97,9 +98,10 @@ Result<> add_picture(const fs::path& path, std::int64_t label, train::Dataset& o
   auto picture = parse_picture(bytes);
   if (!picture) return std::unexpected(in_file(std::move(picture).error(), path.string()));
   if (!out.y.empty() && picture->shape != out.shape)
-    return bad(fmt::format("{}: it has the shape {}, and the pictures before it {}", path.string(),
-                           fmt::join(picture->shape, "x"), fmt::join(out.shape, "x")),
-               "give all pictures one size, and the same colours");
+    return bad_picture(
+        fmt::format("{}: it has the shape {}, and the pictures before it {}", path.string(),
+                    fmt::join(picture->shape, "x"), fmt::join(out.shape, "x")),
+        "give all pictures one size, and the same colours");
   if (out.x.size() + picture->planes.size() > train::kMostTableBytes)
     return fail(
         Code::too_large,
@@ -121,14 +123,15 @@ Result<train::Dataset> read_image_folders(const DataSource&, const std::vector<D
     std::vector<std::string> names;
     for (const auto& path : classes) names.push_back(path.filename().string());
     if (names.empty())
-      return bad(fmt::format("{} has no folders", folder.path), "give each class a folder of it");
+      return bad_picture(fmt::format("{} has no folders", folder.path),
+                         "give each class a folder of it");
     if (words.labels.empty()) words.labels = names;
     for (std::size_t c = 0; c < classes.size(); ++c) {
       const auto known = std::ranges::find(words.labels, names[c]);
       if (known == words.labels.end())
-        return bad(fmt::format("{}: the class '{}' does not occur in the training data",
-                               classes[c].string(), names[c].substr(0, 40)),
-                   "use the same folders in training and test data");
+        return bad_picture(fmt::format("{}: the class '{}' does not occur in the training data",
+                                       classes[c].string(), names[c].substr(0, 40)),
+                           "use the same folders in training and test data");
       SOUK_ASSIGN(const auto pictures, list(classes[c], false));
       for (const auto& path : pictures)
         SOUK_TRY(add_picture(path, known - words.labels.begin(), out));

@@ -26,8 +26,8 @@ constexpr std::size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
 constexpr std::size_t kMostComment = 65'535, kMostArrays = 1'000;
 constexpr std::uint32_t kInZip64 = 0xffffffff;
 
-base::Failure bad(std::string message,
-                  std::string hint = "write it with numpy.savez(file, x=..., y=...)") {
+base::Failure bad_npz(std::string message,
+                      std::string hint = "write it with numpy.savez(file, x=..., y=...)") {
   return fail(Code::invalid, std::move(message), std::move(hint));
 }
 
@@ -42,7 +42,7 @@ Number number_at(std::string_view bytes, std::size_t at) {
 // One file of the archive, from its entry in the directory at `at`, which moves on.
 Result<std::pair<std::string, std::string_view>> entry(std::string_view zip, std::size_t& at) {
   if (zip.size() < kEntryBytes || at > zip.size() - kEntryBytes || zip.substr(at, 4) != kEntry)
-    return bad("its directory is damaged");
+    return bad_npz("its directory is damaged");
   const auto method = number_at<std::uint16_t>(zip, at + 10);
   const auto stored = number_at<std::uint32_t>(zip, at + 20);
   const auto size = number_at<std::uint32_t>(zip, at + 24);
@@ -50,20 +50,20 @@ Result<std::pair<std::string, std::string_view>> entry(std::string_view zip, std
   const auto rest =
       std::size_t{number_at<std::uint16_t>(zip, at + 30)} + number_at<std::uint16_t>(zip, at + 32);
   const std::size_t local = number_at<std::uint32_t>(zip, at + 42);
-  if (zip.size() - at - kEntryBytes < name_bytes + rest) return bad("its directory is damaged");
+  if (zip.size() - at - kEntryBytes < name_bytes + rest) return bad_npz("its directory is damaged");
   std::string name(zip.substr(at + kEntryBytes, name_bytes));
   at += kEntryBytes + name_bytes + rest;
   if (method != 0)
-    return bad("it is compressed", "write it with numpy.savez, not numpy.savez_compressed");
+    return bad_npz("it is compressed", "write it with numpy.savez, not numpy.savez_compressed");
   if (stored == kInZip64 || size == kInZip64 || local == kInZip64)
-    return bad("an array has 4 GiB or more", "give several files");
+    return bad_npz("an array has 4 GiB or more", "give several files");
   if (zip.size() < kLocalBytes || local > zip.size() - kLocalBytes ||
       zip.substr(local, 4) != kLocal)
-    return bad("its directory is damaged");
+    return bad_npz("its directory is damaged");
   const auto data = local + kLocalBytes + number_at<std::uint16_t>(zip, local + 26) +
                     number_at<std::uint16_t>(zip, local + 28);
   if (stored != size || data > zip.size() || size > zip.size() - data)
-    return bad("its directory is damaged");
+    return bad_npz("its directory is damaged");
   return std::pair(std::move(name), zip.substr(data, size));
 }
 
@@ -72,10 +72,10 @@ Result<std::map<std::string, std::string_view>> files_in(std::string_view zip) {
   const auto tail = zip.size() - std::min(zip.size(), kEndBytes + kMostComment);
   const auto end = zip.rfind(kEnd);
   if (end == std::string_view::npos || end < tail || zip.size() - end < kEndBytes)
-    return bad("it is not an npz file");
+    return bad_npz("it is not an npz file");
   const auto count = number_at<std::uint16_t>(zip, end + 10);
   std::size_t at = number_at<std::uint32_t>(zip, end + 16);
-  if (count > kMostArrays) return bad(fmt::format("it has {} arrays", count));
+  if (count > kMostArrays) return bad_npz(fmt::format("it has {} arrays", count));
   std::map<std::string, std::string_view> out;
   for (std::uint16_t i = 0; i < count; ++i) {
     SOUK_ASSIGN(auto file, entry(zip, at));
@@ -124,7 +124,7 @@ std::size_t bytes_of(std::string_view dtype) {
 
 Result<Array> array_of(std::string_view npy, std::string_view name) {
   const auto wrong = [&](std::string_view what, std::string hint) {
-    return bad(fmt::format("the array '{}' {}", name, what), std::move(hint));
+    return bad_npz(fmt::format("the array '{}' {}", name, what), std::move(hint));
   };
   if (npy.size() < 12 || npy.substr(0, 6) != std::string_view("\x93NUMPY", 6))
     return wrong("is damaged", "write it with numpy.savez");
@@ -184,9 +184,9 @@ Result<std::string> samples_of(const Array& x) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto value = static_cast<float>(value_at(x, i));
     if (!std::isfinite(value))
-      return bad(fmt::format("row {} of the array 'x' has a number that is not finite",
-                             i / (count / static_cast<std::size_t>(x.rows()))),
-                 "leave the row out");
+      return bad_npz(fmt::format("row {} of the array 'x' has a number that is not finite",
+                                 i / (count / static_cast<std::size_t>(x.rows()))),
+                     "leave the row out");
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
   return out;
@@ -198,14 +198,15 @@ Result<> put_answers(const Array& y, std::string_view name, bool amounts, train:
     const auto value = value_at(y, i);
     if (amounts) {
       if (!(std::abs(value) <= std::numeric_limits<float>::max()))
-        return bad(fmt::format("row {} of the array '{}' is {}", i, name, value),
-                   "an amount is finite, and at most 3.4e38");
+        return bad_npz(fmt::format("row {} of the array '{}' is {}", i, name, value),
+                       "an amount is finite, and at most 3.4e38");
       out.amounts.push_back(static_cast<float>(value));
       continue;
     }
     if (!(value >= 0 && value < kMostClasses) || value != std::floor(value))
-      return bad(fmt::format("row {} of the array '{}' is {}", i, name, value),
-                 fmt::format("a label is a whole number from 0; for amounts use target: {}", name));
+      return bad_npz(
+          fmt::format("row {} of the array '{}' is {}", i, name, value),
+          fmt::format("a label is a whole number from 0; for amounts use target: {}", name));
     out.y.push_back(static_cast<std::int64_t>(value));
   }
   return {};
@@ -221,15 +222,15 @@ Result<train::Dataset> parse_npz(std::string_view bytes, const DataSource& sourc
     std::string names;
     for (const auto& [file, _] : files)
       names += (names.empty() ? "" : ", ") + file.substr(0, file.rfind(".npy")).substr(0, 40);
-    return bad(
+    return bad_npz(
         fmt::format("there is no array '{}' among {}", name.substr(0, 40), names.substr(0, 400)));
   };
   SOUK_ASSIGN(const auto x, find("x"));
   SOUK_ASSIGN(const auto y, find(answer));
   if (y.shape.size() != 1 || x.shape.size() < 2 || x.shape.size() > 4 || x.rows() != y.rows())
-    return bad(fmt::format("'x' has the shape ({}) and '{}' ({})", fmt::join(x.shape, ", "),
-                           answer.substr(0, 40), fmt::join(y.shape, ", ")),
-               "give (n, features) or (n, channels, rows, columns), and (n)");
+    return bad_npz(fmt::format("'x' has the shape ({}) and '{}' ({})", fmt::join(x.shape, ", "),
+                               answer.substr(0, 40), fmt::join(y.shape, ", ")),
+                   "give (n, features) or (n, channels, rows, columns), and (n)");
   train::Dataset out{.dtype = x.dtype == "|u1" ? "U8" : "F32"};
   out.shape.assign(x.shape.begin() + 1, x.shape.end());
   if (out.shape.size() == 2) out.shape.insert(out.shape.begin(), 1);  // Grey: one channel.
