@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
 from souk import MarketTest, SOUK
@@ -49,6 +50,46 @@ class Help(unittest.TestCase):
         done = self.run_souk("serve", "--memory", "--listen", "127.0.0.1:0", "--requests", "-5")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--requests is -5", done.stderr)
+
+    def test_challenges_take_no_less_than_their_time(self):
+        done = self.run_souk("serve", "--memory", "--listen", "127.0.0.1:0", "--challenge-slack", "0.5")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--challenge-slack is 0.5", done.stderr)
+
+
+# Packs something else than it was asked for, or dies in the middle.
+NPM = """#!/bin/sh
+while [ "$1" != --pack-destination ]; do shift; done
+mkdir -p "$2/package/data"
+for set in train t10k; do
+  for kind in images-idx3 labels-idx1; do echo changed > "$2/package/data/$set-$kind-ubyte"; done
+done
+tar -czf "$2/$(echo "$3" | tr @ -).tgz" -C "$2" package
+rm -r "$2/package"
+[ -z "$SOUK_TEST_DIES" ]
+"""
+
+
+class Datasets(unittest.TestCase):
+    def fetch(self, **env):
+        """What it says of a fetch that goes wrong, which leaves nothing behind."""
+        with tempfile.TemporaryDirectory(prefix="souk-test-") as folder:
+            os.makedirs(folder + "/bin")
+            with open(folder + "/bin/npm", "w", encoding="utf-8") as npm:
+                npm.write(NPM)
+            os.chmod(folder + "/bin/npm", 0o755)
+            env = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}", "SOUK_DATASETS": folder + "/sets"} | env
+            done = subprocess.run([SOUK, "datasets", "mnist"], capture_output=True, text=True, timeout=60, check=False,
+                                  stdin=subprocess.DEVNULL, env=env)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(os.listdir(folder + "/sets"), [])
+            return done.stderr
+
+    def test_data_that_was_changed_is_not_kept(self):
+        self.assertIn("is not what it should be", self.fetch())
+
+    def test_half_of_the_data_is_not_kept(self):
+        self.assertIn("npm failed", self.fetch(SOUK_TEST_DIES="1"))
 
 
 class SignUp(MarketTest):

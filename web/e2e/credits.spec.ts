@@ -1,4 +1,4 @@
-import { expect, expectAccessible, expectToFit, kShopLooks, logIn, signUp, test } from './fixtures';
+import { expect, expectAccessible, expectToFit, kShopLooks, logIn, needsMnist, signUp, test } from './fixtures';
 
 // Who has no credits gets some.
 
@@ -15,6 +15,7 @@ for (const look of kShopLooks)
     test.use({ colorScheme: look.colorScheme, viewport: look.viewport });
 
     test('who has no credits plans, asks, and goes on when the operator has answered', async ({ page, browser, market }) => {
+      needsMnist();
       market.account('boss');
       market.account('bob');
       await logIn(page, market, 'bob');

@@ -1,12 +1,15 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test as base, type BrowserContext, expect, type Page } from '@playwright/test';
 import axe from 'axe-core';
-import { kPassword, Market } from './market';
+import { kDatasets, kPassword, Market } from './market';
 
 // A market, and a page that must stay without errors in its console.
-export const test = base.extend<{ market: Market; quiet: undefined; allowed: RegExp[]; bonus: string }>({
-  bonus: ['0', { option: true }],
-  market: async ({ bonus }, use) => {
-    const market = await Market.start(bonus);
+export const test = base.extend<{ market: Market; quiet: undefined; allowed: RegExp[]; flags: string[] }>({
+  // More of `souk serve`, such as what newcomers begin with.
+  flags: [[], { option: true }],
+  market: async ({ flags }, use) => {
+    const market = await Market.start(flags);
     await use(market);
     await market.stop();
   },
@@ -28,6 +31,12 @@ export const test = base.extend<{ market: Market; quiet: undefined; allowed: Reg
 });
 
 export { expect };
+
+// For tests that plan to train on it, or do.
+export function needsMnist(): void {
+  const here = existsSync(join(kDatasets, 'mnist/data/train-images-idx3-ubyte'));
+  test.skip(!here, 'MNIST is not here: `souk datasets mnist` fetches it');
+}
 
 // For the message of a failed test: what every page shows, as a screen reader would read it.
 async function printPages(contexts: BrowserContext[]): Promise<void> {

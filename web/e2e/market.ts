@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url';
 const binary =
   process.env.SOUK_BIN ?? fileURLToPath(new URL('../../build/release/bin/souk', import.meta.url));
 
+export const kDatasets = process.env.SOUK_DATASETS ?? join(homedir(), '.cache/souk/datasets');
+
 export const kPassword = 'correct horse battery staple';
 
 // Binds a free port of this computer, says which, and keeps it. Nobody is given that port then, and only a program
@@ -32,11 +34,10 @@ export class Market {
   private port = '';
   private holder: ChildProcess | undefined; // Of the port, while the server is away too.
 
-  private constructor(private readonly bonus: string) {}
+  private constructor(private readonly flags: string[]) {}
 
-  // `bonus`: what newcomers begin with.
-  static async start(bonus = '0'): Promise<Market> {
-    const market = new Market(bonus);
+  static async start(flags: string[] = []): Promise<Market> {
+    const market = new Market(flags.includes('--signup-bonus') ? flags : [...flags, '--signup-bonus', '0']);
     await market.holdPort();
     await market.serve();
     return market;
@@ -49,7 +50,7 @@ export class Market {
       HOME: this.folder,
       XDG_CONFIG_HOME: join(this.folder, 'config'),
       XDG_CACHE_HOME: join(this.folder, 'cache'),
-      SOUK_DATASETS: process.env.SOUK_DATASETS ?? join(homedir(), '.cache/souk/datasets'),
+      SOUK_DATASETS: kDatasets,
       SOUK_SERVER: this.url,
       SOUK_PASSWORD: kPassword,
       ...more,
@@ -70,7 +71,7 @@ export class Market {
     const server = spawn(
       binary,
       ['serve', '--data', join(this.folder, 'market'), '--listen', `127.0.0.1:${this.port}`, '--round', '500ms',
-        '--challenge-every', '0s', '--signup-bonus', this.bonus],
+        '--challenge-slack', '20', ...this.flags],
       { env: this.env(), stdio: ['ignore', 'pipe', 'pipe'] },
     );
     this.server = server;

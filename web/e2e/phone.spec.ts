@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, signUp, test } from './fixtures';
+import { expect, needsMnist, signUp, test } from './fixtures';
 import { testRooms } from './rooms';
 
 // Pixels by which something is wider than what holds it: the page, or any box that scrolls sideways.
@@ -59,6 +59,7 @@ test.describe('a phone of 390 px', () => {
   });
 
   test('the steps of a new job stand in one row, and each begins at its top', async ({ page, market }) => {
+    needsMnist();
     await signUp(page, market, 'boss');
     await page.goto(`${market.url}/jobs/new`);
     await page.getByText('Handwritten digits with LeNet (MNIST)').click();

@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test';
-import { expect, expectAccessible, expectToFit, goTo, kShopLooks, logIn, test } from './fixtures';
+import { expect, expectAccessible, expectToFit, goTo, kShopLooks, logIn, needsMnist, test } from './fixtures';
 import { kPassword, type Market } from './market';
 
 // The first hour: what is on offer, a first job, what lending is worth.
@@ -20,9 +20,10 @@ class Clicks {
 }
 
 test.describe('a market as `souk serve` founds it', () => {
-  test.use({ bonus: '5' });
+  test.use({ flags: ['--signup-bonus', '5'] });
 
   test('from a fresh browser to a submitted job in six clicks', async ({ page, market }) => {
+    needsMnist();
     const clicks = new Clicks();
     await page.goto(market.url);
     await clicks.on(page.getByText('Sign up', { exact: true }).first());
@@ -41,9 +42,10 @@ test.describe('a market as `souk serve` founds it', () => {
 
 for (const look of kShopLooks)
   test.describe(look.name, () => {
-    test.use({ colorScheme: look.colorScheme, viewport: look.viewport });
+    test.use({ colorScheme: look.colorScheme, viewport: look.viewport, flags: ['--challenge-every', '0s'] });
 
     test('the marketplace filters, says why, and a machine is rented', async ({ page, market }) => {
+      needsMnist();
       market.account('boss');
       market.account('lena');
       onOffer(market, 'lena', 'tower', ['--gpus', '1', '--gpu', 'NVIDIA A100', '--gpu-memory', '40G']);

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { expect, goTo, signUp, test } from './fixtures';
+import { expect, goTo, needsMnist, signUp, test } from './fixtures';
 import { Gate } from './gate';
 import { end, type Market } from './market';
 
@@ -38,6 +38,7 @@ async function lend(page: Page, market: Market, gate: Gate, name: string): Promi
 }
 
 test('sign up, lend, train, lose a worker, fetch the model, read the ledger', async ({ page, browser, market }) => {
+  needsMnist();
   test.setTimeout(1_200_000);
   await signUp(page, market, 'boss');
   // Long before the end of the training the workers have to wait, until the test lets them go on.

