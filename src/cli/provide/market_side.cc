@@ -52,6 +52,7 @@ Result<std::map<base::MachineId, MarketSide::OfferUse>> MarketSide::offers() {
       auto& use = out[offer.machine];
       use.slots += offer.slots;
       use.free += offer.free;
+      use.doubted = use.doubted || offer.state == wire::OfferState::doubted;
     }
     if (!page.next) return out;
     after = *page.next;
@@ -73,7 +74,7 @@ Result<provider::Need> MarketSide::look(const provider::Fleet& fleet, base::Time
     const auto machine = known.find(intent);
     const auto offer = machine == known.end() ? offered.end() : offered.find(machine->second.id);
     if (offer != offered.end()) {
-      use.online = machine->second.online;
+      use.online = machine->second.online && !offer->second.doubted;
       use.slots = offer->second.slots;
       use.free = offer->second.free;
     }

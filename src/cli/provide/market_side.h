@@ -36,6 +36,7 @@ class MarketSide final : public provider::Market {
   struct OfferUse {
     std::int32_t slots = 0;
     std::int32_t free = 0;
+    bool doubted = false;  // It has not proved yet what it has, so nobody is served by it.
   };
   Result<std::map<std::string, wire::Machine>> machines();  // By intent.
   Result<std::map<base::MachineId, OfferUse>> offers();     // Of all machines of the account.
