@@ -45,7 +45,7 @@ double rate_of(const wire::Challenge& c, double seconds) {
 GpuCheck check_gpus(std::int64_t memory_mib, agent::Gpus& gpus, agent::GpuBoard& board,
                     const std::function<base::Duration()>& now, const server::GpuScale& scale) {
   GpuCheck out{.gpus = gpus.count(), .memory_mib = memory_mib};
-  server::Challenges challenges(base::hours(1), base::table_hash("doctor"), scale);
+  server::Challenges challenges({.every = base::hours(1)}, base::table_hash("doctor"), scale);
   const server::ClaimedMachine claimed{.machine = kMachine,
                                        .owner = kOwner,
                                        .gpus = gpus.count(),

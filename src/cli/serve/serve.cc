@@ -18,6 +18,7 @@ namespace souk::cli {
 namespace {
 
 constexpr base::Credits kMostBonus{1'000'000'000'000};
+constexpr double kMostSlack = 1'000;
 
 struct Serve {
   std::string data;
@@ -72,6 +73,9 @@ Result<> serve(const Context& c, Serve& o) {
   if (o.options.requests_per_second < 0)
     return usage(fmt::format("--requests is {}", o.options.requests_per_second),
                  "1 or more a second, or 0 for no limit");
+  if (!(o.options.challenge_slack >= 1 && o.options.challenge_slack <= kMostSlack))
+    return usage(fmt::format("--challenge-slack is {}", o.options.challenge_slack),
+                 fmt::format("1 to {}: 2 gives machines twice the time", kMostSlack));
   o.options.address = o.listen.address;
   o.options.port = o.listen.port;
   o.options.data = o.data;
@@ -116,6 +120,15 @@ std::vector<Option> of_trainings(server::Options& s) {
           flag("--hub-secret-file FILE", "what the hubs were started with", s.hub_secret_file)};
 }
 
+// What machines have to show.
+std::vector<Option> of_challenges(server::Options& s) {
+  return {flag("--challenge-every TIME",
+               "machines prove what they have so often, default 6h; 0s: never", s.challenge_every),
+          flag("--challenge-slack N",
+               "so many times as long may that take, default 1; more where all machines are busy",
+               s.challenge_slack)};
+}
+
 }  // namespace
 
 Command serve_command() {
@@ -157,8 +170,6 @@ Command serve_command() {
            s.trusted_proxies),
       flag("--mechanisms FOLDER", "programs that may clear classes (docs/mechanisms.md)",
            s.mechanisms),
-      flag("--challenge-every TIME",
-           "machines prove what they have so often, default 6h; 0s: never", s.challenge_every),
       flag("--requests N", "a second, of one account and of one address, default 1000; 0: any",
            s.requests_per_second),
       flag("--signup-bonus CREDITS",
@@ -167,6 +178,7 @@ Command serve_command() {
       flag("--round TIME", "time between clearings, default 5s", s.round),
       flag("--lab-limit TIME", "of one experiment (docs/lab.md), default 2m; 0s: none are run",
            s.lab_limit)};
+  std::ranges::move(of_challenges(s), std::back_inserter(out.options));
   std::ranges::move(of_trainings(s), std::back_inserter(out.options));
   std::ranges::move(kept_and_shown(s), std::back_inserter(out.options));
   out.details =

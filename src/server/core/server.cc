@@ -388,7 +388,9 @@ struct Server::Impl {
     SOUK_ASSIGN(auto hubs, hubs_of(options, clock));
     SOUK_ASSIGN(auto records, open_telemetry(folder));
     services = std::make_unique<Services>(
-        std::move(blobs), folder, clock, options.challenge_every, base::short_hash(new_token()),
+        std::move(blobs), folder, clock,
+        ChallengeRule{options.challenge_every, options.challenge_slack},
+        base::short_hash(new_token()),
         [url = options.parameters](base::JobId job) {
           return hub::make_store(url, to_string(job));
         },

@@ -42,6 +42,7 @@ struct Options {
   int requests_per_second = 1'000;  // Of one account, and of one address; 0: no limit.
   // Idle machines prove what they claim, at random times, this often on the average; 0: never.
   base::Duration challenge_every = base::hours(6);
+  double challenge_slack = 1;  // So many times as long may what is asked take.
   // Where files are: s3://... (blob/s3/address.h), with the key that it is read with; empty: in the
   // folder.
   std::string blobs = {};

@@ -38,7 +38,7 @@ class Services {
  public:
   // Keeps logs and the names of snapshots below `folder`.
   Services(std::unique_ptr<blob::Store> store, const std::string& folder, const base::Clock& clock,
-           base::Duration challenge_every = {}, std::uint64_t seed = 0,
+           ChallengeRule challenge = {}, std::uint64_t seed = 0,
            hub::Hub::MakeStore parameters = {}, std::unique_ptr<hub::Remote> hubs = {},
            LabOptions lab_options = {}, std::unique_ptr<journal::Records> kept = {},
            const UsageLog::Options& usage = {})
@@ -51,7 +51,7 @@ class Services {
         hub(*blobs, clock, folder + "/hub", std::move(parameters), std::move(hubs),
             &budgets.training_bytes, &budgets.training_disk),
         lab(clock, std::move(lab_options), records.get()),
-        challenges(challenge_every, seed),
+        challenges(challenge, seed),
         probes(seed) {}
 
   // Has `account` brought it, and is it there? For the core thread: asks no disk.

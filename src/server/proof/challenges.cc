@@ -12,7 +12,6 @@
 namespace souk::server {
 namespace {
 
-constexpr auto kOverdue = base::seconds(10);
 constexpr auto kForgotten = base::minutes(10);  // What was to be prepared was dropped on the way.
 constexpr std::int64_t kMibOfCore = 1024;       // That one core fills in two seconds, at least.
 constexpr std::int32_t kMostLanes = 4096;
@@ -35,13 +34,6 @@ GpuStage gpu_stage(auto stage) {
                                static_cast<int>(decltype(stage)::gpu_open));
 }
 
-// Empty: it was quick enough.
-std::string slower(base::Duration took, base::Duration most, const std::string& what) {
-  if (took <= most) return {};
-  return fmt::format("{} took it {}, and {} at most is expected", what, to_string(took),
-                     to_string(most));
-}
-
 base::Duration times(double factor, base::Duration d) {
   return base::Duration(static_cast<std::int64_t>(factor * static_cast<double>(d.us)));
 }
@@ -59,13 +51,18 @@ std::uint64_t Challenges::draw() {
 // Times between challenges are exponential: having just been asked says nothing about the next.
 base::Duration Challenges::pause() {
   const auto u = (static_cast<double>(draw() >> 11) + 1) / 9007199254740993.0;
-  return base::Duration(static_cast<std::int64_t>(-std::log(u) * static_cast<double>(every_.us)));
+  return base::Duration(
+      static_cast<std::int64_t>(-std::log(u) * static_cast<double>(rule_.every.us)));
 }
 
 Challenges::Entry& Challenges::entry_of(const ClaimedMachine& claimed, base::Time now) {
   const auto it = machines_.find(claimed.machine);
   if (it != machines_.end()) return it->second;
   return machines_[claimed.machine] = Entry{.next = claimed.untrusted ? now : now + pause()};
+}
+
+bool Challenges::is_due(const Entry& entry, const ClaimedMachine& claimed, base::Time now) {
+  return !entry.open && now >= (claimed.untrusted ? entry.rested : entry.next);
 }
 
 // Which lanes are to be known.
@@ -90,7 +87,7 @@ std::optional<Challenges::Preparation> Challenges::to_prepare(const ClaimedMachi
   if (!enabled() || claimed.cores < 1 || claimed.memory_mib < 1) return std::nullopt;
   const auto cores = std::min(claimed.cores, kMostLanes);
   auto& entry = entry_of(claimed, now);
-  if (entry.open || now < entry.next) return std::nullopt;
+  if (!is_due(entry, claimed, now)) return std::nullopt;
   const auto busy = preparing_.find(claimed.owner);
   if (busy != preparing_.end() && now - busy->second < kForgotten) return std::nullopt;
   if (entry.prepared && fits(*entry.prepared, claimed, entry)) return std::nullopt;
@@ -127,7 +124,7 @@ std::optional<wire::Challenge> Challenges::ask(const ClaimedMachine& claimed, ba
   const auto it = machines_.find(claimed.machine);
   if (it == machines_.end()) return std::nullopt;
   auto& entry = it->second;
-  if (entry.open || now < entry.next || !entry.prepared || !fits(*entry.prepared, claimed, entry))
+  if (!is_due(entry, claimed, now) || !entry.prepared || !fits(*entry.prepared, claimed, entry))
     return std::nullopt;
   entry.open = OpenQuestion{.began = now};
   return question(entry, Stage::half, now);
@@ -162,6 +159,14 @@ wire::Challenge Challenges::question(Entry& entry, Stage stage, base::Time now) 
     for (const auto& known : open.must) out.seeds[known.at] = std::to_string(known.seed);
   }
   return out;
+}
+
+std::string Challenges::slower(base::Duration took, base::Duration most,
+                               const std::string& what) const {
+  most = times(rule_.slack, most);
+  if (took <= most) return {};
+  return fmt::format("{} took it {}, and {} at most is expected", what, to_string(took),
+                     to_string(most));
 }
 
 // Empty: it was quick enough.
@@ -263,7 +268,7 @@ std::optional<Challenges::Verdict> Challenges::take(base::MachineId machine,
   if (answer.trouble)
     return end(entry, now, "a challenge could not be met: " + answer.trouble->substr(0, 200), "");
   if (!is_right(entry, answer)) return end(entry, now, "", "its answer to a challenge was wrong");
-  if (open.stage == Stage::half && answer.cpu_share.value_or(1) < kIdle)
+  if (open.stage == Stage::half && answer.cpu_share.value_or(1) < kIdle / rule_.slack)
     return end(entry, now, "it was too busy for a challenge", "");
   const auto took = now - open.at;
   if (auto slow = too_slow(entry, took); !slow.empty()) return end(entry, now, std::move(slow), "");
@@ -279,17 +284,10 @@ std::optional<Challenges::Verdict> Challenges::take(base::MachineId machine,
   return next ? Verdict{.next = question(entry, *next, now)} : end(entry, now, "", "");
 }
 
-base::Duration Challenges::overdue_after(const Entry& entry) {
-  const auto& p = *entry.prepared;
-  return kOverdue +
-         (is_about_gpus(entry.open->stage) ? kToOpenGpus : time_to_fill(p.cores, p.memory_mib));
-}
-
-std::optional<Challenges::Verdict> Challenges::overdue(base::MachineId machine, base::Time now) {
+std::optional<Challenges::Verdict> Challenges::unanswered(base::MachineId machine, base::Time now) {
   const auto it = machines_.find(machine);
   if (it == machines_.end() || !it->second.open) return std::nullopt;
-  if (now - it->second.open->at <= overdue_after(it->second)) return std::nullopt;
-  return end(it->second, now, "it did not answer a challenge in time", "");
+  return end(it->second, now, "it did not answer a challenge", "");
 }
 
 Challenges::Verdict Challenges::end(Entry& entry, base::Time now, std::string slow,
@@ -300,12 +298,14 @@ Challenges::Verdict Challenges::end(Entry& entry, base::Time now, std::string sl
   const auto factor = out.passed          ? kRest
                       : out.again.empty() ? kFirstRest << std::min(entry.slow_in_a_row, 10)
                                           : kFirstRest;
-  const auto rest = (now - entry.open->began) * std::min(kRest, factor);
+  const auto took = now - entry.open->began;
+  const auto rest = took * std::min(kRest, factor);
   entry.open.reset();
   entry.prepared.reset();  // Nothing is asked twice.
   entry.slow_in_a_row = out.slow.empty() ? 0 : entry.slow_in_a_row + 1;
   out.suspend = entry.slow_in_a_row >= kSlowTries;
   entry.next = now + (out.passed ? std::max(rest, pause()) : rest);
+  entry.rested = now + (out.passed ? took * kFirstRest : rest);
   return out;
 }
 

@@ -28,6 +28,13 @@ struct ClaimedMachine {
   bool untrusted = false;           // It lends nothing until it has passed.
 };
 
+struct ChallengeRule {
+  base::Duration every = {};  // On the average; zero: never.
+  // So many times as long may all that is asked take, where all machines are busy with other things
+  // and those who lend them are trusted not to claim more than they have.
+  double slack = 1;
+};
+
 // Asks machines to prove what they claim, before their first lease and then at random times, so
 // that nobody can have it for the occasion. One challenge is some questions, each asked when the
 // one before was answered: half of the cores, all of the cores, all of the memory filled, and read;
@@ -65,10 +72,10 @@ class Challenges {
   // though one that was too busy is asked again sooner at first.
   static constexpr std::int64_t kRest = 300, kFirstRest = 10;
 
-  // `every`: on the average; zero: never. `secret`: nobody can foretell what is asked.
-  Challenges(base::Duration every, std::uint64_t secret, GpuScale scale = {})
-      : every_(every), secret_(secret), scale_(scale) {}
-  [[nodiscard]] bool enabled() const { return every_ > base::Duration(); }
+  // `secret`: nobody can foretell what is asked.
+  Challenges(ChallengeRule rule, std::uint64_t secret, GpuScale scale = {})
+      : rule_(rule), secret_(secret), scale_(scale) {}
+  [[nodiscard]] bool enabled() const { return rule_.every > base::Duration(); }
 
   struct KnownResult {
     std::size_t at = 0;  // Of the results.
@@ -111,8 +118,9 @@ class Challenges {
   // Nothing: that was not asked.
   std::optional<Verdict> take(base::MachineId machine, const wire::ChallengeAnswer& answer,
                               base::Time now);
-  // Was something asked and not answered at all?
-  std::optional<Verdict> overdue(base::MachineId machine, base::Time now);
+  // With a heartbeat: a machine sends none while it answers, so what was asked is lost. Its agent
+  // has started again, or the line broke.
+  std::optional<Verdict> unanswered(base::MachineId machine, base::Time now);
 
  private:
   enum class Stage {
@@ -138,6 +146,7 @@ class Challenges {
   };
   struct Entry {
     base::Time next;
+    base::Time rested;  // When it may be asked again that has passed, and then claims more.
     std::optional<Preparation> prepared;
     std::optional<OpenQuestion> open;  // Of what is prepared.
     base::Duration best = base::Duration(std::numeric_limits<std::int64_t>::max() / 4);
@@ -153,7 +162,11 @@ class Challenges {
   static std::optional<Stage> after(Stage stage, const Preparation& p);
   [[nodiscard]] bool is_right(const Entry& entry, const wire::ChallengeAnswer& answer) const;
   std::string gpus_too_slow(Entry& entry, base::Duration took) const;
-  static base::Duration overdue_after(const Entry& entry);
+  // Empty: it was quick enough.
+  [[nodiscard]] std::string slower(base::Duration took, base::Duration most,
+                                   const std::string& what) const;
+  [[nodiscard]] static bool is_due(const Entry& entry, const ClaimedMachine& claimed,
+                                   base::Time now);
   std::uint64_t draw();
   base::Duration pause();
   Entry& entry_of(const ClaimedMachine& claimed, base::Time now);
@@ -163,7 +176,7 @@ class Challenges {
   Verdict end(Entry& entry, base::Time now, std::string slow, std::string wrong,
               std::string again = {});
 
-  const base::Duration every_;
+  const ChallengeRule rule_;
   const std::uint64_t secret_;
   const GpuScale scale_;
   std::uint64_t draws_ = 0;

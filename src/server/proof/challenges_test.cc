@@ -29,7 +29,8 @@ struct PlayedMachine {
   ClaimedMachine claimed{.machine = kMachine, .owner = kOwner, .cores = 4, .memory_mib = 1000};
   Time now = Time() + hours(1);
 
-  explicit PlayedMachine(Duration every = hours(1)) : challenges(every, 7) {}
+  explicit PlayedMachine(Duration every = hours(1), double slack = 1)
+      : challenges({.every = every, .slack = slack}, 7) {}
 
   std::optional<wire::Challenge> beat() {
     if (auto plan = challenges.to_prepare(claimed, now)) {
@@ -121,8 +122,7 @@ TEST(Challenges, AnAnswerCountsOnceAndSilenceIsNoticed) {
   const auto one = p.first();
   EXPECT_FALSE(p.beat()) << "one at a time";
   EXPECT_FALSE(p.challenges.take(kMachine, {.id = one.id + "0"}, p.now));
-  EXPECT_FALSE(p.challenges.overdue(kMachine, p.now + seconds(10)));
-  const auto silent = p.challenges.overdue(kMachine, p.now + seconds(13));
+  const auto silent = p.challenges.unanswered(kMachine, p.now + seconds(2));
   ASSERT_TRUE(silent);
   EXPECT_THAT(silent->slow, HasSubstr("did not answer"));
   EXPECT_FALSE(p.challenges.take(kMachine, PlayedMachine::right(one), p.now));
@@ -144,7 +144,6 @@ TEST(Challenges, WhatCannotBeFilledOrReadInTimeIsNotThere) {
 
 TEST(Challenges, TakeLittleOfAMachinesTime) {
   PlayedMachine p(seconds(1));
-  p.claimed.untrusted = true;
   Duration busy;
   const auto begin = p.now;
   while (p.now < begin + hours(24)) {
@@ -157,6 +156,15 @@ TEST(Challenges, TakeLittleOfAMachinesTime) {
   }
   EXPECT_GT(busy, Duration());
   EXPECT_LE(busy.seconds(), (p.now - begin).seconds() * 0.005);
+}
+
+TEST(Challenges, AMachineThatClaimsMoreIsAskedSoonAndNotAtOnce) {
+  PlayedMachine p(hours(6));
+  ASSERT_TRUE(p.pass(p.first()).passed);
+  p.claimed.cores *= 2;  // So the market doubts it again.
+  EXPECT_FALSE(p.beat());
+  p.now = p.now + seconds(15);
+  EXPECT_TRUE(p.beat());
 }
 
 TEST(Challenges, NobodyKeepsOthersWaitingWithManyMachines) {
@@ -241,6 +249,27 @@ TEST(Challenges, WhoClaimsTwiceItsCoresNeverPasses) {
     EXPECT_EQ(liars.passed, 0) << claims;
     EXPECT_GT(liars.suspended, 0) << claims;
   }
+}
+
+// Ten programs want each of its cores.
+TEST(Challenges, WithSlackABusyMachineIsBelieved) {
+  for (const double slack : {1, 20}) {
+    PlayedMachine p(hours(1), slack);
+    auto answer = PlayedMachine::right(p.first());
+    answer.cpu_share = 0.1;
+    const auto verdict = p.take(answer, seconds(3));
+    if (slack == 1) EXPECT_THAT(verdict.slow, HasSubstr("too busy"));
+    if (slack == 1) continue;
+    ASSERT_TRUE(verdict.next);
+    EXPECT_TRUE(p.pass(*verdict.next, seconds(7)).passed);
+  }
+}
+
+TEST(Challenges, WithSlackALieIsOneStill) {
+  PlayedMachine p(hours(1), 20);
+  auto answer = PlayedMachine::right(p.first());
+  for (auto& result : answer.results) result = "1";
+  EXPECT_THAT(p.take(answer, milliseconds(300)).wrong, HasSubstr("wrong"));
 }
 
 TEST(Challenges, WhoPassesIsKnownByTheSpeedOfItsCores) {

@@ -236,7 +236,7 @@ class PlayedGpuMachine {
   }
 
   BusyGpus gpus_;
-  Challenges challenges_{base::hours(1), 7, kSmall};
+  Challenges challenges_{{.every = base::hours(1)}, 7, kSmall};
   ClaimedMachine claimed_{
       .machine = kMachine, .owner = kOwner, .gpu_memory_mib = 20, .untrusted = true};
   Time now_ = Time() + base::hours(1);

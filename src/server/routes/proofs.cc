@@ -51,7 +51,7 @@ void doubt_claim(Context& c, base::MachineId machine) {
 
 std::optional<wire::Challenge> next_challenge(Context& c, base::MachineId machine) {
   auto& challenges = c.services().challenges;
-  if (const auto verdict = challenges.overdue(machine, c.now())) judge(c, machine, *verdict);
+  if (const auto verdict = challenges.unanswered(machine, c.now())) judge(c, machine, *verdict);
   const auto claimed = claimed_by(c.state(), c.state().machines.at(machine));
   prepare(c, claimed);
   return challenges.ask(claimed, c.now());
