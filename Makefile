@@ -2,7 +2,7 @@
 
 JOBS       ?= $(shell nproc)
 # Tests of processes wait more than they compute.
-TEST_JOBS  ?= 3
+TEST_JOBS  ?= 6
 PREFIX     ?= /usr/local
 SETUP      ?= scripts/setup build
 TIDY       ?= changed

@@ -22,7 +22,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../tests"))
 from forecast import seconds  # noqa: E402
 from large import LargeTraining  # noqa: E402
-from test_train import start_redis  # noqa: E402
+from redis_server import start_redis  # noqa: E402
 
 BAR, MOST_MB, AGENT_SPARE_MB = 2.2, 10_000, 200
 PARTS = ("compute", "checking", "prepare", "fetch", "download", "upload", "waiting")

@@ -2,18 +2,20 @@
 """The classes of test files, for an entry of ctest each: they run beside each other, and what failed is run again
 without the rest of its file.
 
-    classes.py FILE...          a line for each file: its name and its classes with tests, if they are more than one
+    classes.py PATTERN FILE...  a line for each file: its name and its classes with tests, if they are more than one;
+                                where the pattern matches NAME/CLASS, each test instead, as CLASS.TEST
     classes.py --check FILE...  are these all that unittest would run?
 """
 import ast
 import importlib.util
 import os
+import re
 import sys
 import unittest
 
 
-def classes(path):
-    """Those with tests, their own or of another class of the file. Nothing of it is run. None, if the file itself
+def tests_of(path):
+    """Of each class with tests, its own or of another class of the file. Nothing of it is run. None, if the file itself
     says what is to be run (load_tests) or cannot be read."""
     with open(path, encoding="utf-8") as file:
         try:
@@ -22,20 +24,19 @@ def classes(path):
             return None  # Python says it better, when it runs the file.
     if any(isinstance(node, ast.FunctionDef) and node.name == "load_tests" for node in body):
         return None
-    tests, out = {}, []
+    tests = {}
     for node in body:
         if isinstance(node, ast.ClassDef):
             own = {n.name: True for n in node.body if isinstance(n, ast.FunctionDef)}
             # A name is None where a class leaves out a test of its base.
-            own |= {t.id: False for n in node.body if isinstance(n, ast.Assign) for t in n.targets
-                    if isinstance(t, ast.Name)}
+            own |= {t.id: not (isinstance(n.value, ast.Constant) and n.value.value is None) for n in node.body
+                    if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
             known = {}
             for base in reversed([b.id for b in node.bases if isinstance(b, ast.Name)]):
                 known |= tests.get(base, {})
             tests[node.name] = known | {name: here for name, here in own.items() if name.startswith("test")}
-            if any(tests[node.name].values()):
-                out.append(node.name)
-    return out
+    return {name: found for name, all_of_it in tests.items()
+            if (found := [test for test, here in all_of_it.items() if here])}
 
 
 def loaded(path):
@@ -50,7 +51,7 @@ def loaded(path):
             if isinstance(test, unittest.TestSuite):
                 yield from of(test)
             else:
-                yield type(test).__name__
+                yield tuple(test.id().split(".")[-2:])
     try:
         return set(of(unittest.defaultTestLoader.loadTestsFromModule(module)))
     finally:
@@ -60,9 +61,11 @@ def loaded(path):
 def check(paths):
     wrong = 0
     for path in paths:
-        listed = classes(path)
-        if listed is not None and (differ := set(listed) ^ loaded(path)):
-            print(f"{path}: {', '.join(sorted(differ))}: found by only one of classes.py and unittest")
+        listed = tests_of(path)
+        if listed is None:
+            continue
+        if differ := {(name, test) for name, tests in listed.items() for test in tests} ^ loaded(path):
+            print(f"{path}: {', '.join(map('.'.join, sorted(differ)))}: found by only one of classes.py and unittest")
             wrong = 1
     return wrong
 
@@ -70,9 +73,13 @@ def check(paths):
 def main():
     if sys.argv[1] == "--check":
         return check(sys.argv[2:])
-    for path in sys.argv[1:]:
-        found = classes(path) or []
-        print(path, *(found if len(found) > 1 else []))
+    for path in sys.argv[2:]:
+        name = re.sub(r"test_(.*)\.py$", r"\1", path)
+        entries = []
+        for each, tests in (tests_of(path) or {}).items():
+            by_case = re.fullmatch(sys.argv[1], f"{name}/{each}")
+            entries += [f"{each}.{test}" for test in tests] if by_case else [each]
+        print(path, *(entries if len(entries) > 1 else []))
     return 0
 
 

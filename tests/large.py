@@ -87,7 +87,12 @@ class LargeTraining(LendingTest):
         return self.json("run", path, "--yes", token=self.bob)["id"]
 
     def lender(self, name, memory, *flags):
-        return Agent(self, self.ann, name, "--cores", "1", "--memory", memory, "--price", "0.1", *flags)
+        agent = Agent(self, self.ann, name, "--cores", "1", "--memory", memory, "--price", "0.1", *flags)
+        # What it filled to prove its memory is no peak of its work.
+        wait_for(lambda: self.peak_mib(agent.process.pid, "VmRSS") < 256, "the memory to be free again")
+        with open(f"/proc/{agent.process.pid}/clear_refs", "w", encoding="ascii") as peak:
+            peak.write("5")
+        return agent
 
     def training(self, job):
         return self.good("GET", f"/v1/jobs/{job}/training", None, self.bob)

@@ -70,7 +70,7 @@ class Server:
 
     def _start(self, port):
         env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")} | self.env
-        # Most tests lend machines that exist on paper only, and those prove nothing.
+        # Most tests lend machines that exist on paper only, and those prove nothing (lending.py: real ones do).
         flags = self.flags
         if "--challenge-every" not in flags:
             flags = (*flags, "--challenge-every", "0s")

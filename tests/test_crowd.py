@@ -11,7 +11,7 @@ import signal
 import subprocess
 import unittest
 
-from lending import Agent, LendingTest, needs_sandbox
+from lending import PROVED, Agent, LendingTest, needs_sandbox
 from souk import DEADLINE_S, wait_for
 
 MACHINES = 32
@@ -86,6 +86,7 @@ batch: 8
 local_steps: 3
 shards: 16
 lr: 0.1
+class: small
 workers: 1..{workers}
 retry: {{on: [lost, failed], max: 100}}
 price: {{limit: 1, budget: 2}}
@@ -127,18 +128,20 @@ class Member(Agent):
 
 @needs_sandbox
 class CrowdTest(LendingTest):
-    flags = ("--round", "100ms", "--requests", "0", "--budget", "connections=1000/1000")
+    flags = ("--round", "100ms", "--requests", "0", *PROVED, "--budget", "connections=1000/1000")
 
     def setUp(self):
         super().setUp()
         self.set_silence("5s")  # Who loses power is missed soon.
         self.rng = random.Random(SEED)
         self.without_packages()
+        # Each fills most of its memory when it proves that it is there.
+        self.good("PUT", "/v1/classes/small", {"cores": 1, "memory_mib": 256, "price": 0.2}, self.ann)
         owners = [self.ann] + [self.sign_up(f"owner-{i}") for i in range(1, OWNERS)]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             self.crowd = list(pool.map(lambda i: Member(
-                self, owners[i % OWNERS], f"m{i}", "--cores", "1", "--memory", "1G", "--price",
-                "0.1", "--drain", "5s"), range(MACHINES)))
+                self, owners[i % OWNERS], f"m{i}", "--cores", "1", "--memory", "256M", "--class", "small",
+                "--price", "0.1", "--drain", "5s"), range(MACHINES)))
         for name, n in (("train.csv", 1600), ("test.csv", 64)):
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as out:
                 out.writelines(f"{i % 7},{i % 2}\n" for i in range(n))

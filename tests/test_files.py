@@ -5,10 +5,9 @@ import http.server
 import os
 import random
 import threading
-import types
 import unittest
 
-from lending import Agent, LendingTest, needs_sandbox
+from lending import LendingTest, needs_sandbox
 from line import Line
 from souk import DEADLINE_S, wait_for
 
@@ -26,9 +25,7 @@ class FilesTest(LendingTest):
 
     def agent_at(self, line, name, *flags):
         """An agent that reaches the market over `line`."""
-        behind = types.SimpleNamespace(folder=self.folder, addCleanup=self.addCleanup,
-                                       server=types.SimpleNamespace(url=line.url))
-        return Agent(behind, self.ann, name, "--cores", "1", "--memory", "1G", "--price", "0.1", *flags)
+        return self.agent(name, *flags, server=line.url)
 
     def sharer_at(self, line, name):
         """One that gives others what it has, as the market knows already."""

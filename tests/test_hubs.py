@@ -10,8 +10,10 @@ import unittest
 
 import test_train
 from lending import needs_sandbox
+from mnist import needs_mnist
+from redis_server import start_redis
 from souk import DEADLINE_S, SOUK
-from test_train import needs_torch, start_redis
+from test_train import needs_torch
 
 DATASETS = os.environ.get("SOUK_DATASETS", os.path.expanduser("~/.cache/souk/datasets"))
 SECRET = "what the hubs of this test were started with"
@@ -130,8 +132,7 @@ class HubsTest(test_train.TrainTest):
                 self.good("GET", f"/v1/jobs/{job}/leases", None, self.bob)["items"]]
         self.assertEqual(len([p for p in paid if p > 0]), 2, paid)
 
-    @unittest.skipUnless(os.path.isdir(os.path.join(DATASETS, "mnist")),
-                         "MNIST is not here: `souk datasets` fetches it")
+    @needs_mnist
     def test_mnist_reaches_its_target_through_hubs(self):
         hubs = start_hubs(self, self.store)
         self.agent("one")
@@ -199,12 +200,6 @@ class HubsTest(test_train.TrainTest):
                                   capture_output=True, text=True, timeout=DEADLINE_S)
             self.assertNotEqual(done.returncode, 0, flags)
             self.assertIn(word, done.stderr)
-
-
-def load_tests(loader, _, __):
-    """Not once more what test_train tests."""
-    return unittest.TestSuite(HubsTest(name) for name in loader.getTestCaseNames(HubsTest)
-                              if name in vars(HubsTest))
 
 
 if __name__ == "__main__":

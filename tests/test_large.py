@@ -9,8 +9,8 @@ import unittest
 
 from large import BLOCK, LargeTraining
 from lending import needs_sandbox
+from redis_server import start_redis
 from souk import wait_for
-from test_train import start_redis
 
 FLOATS = 17_000_000  # 65 MiB: more than the hub keeps in memory of one update.
 

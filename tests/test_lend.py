@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from lending import Agent, LendingTest, needs_sandbox, wait_challenge
+from lending import Agent, LendingTest, needs_sandbox
 from souk import DEADLINE_S, SOUK, wait_for
 
 
@@ -63,8 +63,12 @@ class Again(LendTest):
     def lend_box(self, *flags):
         """Lends the machine 'box', as its owner does every day, and gives what is on offer then."""
         self.days += 1
-        agent = Agent(self, self.ann, f"day{self.days}", "--name", "box", *flags, named=False)
-        offers = self.good("GET", "/v1/offers?mine=true", token=self.ann)["items"]
+        agent = Agent(self, self.ann, f"day{self.days}", "--name", "box", *flags, named=False, proves=False)
+
+        def proved():
+            offers = self.good("GET", "/v1/offers?mine=true", token=self.ann)["items"]
+            return all(offer["state"] != "doubted" for offer in offers) and offers
+        offers = wait_for(proved, "the machine to be believed", 10 * DEADLINE_S)
         if "--once" not in flags:
             agent.process.send_signal(signal.SIGTERM)
         self.assertEqual(agent.process.wait(DEADLINE_S), 0, agent.text())
@@ -492,10 +496,10 @@ class CpuGroup:
 
 
 class Trust(LendTest):
-    flags = ("--round", "200ms", "--challenge-every", "1s")
+    flags = ("--round", "200ms", "--challenge-every", "1s", "--challenge-slack", "20")
 
     def test_an_honest_machine_meets_challenges_and_a_silent_one_is_doubted(self):
-        wait_challenge(self, self.agent("box", first=True))
+        self.agent("box")
         self.wait_job(self.run_job("run: echo trusted"))
         offer = self.lend(self.bob, name="boaster", slots=1)
         path = f"/v1/machines/{offer['machine']}"

@@ -18,9 +18,9 @@ def seconds(text):
 @needs_sandbox
 @needs_torch
 class MovesTest(LendingTest):
-    Train = test_train.TrainTest  # Its helpers; its tests run there.
+    Train = test_train.TrainTest  # Its helpers.
     points, wait, training = Train.points, Train.wait, Train.training
-    assert_ledger_sums = Train.assert_ledger_sums
+    assert_ledger_sums, gate, steps = Train.assert_ledger_sums, Train.gate, Train.steps
 
     def setUp(self):
         super().setUp()
@@ -33,9 +33,8 @@ class MovesTest(LendingTest):
                       encoding="utf-8") as out:
                 out.write(content)
 
-    def lend(self, name, *flags):
-        return Agent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price", "0.1",
-                     *flags)
+    def lend(self, name, *flags, **more):
+        return Agent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price", "0.1", *flags, **more)
 
     def file(self, slot_class, epochs, *more):
         lines = [f"class: {slot_class}", "price: {limit: 1, budget: 5}", *more]
@@ -75,13 +74,16 @@ class MovesTest(LendingTest):
         epochs = 20
         first = self.submit("quick", epochs)
         self.wait(first)
-        a_minute = int(60 * epochs / seconds(self.training(first)["elapsed"]))
+        took = seconds(self.training(first)["elapsed"])
+        a_minute = int(60 * epochs / took)
 
         # While the fast machine is away, all there is is a slow one of another class.
         offer = self.json("offers", token=self.ann)["items"][0]["id"]
         self.souk("offer", "pause", offer, token=self.ann)
-        self.lend("slow", "--class", "c1", "--cpu-share", "0.15")
-        job = self.submit("[c1, quick]", a_minute, "deadline: 2m")
+        # An hour there at least, as a shard is a unit or more.
+        gate = self.gate(seconds=max(1, 60 * took / (epochs * len(self.steps(first)))))
+        self.lend("slow", "--class", "c1", server=gate.url)
+        job = self.submit("[c1, quick]", a_minute, "deadline: 20m")
         begun = wait_for(lambda: (j := self.show(job))["held"] == 1 and j, "a worker")
         self.assertEqual((begun["class"], begun["classes"]), ("c1", ["c1", "quick"]))
         self.souk("offer", "resume", offer, token=self.ann)

@@ -37,7 +37,7 @@ class Deb(Temporary):
         os.chmod(self.folder, 0o755)
         root.give_to(USER)
         said = self.start(root, "/usr/bin/souk", "serve", "--data", "/tmp/market", "--listen", "127.0.0.1:0",
-                          "--round", "200ms", "--challenge-every", "0s")
+                          "--round", "200ms", "--challenge-slack", "20")
         url = wait_for(lambda: re.search(r"listening on (http://127\.0\.0\.1:(\d+))", said()), "the server")
         env = {"SOUK_SERVER": url.group(1), "SOUK_PASSWORD": PASSWORD}
         root.run("souk", "account", "create", "ann", env=env, user=USER)

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import shutil
-import socket
 import struct
 import subprocess
 import time
@@ -12,6 +11,7 @@ import unittest
 
 from lending import Agent, LendingTest, needs_sandbox
 from paced import Gate
+from redis_server import start_redis
 from souk import DEADLINE_S, SOUK, wait_for
 
 TORCH = os.path.join(os.path.dirname(SOUK), "souk-torch")
@@ -47,6 +47,8 @@ def points(n, seed):
 @needs_sandbox
 @needs_torch
 class TrainTest(LendingTest):
+    """What tests of trainings share."""
+
     def points(self):
         return {"train_csv": points(1500, 1), "test_csv": points(400, 2)}
 
@@ -108,6 +110,15 @@ class TrainTest(LendingTest):
         self.souk("results", job, "-o", folder, token=self.bob)
         return folder
 
+    def steps(self, job):
+        train = self.good("GET", f"/v1/jobs/{job}", None, self.bob)["batch"]["train"]
+        return [-(-shard["samples"] // train["batch"]) for shard in train["shards"]]
+
+    def assert_ledger_sums(self):
+        self.assertEqual(self.json("ledger", token=self.ann)["sum"], 0)
+
+
+class Training(TrainTest):
     def test_a_model_is_trained_paid_for_and_brought_home(self):
         self.dear_agent("one")
         begun = time.monotonic()
@@ -211,13 +222,6 @@ class TrainTest(LendingTest):
         self.assertEqual(len(self.units(job)), 2)
         self.assert_ledger_sums()
 
-    def steps(self, job):
-        train = self.good("GET", f"/v1/jobs/{job}", None, self.bob)["batch"]["train"]
-        return [-(-shard["samples"] // train["batch"]) for shard in train["shards"]]
-
-    def assert_ledger_sums(self):
-        self.assertEqual(self.json("ledger", token=self.ann)["sum"], 0)
-
     def test_the_server_is_killed_in_the_middle_and_training_goes_on(self):
         gate = self.gate(closed=True)
         self.agent("one", server=gate.url)
@@ -295,7 +299,7 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
     def test_two_machines_come_to_the_same_and_are_believed(self):
         self.agent("one")
         self.agent("two", token=self.sign_up("carol"))
-        job = self.train(JOB.replace("0.9}", "1.0}").replace("epochs: 30", "epochs: 8") +
+        job = self.train(JOB.replace("0.9}", "1.0}").replace("epochs: 30", "epochs: 8").replace("1..3", "2") +
                          "replicate: 1\n")
         self.wait(job)
         self.assertEqual([w["rejected"] for w in self.training(job)["by_worker"]], [0, 0],
@@ -328,41 +332,16 @@ souk.worker(parameters={"w": np.zeros((8, 3), np.float32), "b": np.zeros(3, np.f
             self.assertIn(word, done.stderr)
 
 
-def start_redis(test):
-    """A Redis that ends with the test; its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1",
-                              "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
-    test.addCleanup(redis.wait, DEADLINE_S)
-    test.addCleanup(redis.terminate)
-
-    def answers():
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", port)) == 0
-    wait_for(answers, "Redis")
-    return f"redis://127.0.0.1:{port}/0"
-
-
-@needs_sandbox
-@needs_torch
 @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
-class SharedParametersTest(TrainTest):
-    """The same, with the parameters in Redis, where several hubs could share them."""
+class InRedis(TrainTest):
+    """What has to do with the store, with the parameters in Redis, where several hubs could share them."""
 
     def setUp(self):
         self.flags = (*self.flags, "--parameters", start_redis(self))
         super().setUp()
 
-
-def load_tests(loader, _, __):
-    """What has to do with the store runs on both; the rest once."""
-    suite = loader.loadTestsFromTestCase(TrainTest)
-    for name in ("test_a_model_is_trained_paid_for_and_brought_home",
-                 "test_the_server_is_killed_in_the_middle_and_training_goes_on"):
-        suite.addTest(SharedParametersTest(name))
-    return suite
+    test_a_model_is_trained_paid_for_and_brought_home = Training.test_a_model_is_trained_paid_for_and_brought_home
+    test_the_server_is_killed = Training.test_the_server_is_killed_in_the_middle_and_training_goes_on
 
 
 if __name__ == "__main__":

@@ -10,12 +10,11 @@ import unittest
 
 import test_train
 from lending import LendingTest, needs_sandbox
+from mnist import needs_mnist
 from souk import DEADLINE_S, SOUK, wait_for
 from test_train import JOB, PER_HOUR, needs_torch
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples")
-MNIST = os.path.join(
-    os.environ.get("SOUK_DATASETS") or os.path.expanduser("~/.cache/souk/datasets"), "mnist")
 
 
 def run_souk(*args):
@@ -26,7 +25,7 @@ def run_souk(*args):
 
 
 @needs_torch
-@unittest.skipUnless(os.path.isdir(MNIST), "MNIST is not here: `souk datasets mnist` fetches it")
+@needs_mnist
 class SimulationTest(unittest.TestCase):
     def simulate(self, rule, seed):
         return run_souk("train-sim", "--rule", rule, "--workers", "8", "--speeds", "1,0.5,0.25",
@@ -80,7 +79,7 @@ def fruit(n, seed):
 @needs_sandbox
 @needs_torch
 class LimitsTest(LendingTest):
-    Train = test_train.TrainTest  # Its helpers; its tests run there.
+    Train = test_train.TrainTest  # Its helpers.
     points, results, wait = Train.points, Train.results, Train.wait
     predict, training, assert_ledger_sums = Train.predict, Train.training, Train.assert_ledger_sums
     dear_agent, gate, steps = Train.dear_agent, Train.gate, Train.steps
@@ -108,11 +107,11 @@ class LimitsTest(LendingTest):
         return {row["name"]: row for row in self.json("ledger", token=self.ann)["accounts"]}
 
     def test_a_budget_bounds_what_is_paid_and_a_larger_one_goes_on(self):
-        # Less than this is not worth starting a program for: 0.03 credits.
-        self.good("PATCH", "/v1/settings", {"shortest_term": "3s"}, self.ann)
-        gate = self.gate(seconds=0.5)  # What each unit takes at least, which is paid.
+        # Less than this is not worth starting a program for: 0.2 credits. So the first lease with a unit is the last.
+        self.good("PATCH", "/v1/settings", {"shortest_term": "20s"}, self.ann)
+        gate = self.gate(seconds=1)  # What each unit takes at least, which is paid.
         self.lend(server=gate.url)
-        cap, epochs = 0.07, 4
+        cap, epochs = 0.21, 6
         job = self.submit(endless(epochs), cap, **self.points())
         units = epochs * len(self.steps(job))
         self.assertGreater(units * gate.seconds * PER_HOUR / 3600, 3 * cap)  # So the cap ends first.

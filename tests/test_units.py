@@ -16,7 +16,7 @@ from souk import PASSWORD, wait_for
 USER = 1000  # Who lends.
 UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../dist")
 QUICK = {"shortest_term": "1s", "drain": "5s", "settle_every": "1s", "silence": "60s", "term": "10m"}
-SERVE = "--listen 0.0.0.0:443 --round 200ms --challenge-every 0s --signup-bonus 0"
+SERVE = "--listen 0.0.0.0:443 --round 200ms --challenge-slack 20 --signup-bonus 0"
 LEND = "--cores 1 --memory 1G --price 0.1"
 
 

@@ -12,10 +12,11 @@ import struct
 import unittest
 import uuid
 
-from lending import LendingTest
+from lending import ON_PAPER, LendingTest
+from redis_server import start_redis
 from souk import DEADLINE_S, Answer, wait_for
 from test_hubs import start_hubs
-from test_train import points, start_redis
+from test_train import points
 
 PER_HOUR = 36.0  # Of a slot: a hundredth of a credit a second, ten micro-credits a millisecond.
 WEIGHTS = 11  # Floats of the model; no trainer looks at them.
@@ -139,7 +140,7 @@ def take_up(workers):
 
 
 class WagesTest(LendingTest):
-    flags = ("--round", "100ms", "--requests", "0")
+    flags = ("--round", "100ms", "--requests", "0", *ON_PAPER)
 
     def start_job(self, rule="downpour", epochs=1, workers=1):
         machines, self.offers = [], []

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from lending import needs_sandbox
+from lending import ON_PAPER, needs_sandbox
 from line import Line
 from ports import closed_port
 from souk import DEADLINE_S, wait_for
@@ -52,6 +52,8 @@ class Liar:
 
 @needs_sandbox
 class SharingAttacks(FilesTest):
+    flags = ("--round", "200ms", "--requests", "0", *ON_PAPER)
+
     def lent_by_hand(self):
         """A machine of ann's without an agent: its id."""
         # Its lease is heard of when it is taken, and never after that.

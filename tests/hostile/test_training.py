@@ -8,7 +8,7 @@ import types
 import unittest
 
 import test_wages
-from lending import LendingTest, needs_sandbox
+from lending import ON_PAPER, LendingTest, needs_sandbox
 from souk import DEADLINE_S, wait_for
 from test_train import points
 
@@ -70,7 +70,7 @@ class Worker(test_wages.Worker):
 
 
 class TrainingAttacks(LendingTest):
-    flags = ("--round", "100ms", "--requests", "0", "--budget", "training-bytes=256M")
+    flags = ("--round", "100ms", "--requests", "0", *ON_PAPER, "--budget", "training-bytes=256M")
 
     def write_data(self):
         for name, n in (("train.csv", 320), ("test.csv", 40)):
