@@ -280,7 +280,7 @@ Result<wire::Unit> Coach::ask() {
   ask.spent = std::exchange(spent_, {});
   if (busy_) ask.keeps = busy_->task.unit.id;
   SOUK_ASSIGN(const auto answer,
-              down_->insist(path("units"), wire::to_json(ask), options_.grace, no_more_));
+              up_->insist(path("units"), wire::to_json(ask), options_.grace, no_more_));
   lap(&wire::TimeSpent::download);
   return wire::from_json<wire::Unit>(answer);
 }

@@ -136,7 +136,9 @@ class Coach {
   std::atomic<bool> draining_ = false, ended_ = false, leaving_ = false, finished_ = false;
   const std::function<bool()> give_up_ = [this] { return ended_ || leaving_; };
   const std::function<bool()> no_more_ = [this] { return ended_ || draining_; };
-  base::Result<Link> down_, up_;  // What comes, and what is sent: a drain ends the first only.
+  // What is fetched; what is sent, and asked for. A drain ends the first only: of a unit that is
+  // given meanwhile it must be heard, or it could not be given back.
+  base::Result<Link> down_, up_;
   HubLinks hubs_;
   Trainer trainer_;
   const std::size_t large_over_;  // Floats.

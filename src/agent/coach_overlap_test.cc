@@ -170,6 +170,27 @@ TEST_F(Overlap, AStopDoesNotWaitForWhatIsBeingFetched) {
   EXPECT_EQ(report(2, "error"), "");
 }
 
+TEST_F(Overlap, AUnitThatIsGivenWhileTheMachineLeavesIsGivenBack) {
+  const auto first = market.add_unit(base::UnitKind::train);
+  const auto second = market.add_unit(base::UnitKind::train);
+  std::atomic<int> asks = 0;
+  market.usually(kAsk, [&](const net::Request& r) {
+    if (!r.path.ends_with("/units"))
+      return net::Response{.body = R"({"accepted":true,"reason":""})"};
+    const int ask = ++asks;
+    if (ask == 2) coach->drain();
+    return net::Response{.body = wire::to_json(ask == 1 ? first : second)};
+  });
+  start({{"train", [&](const auto& request) {
+            trainer->write(request.at("out").get_string(), std::vector<float>(4, 1));
+            return trainer->hear().contains("stop") ? R"({"ok":true,"steps":3,"samples":96})" : "";
+          }}});
+  EXPECT_EQ(finish(), "");
+  EXPECT_EQ(report(1, "steps"), "3");
+  EXPECT_EQ(report(2, "steps"), "0");
+  EXPECT_EQ(report(2, "error"), "");
+}
+
 TEST_F(Overlap, AStopDoesNotWaitForAHub) {
   std::atomic<int> pulls = 0;
   testing::ScriptedServer hub([&](const net::Request& r) -> std::optional<net::Response> {

@@ -53,7 +53,9 @@ base::Result<> save_snapshot(const std::string& path, std::uint64_t seq, std::st
 LoadedSnapshot load_snapshot(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return {std::nullopt, fmt::format("there is no snapshot at {}", path)};
-  std::string content{std::istreambuf_iterator<char>(file), {}};
+  std::string content;
+  for (char piece[65536]; file.read(piece, sizeof piece) || file.gcount() > 0;)
+    content.append(piece, static_cast<std::size_t>(file.gcount()));
   const auto ignored = [&](std::string_view why) {
     return LoadedSnapshot{std::nullopt, fmt::format("the snapshot {} is ignored: {}", path, why)};
   };

@@ -4,12 +4,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "blob/manifest.h"
 
@@ -45,8 +45,7 @@ inline void spill(const std::filesystem::path& path, std::string_view bytes) {
 }
 
 inline std::string slurp(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return base::read_file(path, "").value_or("");
 }
 
 // Bytes that do not compress.

@@ -13,6 +13,7 @@
 #include "agent/probe/command_output.h"
 #include "agent/probe/probe.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "cli/commands/upload.h"
 #include "cli/lend/lend.h"
 #include "cli/lend/lend_environments.h"
@@ -112,6 +113,20 @@ wire::OfferEdit keep_terms(const Lend& o, const wire::Offer& offer, base::Time n
 
 namespace {
 
+// What the native trainer needs and this machine lacks; empty: nothing. Its libraries are hundreds,
+// and loading them takes half a second of a core: the loader alone tells whether they are there.
+std::string lacks(const std::string& torch) {
+  if (torch.empty()) return "souk-torch is not installed";
+  const auto tried = agent::run_command({"env", "LD_TRACE_LOADED_OBJECTS=1", torch},
+                                        base::seconds(60), std::size_t{1} << 20);
+  if (!tried || !tried->good()) return "souk-torch does not run here";
+  for (const auto line : base::split(tried->out, '\n'))
+    if (const auto at = line.find(" => not found"); at != std::string_view::npos)
+      return fmt::format("souk-torch needs {}, which is not installed",
+                         base::trim(line.substr(0, at)));
+  return "";
+}
+
 // The sandboxes that work here, and the word for the market.
 Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
                         std::vector<std::string>& features) {
@@ -141,15 +156,13 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
     if (works) shop.sandboxes[std::string(name)] = std::move(sandbox);
   }
   shop.torch = torch_trainer(c.env());
-  if (!shop.torch.empty()) {
-    // It needs libraries that this machine may lack.
-    const auto tried = agent::run_command({shop.torch, "--version"}, base::seconds(60), 4'096);
-    if (tried && tried->good())
-      features.emplace_back(job::kTorch);
-    else
-      shop.torch.clear();
+  const auto missing = lacks(shop.torch);
+  if (missing.empty()) {
+    features.emplace_back(job::kTorch);
+  } else {
+    shop.torch.clear();
+    c.note(fmt::format("no training jobs of kind torch: {}", missing));
   }
-  if (shop.torch.empty()) c.note("no training jobs of kind torch: souk-torch does not run here");
   if (o.internet) features.emplace_back(kInternet);
   if (o.unsafe) features.emplace_back(kUnsandboxed);
   return {};

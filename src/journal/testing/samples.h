@@ -4,13 +4,13 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "journal/journal.h"
 
@@ -37,10 +37,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-inline std::string slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+inline std::string slurp(const std::string& path) { return base::read_file(path, "").value_or(""); }
 
 inline void spill(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
