@@ -394,7 +394,7 @@ class Trouble(LendTest):
         self.assertRegex(agent.text(), r"earned .* credits in .*, net -?[0-9.]+ after power for")
 
     def test_an_owner_who_is_back_gets_the_machine(self):
-        agent = self.agent("box", "--yield")
+        agent = self.agent("box", "--yield", proves=False)  # Where others compute it yields at once.
         with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as owner:
             try:
                 wait_for(lambda: "you are back" in agent.text(), "the owner to be noticed")

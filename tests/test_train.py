@@ -253,6 +253,21 @@ class Training(TrainTest):
         self.wait(job)
         self.assertEqual(len(self.units(job)), 2)
 
+    def test_one_worker_is_serial_training_though_its_exchange_is_hidden(self):
+        # Reports take longer than units, so that each unit is fetched before the last one is handed in.
+        self.agent("one", server=self.gate(seconds=0.05).url)
+        losses = []
+        for rule in ("mean", "{name: diloco, eta: 1, momentum: 0}"):  # Rounds of one hide nothing.
+            job = self.train(JOB.replace("target: {accuracy: 0.9}", f"rule: {rule}").replace(
+                "epochs: 30", "epochs: 3\nshards: 1\nlocal_steps: 2\noptions: {optimizer: adam}").replace(
+                "lr: 0.1", "lr: 0.005").replace("workers: 1..3", "workers: 1"))
+            self.wait(job)
+            losses.append([row["validation_loss"] for row in self.training(job)["rows"]])
+        self.assertEqual(len(losses[0]), 3)
+        for mean, serial in zip(*losses):
+            self.assertAlmostEqual(mean, serial, delta=1e-5 * serial)
+        self.assertLess(losses[0][-1], losses[0][0])
+
     def test_a_canceled_training_still_gives_its_model(self):
         gate = self.gate(closed=True)
         self.agent("one", server=gate.url)

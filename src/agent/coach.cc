@@ -144,7 +144,10 @@ Result<> Coach::work() {
   SOUK_TRY(start());
   while (!ended_) {
     if (done_ && !done_->answer) hand_in();  // Before the trainer gets more.
-    if (next_ && !busy_ && more_ && !draining_) begin(*std::exchange(next_, std::nullopt));
+    if (next_ && !busy_ && more_ && !draining_) {
+      if (done_) SOUK_TRY(go_on_from(*done_, *next_));
+      begin(*std::exchange(next_, std::nullopt));
+    }
     if (done_) hand_in();
     const bool asks = !next_ && more_ && !draining_;
     if (asks && kSteadyClock.now() >= ask_at_) {
@@ -334,8 +337,8 @@ void Coach::make_room(std::int64_t bytes) {
 }
 
 // A market that cannot be reached is waited for, as long as there is grace.
-template <class Call>
-Result<std::string> Coach::patiently(const Call& call, const std::function<bool()>& give_up) {
+Result<std::string> Coach::patiently(const std::function<Result<std::string>()>& call,
+                                     const std::function<bool()>& give_up) {
   const auto deadline = options_.clock->now() + options_.grace;
   for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     auto answer = call();
@@ -344,89 +347,6 @@ Result<std::string> Coach::patiently(const Call& call, const std::function<bool(
       return answer;
     std::this_thread::sleep_for(pause);
   }
-}
-
-Result<std::string> Coach::fetch(const wire::Unit& unit, std::int64_t since) {
-  if (unit.hub)
-    if (auto bytes = hubs_.pull(*unit.hub, fmt::format("parameters?since={}", since)))
-      return *std::move(bytes);
-  auto query = fmt::format("parameters?epoch={}", options_.lease.epoch);
-  if (since >= 0) query += fmt::format("&since={}", since);
-  return patiently([&] { return down_->get(path(query)); }, no_more_);
-}
-
-Result<> Coach::pull(const wire::Unit& unit) {
-  doing("pulling parameters");
-  SOUK_ASSIGN(const auto bytes, fetch(unit, version_));
-  options_.moved(std::ssize(bytes), 0);
-  SOUK_ASSIGN(const auto version, train::unpack_changed(bytes, values_));
-  // A hub that lost its latest versions in a crash has gone back: nothing that we have is of use.
-  if (version < version_) {
-    version_ = -1;
-    return pull(unit);
-  }
-  version_ = version;
-  lap(&wire::TimeSpent::download);
-  return {};
-}
-
-// What is under check, beside the parameters that we have.
-Result<std::vector<float>> Coach::pull_exactly(std::int64_t version) {
-  doing("pulling parameters");
-  const auto query = fmt::format("parameters?epoch={}&version={}", options_.lease.epoch, version);
-  SOUK_ASSIGN(const auto bytes, patiently([&] { return down_->get(path(query)); }, no_more_));
-  options_.moved(std::ssize(bytes), 0);
-  std::vector<float> values(values_.size());
-  SOUK_TRY(train::unpack_changed(bytes, values));
-  lap(&wire::TimeSpent::download);
-  return values;
-}
-
-Result<std::string> Coach::fetch_piece(const wire::Unit& unit, std::size_t from,
-                                       std::optional<std::int64_t> at) {
-  const bool exactly = unit.version > 0 || unit.kind == base::UnitKind::evaluate;
-  if (unit.hub && !exactly)
-    if (auto bytes = hubs_.pull(*unit.hub, fmt::format("parameters?from={}", from)))
-      return *std::move(bytes);
-  auto query = fmt::format("parameters?epoch={}&from={}", options_.lease.epoch, from);
-  if (exactly)
-    query += fmt::format("&version={}", unit.version);
-  else if (at)
-    query += fmt::format("&at={}", *at);
-  return patiently([&] { return down_->get(path(query)); }, no_more_);
-}
-
-// Gives the version. Pieces may be of different ones, unless what the unit began from matters: then
-// it is the oldest, as what came in between counts for the staleness of the update.
-Result<std::int64_t> Coach::pull_to_file(const wire::Unit& unit, const std::string& file) {
-  doing("pulling parameters");
-  std::optional<std::int64_t> version;
-  const auto blocks = train::count_blocks(trainer_.size());
-  for (std::size_t from = 0, next = 0; from < blocks; from = next) {
-    SOUK_ASSIGN(const auto bytes, fetch_piece(unit, from, version));
-    options_.moved(std::ssize(bytes), 0);
-    SOUK_ASSIGN(const auto piece, train::read_piece(bytes, trainer_.size(), from));
-    lap(&wire::TimeSpent::download);
-    next = piece.next;
-    if (piece.blocks.size() != next - from)
-      return fail(Code::damaged, "the parameters arrived damaged");
-    for (const auto& block : piece.blocks) SOUK_TRY(write_part(file, block.at, block.floats));
-    lap(&wire::TimeSpent::prepare);
-    version = std::min(version.value_or(piece.version), piece.version);
-  }
-  return *version;
-}
-
-Result<> Coach::write_part(const std::string& file, std::size_t at, std::string_view floats) {
-  auto written = trainer_.write_part(file, at, floats);
-  if (!written && written.error().code == Code::exhausted && busy_) {
-    // There is room for one only.
-    busy_->answer.wait();
-    trainer_.remove(busy_->task.base);
-    written = trainer_.write_part(file, at, floats);
-  }
-  if (!written) trainer_.remove(file);
-  return written;
 }
 
 train::Packing Coach::Outgoing::packing() const { return {values, codec, residual, kReadAtOnce}; }
@@ -466,18 +386,6 @@ Result<bool> Coach::report(const wire::Unit& unit, wire::UnitDone done, const Ou
   if (!verdict.accepted && !done.error)
     options_.say(fmt::format("unit {} was not accepted: {}", unit.id, verdict.reason));
   return verdict.accepted;
-}
-
-Result<> Coach::write_base(const std::string& file, std::span<const float> values) {
-  auto written = trainer_.write(file, values);
-  if (!written && written.error().code == Code::exhausted && busy_) {
-    // There is room for one only.
-    busy_->answer.wait();
-    trainer_.remove(busy_->task.base);
-    written = trainer_.write(file, values);
-  }
-  lap(&wire::TimeSpent::prepare);
-  return written;
 }
 
 Result<Coach::Task> Coach::init(const wire::Unit& unit) {

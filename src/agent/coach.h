@@ -81,6 +81,7 @@ class Coach {
   base::Result<> start();
   base::Result<> work();
   void begin(Task task);
+  base::Result<> go_on_from(const Computed& before, const Task& next);
   void await_trainer(base::Time until);
   void hand_in();
   void take_next();
@@ -120,8 +121,8 @@ class Coach {
   // Gives how many bytes it has.
   base::Result<std::int64_t> push_to_market(const std::string& where, const Outgoing& update);
   base::Result<std::vector<float>> pull_exactly(std::int64_t version);
-  template <class Call>
-  base::Result<std::string> patiently(const Call& call, const std::function<bool()>& give_up);
+  base::Result<std::string> patiently(const std::function<base::Result<std::string>()>& call,
+                                      const std::function<bool()>& give_up);
   base::Result<bool> report(const wire::Unit& unit, wire::UnitDone done,
                             const Outgoing* update = nullptr);
   // The codec that the unit asks for, from now on.

@@ -109,23 +109,23 @@ Evidence pointing(Direction direction, std::int64_t worker = 1) {
 TEST(History, AgreementIsTheCosineWithWhatWasAcceptedLately) {
   History h;
   EXPECT_EQ(h.agreement(pointing({1, 0})), std::nullopt);
-  h.accept(pointing({1, 0}));
+  h.accept(pointing({1, 0}, 9));
   EXPECT_THAT(h.agreement(pointing({1, 0})), Optional(DoubleNear(1, 1e-6)));
   EXPECT_THAT(h.agreement(pointing({-1, 0})), Optional(DoubleNear(-1, 1e-6)));
   EXPECT_THAT(h.agreement(pointing({0, 1})), Optional(DoubleNear(0, 1e-6)));
   EXPECT_THAT(h.agreement(pointing({0.6F, 0.8F})), Optional(DoubleNear(0.6, 1e-6)));
-  h.accept(pointing({0, 1}));
+  h.accept(pointing({0, 1}, 9));
   // The last one counts for a little more.
   EXPECT_GT(h.agreement(pointing({0, 1})), h.agreement(pointing({1, 0})));
   // What was long ago, hardly.
-  for (int i = 0; i < 60; ++i) h.accept(pointing({0, 1}));
+  for (int i = 0; i < 60; ++i) h.accept(pointing({0, 1}, 9));
   EXPECT_THAT(h.agreement(pointing({1, 0})), Optional(DoubleNear(0, 1e-2)));
 }
 
 TEST(History, WhatPointsNowhereNeitherAgreesNorCounts) {
   History h;
-  h.accept(pointing({1, 0}));
-  h.accept(pointing({}));
+  h.accept(pointing({1, 0}, 9));
+  h.accept(pointing({}, 9));
   EXPECT_EQ(h.size(), 2u);
   EXPECT_EQ(h.agreement(pointing({})), std::nullopt);
   EXPECT_THAT(h.agreement(pointing({1, 0})), Optional(DoubleNear(1, 1e-6)));
@@ -138,7 +138,7 @@ TEST(History, EachWorkerHasARecordOfItsLastUpdates) {
   History h;
   h.note(pointing({1, 0}, 7));
   EXPECT_THAT(h.record(7), IsEmpty()) << "there was nothing to agree with";
-  h.accept(pointing({1, 0}));
+  h.accept(pointing({1, 0}, 9));
   h.note(pointing({1, 0}, 7));
   h.note(pointing({-1, 0}, 8));
   h.note(pointing({0, 1}, 7));
@@ -152,24 +152,32 @@ TEST(History, EachWorkerHasARecordOfItsLastUpdates) {
 
 TEST(History, OthersAreThoseWhoWorkedAtTheSameTime) {
   History h;
-  h.accept(pointing({1, 0}));
+  h.accept(pointing({1, 0}, 9));
   h.note(pointing({-1, 0}, 1));  // Long ago.
   for (int i = 0; i < 3; ++i) h.note(pointing({1, 0}, 2));
   h.note(pointing({0, 1}, 3));
   h.note(pointing({1, 0}, 2));
-  EXPECT_THAT(h.others(2, 2), ElementsAre(DoubleNear(0, 1e-6)));
-  EXPECT_THAT(h.others(2, 3), ElementsAre(DoubleNear(0, 1e-6)));
-  EXPECT_THAT(h.others(2, 9), ElementsAre(DoubleNear(-1, 1e-6), DoubleNear(0, 1e-6)));
-  EXPECT_THAT(h.others(3, 1), ElementsAre(DoubleNear(1, 1e-6)));
-  EXPECT_THAT(h.others(4, 1), SizeIs(6)) << "to a newcomer, all";
+  EXPECT_THAT(h.others(2, 2, 1), ElementsAre(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(2, 3, 1), ElementsAre(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(2, 9, 1), ElementsAre(DoubleNear(-1, 1e-6), DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.others(3, 1, 1), ElementsAre(DoubleNear(1, 1e-6)));
+  EXPECT_THAT(h.others(4, 1, 1), SizeIs(6)) << "to a newcomer, all";
   for (int i = 0; i < 1'000; ++i) h.note(pointing({1, 0}, 2));
-  EXPECT_THAT(h.others(4, 1), SizeIs(kNotes));
-  EXPECT_THAT(h.others(2, 6), IsEmpty()) << "it works alone now";
+  EXPECT_THAT(h.others(4, 1, 1), SizeIs(kNotes));
+  EXPECT_THAT(h.others(2, 6, 1), IsEmpty()) << "it works alone now";
+}
+
+TEST(History, AMachinesOwnUpdatesAreNoMeasureOfIt) {
+  History h;
+  h.accept(pointing({0, 1}, 1));
+  for (int i = 0; i < 5; ++i) h.accept(pointing({1, 0}, 2));
+  EXPECT_THAT(h.agreement(pointing({1, 0}, 2)), Optional(DoubleNear(0, 1e-6)));
+  EXPECT_THAT(h.agreement(pointing({1, 0}, 1)), Optional(DoubleNear(1, 1e-6)));
 }
 
 TEST(History, OfManyWorkersTheNewestHaveRecords) {
   History h;
-  h.accept(pointing({1, 0}));
+  h.accept(pointing({1, 0}, 9));
   for (std::int64_t worker = 1; worker <= 3'000; ++worker) h.note(pointing({1, 0}, worker));
   EXPECT_THAT(h.record(1), IsEmpty());
   EXPECT_THAT(h.record(2'500), SizeIs(1));
@@ -178,25 +186,92 @@ TEST(History, OfManyWorkersTheNewestHaveRecords) {
 
 TEST(History, RemembersTheLastAndTheirMedians) {
   History h;
-  EXPECT_EQ(h.median_norm(), 0);
+  EXPECT_EQ(h.usual_norm(1), 0);
   EXPECT_FALSE(h.enough());
   for (int i = 1; i <= 1000; ++i)
     h.accept({.stats = {.norm = 2.0 * i}, .steps = 4, .loss = static_cast<double>(-i)});
   EXPECT_EQ(h.size(), kRemembered);
-  EXPECT_EQ(h.norms().front(), 937);
-  EXPECT_EQ(h.median_norm(), 968);
+  EXPECT_EQ(h.sizes().front().norm, 937);
+  EXPECT_EQ(h.usual_norm(4), 968);
   EXPECT_EQ(h.median_loss(), -969);
   EXPECT_EQ(h.spread_loss(), 16);
 }
 
 TEST(History, ComesBackFromASnapshot) {
   History h, again;
-  for (int i = 0; i < 20; ++i) h.accept({.stats = {.norm = 1.0 * i}, .steps = 0, .loss = 2.0 * i});
-  again.restore(h.norms(), h.losses());
-  EXPECT_EQ(again.median_norm(), h.median_norm());
+  for (int i = 0; i < 20; ++i)
+    h.accept({.stats = {.norm = 1.0 * i}, .steps = 1 + i, .loss = 2.0 * i});
+  again.restore(h.sizes(), h.losses());
+  for (const auto steps : {1, 10, 100}) EXPECT_EQ(again.usual_norm(steps), h.usual_norm(steps));
   EXPECT_EQ(again.median_loss(), h.median_loss());
-  again.restore(std::deque<double>(1000, 1), std::deque<double>(1000, 1));
+  again.restore(std::deque<Size>(1000, {1, 1}), std::deque<double>(1000, 1));
   EXPECT_EQ(again.size(), kRemembered);
+}
+
+TEST(History, LongerUnitsAreComparedWithWhatTheirStepsWouldAddUpTo) {
+  History h;
+  for (int i = 0; i < 9; ++i) h.accept({.stats = {.norm = 2}, .steps = i < 4 ? 1 : 4});
+  EXPECT_EQ(h.usual_norm(1), 1) << "per root of steps, as it is";
+  EXPECT_EQ(h.usual_norm(4), 1);
+  EXPECT_EQ(h.usual_norm(16), 2);
+  EXPECT_EQ(h.usual_norm(64), 4);
+}
+
+Evidence of_size(double norm, std::int64_t worker) {
+  return {.stats = {.norm = norm}, .steps = 1, .worker = worker};
+}
+
+TEST(History, WhatMostMachinesSendIsUsualThoughItWasRefused) {
+  History h;
+  for (int i = 0; i < 20; ++i) h.accept(of_size(1, i % 3));
+  for (const std::int64_t worker : {0, 1, 2}) h.note(of_size(1, worker));
+  // One that sends often is one.
+  for (int i = 0; i < 50; ++i) h.note(of_size(100, 2));
+  EXPECT_EQ(h.usual_norm(1), 1);
+  h.note(of_size(50, 1));
+  EXPECT_EQ(h.usual_norm(1), 50);
+  h.note({.stats = {.finite = false}, .worker = 0});
+  EXPECT_EQ(h.usual_norm(1), 50);
+}
+
+TEST(History, OfTwoMachinesWhatBothSendIsUsual) {
+  History h;
+  for (int i = 0; i < 20; ++i) h.accept(of_size(1, i % 2));
+  h.note(of_size(1, 0));
+  for (int i = 0; i < 50; ++i) h.note(of_size(100, 1));
+  EXPECT_EQ(h.usual_norm(1), 1);
+  h.note(of_size(50, 0));
+  EXPECT_EQ(h.usual_norm(1), 50);
+}
+
+TEST(History, OfOneMachineTheLastFiveSayWhatIsUsual) {
+  History h;
+  for (int i = 0; i < 20; ++i) h.accept(of_size(1, 1));
+  for (const auto norm : {1, 1, 100, 100}) h.note(of_size(norm, 1));
+  EXPECT_EQ(h.usual_norm(1), 1);
+  h.note(of_size(100, 1));
+  EXPECT_EQ(h.usual_norm(1), 100);
+}
+
+TEST(History, OfShorterUnitsItExpectsThatTheyAgreeLess) {
+  History h;
+  h.accept(pointing({1, 0}, 9));
+  auto longer = pointing({0.8F, 0.6F}, 1);
+  longer.steps = 16;
+  h.note(longer);
+  EXPECT_THAT(h.others(2, 1, 16), ElementsAre(DoubleNear(0.8, 1e-6)));
+  EXPECT_THAT(h.others(2, 1, 64), ElementsAre(DoubleNear(0.8, 1e-6)));
+  // A step of it: a sixteenth of the signal, a quarter of the noise.
+  EXPECT_THAT(h.others(2, 1, 1), ElementsAre(DoubleNear(1 / std::sqrt(1 + 9.0), 1e-6)));
+}
+
+TEST(History, WhatIsForgottenIsNoYardstick) {
+  History h;
+  for (int i = 0; i < 20; ++i) h.accept(pointing({1, 0}, 9));
+  h.forget();
+  EXPECT_EQ(h.usual_norm(1), 0);
+  EXPECT_FALSE(h.enough());
+  EXPECT_EQ(h.agreement(pointing({0, 1})), std::nullopt);
 }
 
 }  // namespace

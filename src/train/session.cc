@@ -13,6 +13,7 @@ using base::fail;
 using base::Result;
 
 constexpr std::size_t kMostRefused = 10'000;
+constexpr std::int32_t kSomeWorkers = 3;
 
 }  // namespace
 
@@ -86,7 +87,7 @@ std::optional<Session::Refusal> Session::judge(const Claim& claim, std::int64_t 
   history_.note(claim.evidence);
   for (const auto& validator : validators_) {
     if (validator->name() != "finite" && insisted(unit, claim.worker, now)) continue;
-    auto why = validator->judge(claim.evidence, history_);
+    auto why = verdict(*validator, claim, now);
     if (why.empty()) continue;
     refused_[{unit.epoch, unit.shard, unit.first_step}].push_back(claim.worker);
     if (refused_.size() > kMostRefused) refused_.erase(refused_.begin());
@@ -94,6 +95,19 @@ std::optional<Session::Refusal> Session::judge(const Claim& claim, std::int64_t 
     return Refusal{std::move(why), validator->name()};
   }
   return std::nullopt;
+}
+
+// Where most of the machines at work are refused one after the other, what they are compared with
+// is wrong, not they.
+std::string Session::verdict(const Validator& validator, const Claim& claim, base::Time now) {
+  auto why = validator.judge(claim.evidence, history_);
+  if (why.empty() || !claim.evidence.stats.finite) return why;
+  refused_in_a_row_.insert(claim.worker);
+  const auto most = std::max(kSomeWorkers, training_.active(now) / 2 + 1);
+  if (std::ssize(refused_in_a_row_) < most) return why;
+  refused_in_a_row_.clear();
+  history_.forget();
+  return "";
 }
 
 // A unit that two others were refused for is odd, not its workers. One that works alone is believed
@@ -109,6 +123,7 @@ bool Session::insisted(const Unit& unit, std::int64_t worker, base::Time now) co
 }
 
 void Session::accept(const Claim& claim, base::Time now) {
+  refused_in_a_row_.clear();
   history_.accept(claim.evidence);
   training_.accept(claim.unit.id, claim.evidence.steps, claim.samples, claim.evidence.loss, now);
 }
@@ -128,11 +143,10 @@ double Session::state_scale() const {
   return std::min(1.0, 1 / (gain * training_.plan().workers));
 }
 
-void Session::restore(TrainingState state, const std::vector<double>& norms,
-                      const std::vector<double>& losses) {
+void Session::restore(TrainingState state, std::deque<Size> sizes, std::deque<double> losses) {
   auto plan = training_.plan();  // A copy: what it lies in is replaced.
   training_ = Training(std::move(plan), std::move(state));
-  history_.restore({norms.begin(), norms.end()}, {losses.begin(), losses.end()});
+  history_.restore(std::move(sizes), std::move(losses));
 }
 
 }  // namespace souk::train

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -64,8 +66,7 @@ class Session {
   [[nodiscard]] double state_scale() const;
 
   // Begins again from what was saved.
-  void restore(TrainingState state, const std::vector<double>& norms,
-               const std::vector<double>& losses);
+  void restore(TrainingState state, std::deque<Size> sizes, std::deque<double> losses);
 
   [[nodiscard]] Training& training() { return training_; }
   [[nodiscard]] const Training& training() const { return training_; }
@@ -79,6 +80,7 @@ class Session {
   Session(std::unique_ptr<Aggregator> rule, std::unique_ptr<Codec> codec, TrainingPlan plan)
       : rule_(std::move(rule)), codec_(std::move(codec)), training_(std::move(plan)) {}
   [[nodiscard]] bool insisted(const Unit& unit, std::int64_t worker, base::Time now) const;
+  std::string verdict(const Validator& validator, const Claim& claim, base::Time now);
 
   std::unique_ptr<Aggregator> rule_;
   std::unique_ptr<Codec> codec_;
@@ -89,6 +91,7 @@ class Session {
   // Who was refused what, by epoch, shard and step.
   std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::vector<std::int64_t>>
       refused_;
+  std::set<std::int64_t> refused_in_a_row_;  // Workers, since something was accepted.
 };
 
 }  // namespace souk::train

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace souk::train {
@@ -226,7 +227,7 @@ Session::Claim odd(const Play& play, std::int64_t worker, const Unit& unit) {
 }
 
 TEST(Session, TheThirdWorkerWithTheSameOddUpdateIsBelieved) {
-  auto play = judging(3);
+  auto play = judging(5);  // Two of three would be most.
   const auto unit = play.train(1);
   ASSERT_EQ(play.judge(odd(play, 1, unit))->by, "norm");
   // The same work goes to the next; the first is not asked again before.
@@ -273,6 +274,52 @@ TEST(Session, OneThatWorksAloneIsBelievedTheThirdTime) {
   const auto third = play.train(1);
   ASSERT_EQ(third.first_step, first.first_step);
   EXPECT_EQ(play.judge(odd(play, 1, third)), std::nullopt);
+}
+
+// When a model leaves a plateau the changes of all machines grow at once.
+TEST(Session, WhereMostAreRefusedOneAfterTheOtherTheYardstickIsForgotten) {
+  auto play = judging(4);
+  const auto turned = [&](std::int64_t worker) {
+    auto claim = play.claim(worker, play.train(worker));
+    claim.evidence.direction = {-0.6F, -0.8F};
+    return claim;
+  };
+  std::vector<bool> refused;
+  for (int i = 0; i < 2; ++i)  // One odd update of each is believed.
+    for (const std::int64_t worker : {1, 2, 3, 4}) {
+      const auto claim = turned(worker);
+      refused.push_back(play.judge(claim).has_value());
+      if (!refused.back()) play.session.accept(claim, play.now);
+    }
+  EXPECT_LE(std::ranges::count(refused, true), 2);
+}
+
+TEST(Session, WaitsAreNotDoubledBeforeTheThirdRefusalInARow) {
+  auto play = judging(3);
+  std::vector<base::Duration> waits;
+  for (int i = 0; i < 5; ++i) {
+    const auto unit = play.train(1);
+    auto claim = play.claim(1, unit);
+    claim.samples = 0;
+    ASSERT_TRUE(play.judge(claim));
+    waits.push_back(play.next(1).wait);
+    play.accept(play.claim(2, play.train(2)));
+  }
+  EXPECT_EQ(waits[1], waits[0]);
+  for (std::size_t i = 2; i < waits.size(); ++i) EXPECT_EQ(waits[i], waits[i - 1] * 2) << i;
+}
+
+TEST(Session, WaitsAreNotDoubledWhereNobodyPasses) {
+  auto play = judging(3);
+  std::vector<base::Duration> waits;
+  for (int i = 0; i < 5; ++i)
+    for (const std::int64_t worker : {1, 2}) {
+      auto claim = play.claim(worker, play.train(worker));
+      claim.samples = 0;
+      ASSERT_TRUE(play.judge(claim));
+      waits.push_back(play.next(worker).wait);
+    }
+  EXPECT_THAT(waits, ::testing::Each(waits[0]));
 }
 
 TEST(Session, WhatIsNoNumberIsNeverBelieved) {
@@ -322,15 +369,13 @@ TEST(Session, WhatWasSavedGoesOn) {
   const auto given = play.train(1);
   const auto state = play.session.training().durable(play.now);
   const auto& history = play.session.history();
-  const std::vector<double> norms(history.norms().begin(), history.norms().end());
-  const std::vector<double> losses(history.losses().begin(), history.losses().end());
 
   auto again = *Session::make(spec());
-  again.restore(state, norms, losses);
+  again.restore(state, history.sizes(), history.losses());
   EXPECT_EQ(again.training().state().useful_steps, play.session.training().state().useful_steps);
   EXPECT_EQ(again.training().plan().workers, 3);
   EXPECT_EQ(again.training().plan().arity, 1u);
-  EXPECT_EQ(again.history().median_norm(), history.median_norm());
+  EXPECT_EQ(again.history().usual_norm(5), history.usual_norm(5));
   EXPECT_EQ(again.history().size(), kEnough + 2);
   EXPECT_EQ(again.training().find(1, given.id), nullptr) << "what was given out is not known";
   // It is given out again, under another name, and judged by what was usual.

@@ -173,6 +173,7 @@ wire::Unit Run::described(base::LeaseId worker, const train::Unit& unit) {
     // What is compared, or does such work again, must follow from the unit alone.
     const bool alone = unit.version > 0 || book_.may_be_compared(worker, unit.id);
     out.keep = !alone && spec_.local_state != wire::LocalState::fresh;
+    if (out.keep) out.own = book_.aggregator().needs().own;
     out.codec = codecs_.give(worker, unit.id, alone).spec;
   }
   if (unit.id != 0) out.within = unit.deadline - clock_.now();

@@ -335,7 +335,7 @@ TEST_F(HubRun, AnOddUpdateIsBelievedWhenAnotherWorkerComesToIt) {
   }
   EXPECT_FALSE(train(ann_, 5).accepted);  // Fifty times the usual.
   EXPECT_TRUE(train(bob_, 5).accepted);   // So it is the unit, not ann.
-  EXPECT_FALSE(train(bob_, 5).accepted);
+  EXPECT_FALSE(train(bob_, 500).accepted);
 }
 
 TEST_F(HubRun, ATrainingThatTheMarketEndsGivesWhatThereIs) {

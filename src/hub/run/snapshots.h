@@ -25,13 +25,15 @@ struct SnapshotHead {
   std::int64_t version = 0;
   std::int32_t planes = 0;
   std::vector<double> norms, losses;
+  std::vector<std::int64_t> steps;  // That the norms came from.
   std::vector<Wage> owed;
   std::int64_t next_wage = 1;
   double averaged = 0;  // Above 0: the last plane is TailAverage's, after so much work.
-  // Snapshots from before there were wages, or means, do not have them.
-  static constexpr auto optional_fields = std::array<std::string_view, 2>{"next_wage", "averaged"};
-  SOUK_FIELDS(SnapshotHead, training, layout, version, planes, norms, losses, owed, next_wage,
-              averaged)
+  // Snapshots from before there were these do not have them.
+  static constexpr auto optional_fields =
+      std::array<std::string_view, 3>{"next_wage", "averaged", "steps"};
+  SOUK_FIELDS(SnapshotHead, training, layout, version, planes, norms, losses, steps, owed,
+              next_wage, averaged)
 };
 
 // How far a training is, as far as it matters for whether to save it.

@@ -491,10 +491,13 @@ SnapshotHead UnitBook::head(SavedParameters& parameters) const {
                    .layout = *model_.layout,
                    .version = parameters.version,
                    .planes = static_cast<std::int32_t>(parameters.planes.size()),
-                   .norms = {history.norms().begin(), history.norms().end()},
                    .losses = {history.losses().begin(), history.losses().end()},
                    .owed = wages_.owed(),
                    .next_wage = wages_.next()};
+  for (const auto& size : history.sizes()) {
+    out.norms.push_back(size.norm);
+    out.steps.push_back(size.steps);
+  }
   // What it ended with is what was checked, not what came after.
   if (const auto it = kept_.find(out.training.final_version);
       out.training.finished && it != kept_.end())
@@ -514,7 +517,11 @@ void UnitBook::restore(SnapshotHead head, const train::ParameterSnapshot& parame
   // The versions under check are gone; what was saved is checked instead.
   for (auto& check : head.training.checks) check.version = model_.version;
   if (head.training.finished) head.training.final_version = model_.version;
-  session_.restore(std::move(head.training), head.norms, head.losses);
+  std::deque<train::Size> sizes;
+  for (std::size_t i = 0; i < head.norms.size(); ++i)
+    sizes.push_back({head.norms[i], i < head.steps.size() ? head.steps[i] : 0});
+  session_.restore(std::move(head.training), std::move(sizes),
+                   {head.losses.begin(), head.losses.end()});
   use_layout(std::move(head.layout));
   for (const auto version : session_.training().kept()) kept_[version] = parameters;
 }

@@ -66,6 +66,7 @@ class SimulatedHub {
   [[nodiscard]] const train::Training& training() const { return session_.training(); }
   [[nodiscard]] const train::Codec& codec() const { return session_.codec(); }
   [[nodiscard]] train::Sends sends() const { return session_.rule().needs().sends; }
+  [[nodiscard]] double own() const { return session_.rule().needs().own; }
   [[nodiscard]] double state_scale() const { return session_.state_scale(); }
   [[nodiscard]] std::string hash() const;
 

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "lab/worlds/simulated_hub.h"
+#include "train/lanes.h"
 #include "train/units/fetch_ahead.h"
 
 namespace souk::lab {
@@ -33,7 +34,8 @@ constexpr std::size_t kMostMachines = 10'000;
 struct Task {
   train::Unit unit;
   train::ParameterSnapshot base;
-  Time began;  // To be fetched, computed or sent, whichever it is at.
+  Time began;                   // To be fetched, computed or sent, whichever it is at.
+  std::vector<float> own = {};  // Added to the base (train::Needs::own).
 };
 
 struct Answer {
@@ -41,15 +43,19 @@ struct Answer {
   SimulatedHub::SentUpdate sent;
 };
 
+bool is_train(const std::optional<Answer>& answer) {
+  return answer && answer->task.unit.kind == UnitKind::train && !answer->task.unit.measure;
+}
+
 // What an agent's coach does (agent/coach.h): its trainer computes one unit; meanwhile the answer
 // to the one before goes up, and then the next comes down, as late as it may.
 struct Machine {
   double speed = 1;
   bool adversary = false;
   bool up = true;
-  std::int64_t life = 0;  // Events of a life before this one are nobody's.
-  std::int64_t has = -1;  // The version it holds.
-  std::vector<float> residual;
+  std::int64_t life = 0;                // Events of a life before this one are nobody's.
+  std::int64_t has = -1;                // The version it holds.
+  std::vector<float> residual, change;  // `change`: its last, in units that it learns from.
   std::optional<Task> computing, fetched;
   std::optional<Answer> done;
   // On its line there is one thing at a time.
@@ -198,6 +204,9 @@ void Simulation::begin(std::int64_t id, Task task) {
              : task.unit.kind == UnitKind::train ? m.ahead.ask_at(now_, task.unit.steps)
                                                  : Time();
   task.began = now_;
+  if (task.unit.kind == UnitKind::train && !task.unit.measure && config_.keep && hub_.own() > 0 &&
+      (is_train(m.done) || is_train(m.sending)))
+    task.own = m.change;
   after(work_time(m, task.unit), id, Happening::computed);
   m.computing = std::move(task);
 }
@@ -241,8 +250,11 @@ Result<SimulatedHub::SentUpdate> Simulation::answer(std::int64_t id, const Task&
     out.body = train::pack(measured.values, **fp32, {});
     return out;
   }
+  if (!task.own.empty())
+    train::add_times(base.data(), task.own.data(), static_cast<float>(hub_.own()), base.size());
   SOUK_ASSIGN(auto trained, learner_.train(base, task.unit, hub_.sends(), hub_.state_scale(),
                                            config_.keep ? fmt::format("{}/{}", id, m.life) : ""));
+  m.change = trained.values;
   if (m.adversary) attack(task, trained.values);
   if (hub_.codec().keeps_residual()) m.residual.resize(trained.values.size());
   out.body = train::pack(trained.values, hub_.codec(), m.residual);
@@ -281,7 +293,7 @@ void Simulation::send(std::int64_t id) {
 Result<> Simulation::arrived(std::int64_t id) {
   auto& m = machines_[static_cast<std::size_t>(id)];
   auto answer = *std::exchange(m.sending, std::nullopt);
-  const auto& [unit, base, began] = answer.task;
+  const auto& [unit, base, began, own] = answer.task;
   if (unit.kind == UnitKind::init) {
     SOUK_ASSIGN(const auto values, learner_.init(unit.seed));
     if (hub_.training().find(id, unit.id) != nullptr)

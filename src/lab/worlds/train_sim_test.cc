@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lab/testing/blobs.h"
+#include "lab/testing/perceptron.h"
 #include "wire/json.h"
 
 namespace souk::lab {
@@ -54,6 +55,51 @@ TEST(TrainSim, OneMachineLosesNothing) {
   EXPECT_EQ(out.samples, 3 * 4 * Blobs::kSamples);
   EXPECT_DOUBLE_EQ(out.goodput, 1);
   EXPECT_EQ(out.lost + out.late + out.rejected_honest, 0);
+}
+
+// Writes down what it is asked to do, and what it ends with.
+class Recorded final : public Learner {
+ public:
+  explicit Recorded(testing::Perceptron::Optimizer optimizer) : learner_(optimizer) {}
+  base::Result<std::vector<float>> init(std::int64_t seed) override { return learner_.init(seed); }
+  base::Result<Trained> train(std::span<const float> base, const train::Unit& unit,
+                              train::Sends send, double scale, const std::string& memory) override {
+    units.push_back(unit);
+    return learner_.train(base, unit, send, scale, memory);
+  }
+  base::Result<Evaluated> evaluate(std::span<const float> values, std::int32_t shard) override {
+    last.assign(values.begin(), values.end());
+    return learner_.evaluate(values, shard);
+  }
+  std::vector<train::Unit> units;
+  std::vector<float> last;
+
+ private:
+  testing::Perceptron learner_;
+};
+
+TEST(TrainSim, OneMachineIsSerialTrainingThoughItsExchangeIsHidden) {
+  using enum testing::Perceptron::Optimizer;
+  for (const auto optimizer : {sgd, momentum, adam})
+    for (const auto steps : {0, 1, 4}) {
+      auto config = small("mean");
+      config.rule.workers = 1;
+      config.plan.shards.assign(4, testing::Perceptron::kSamples);
+      config.plan.batch = testing::Perceptron::kBatch;
+      config.plan.local_steps = steps;
+      config.plan.lr = config.plan.lr_end = optimizer == adam ? 0.01 : 0.05;
+      config.fleet.round_trip = base::milliseconds(30);
+      Recorded learner(optimizer);
+      const auto out = simulate(config, learner);
+      ASSERT_TRUE(out);
+      EXPECT_EQ(out->rejected_honest, 0);
+      testing::Perceptron bare(optimizer);
+      auto values = *bare.init(config.plan.seed);
+      for (const auto& unit : learner.units)
+        values = bare.train(values, unit, train::Sends::weights, 1, "bare")->values;
+      EXPECT_THAT(learner.last, ::testing::Pointwise(::testing::FloatNear(1e-4F), values))
+          << static_cast<int>(optimizer) << " " << steps;
+    }
 }
 
 TEST(TrainSim, MachinesThatDieWasteWhatTheyComputed) {

@@ -31,6 +31,9 @@ struct Needs {
   // How far one update moves the parameters in the end, in its own lengths; 0: by its share of the
   // mean, 1 / arity.
   double gain = 0;
+  // How much of its last change, which is on its way here, a worker adds to the parameters that it
+  // has fetched meanwhile. 0: it begins from what it fetched.
+  double own = 0;
 };
 
 // How updates change the parameters. One file each, listed in table.cc. Pure and thread-safe: all

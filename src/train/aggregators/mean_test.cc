@@ -21,7 +21,9 @@ TEST(Mean, ChangesOfAllMoveByTheirMean) {
 }
 
 TEST(Mean, WhatIsStalerThanARoundCountsLess) {
-  EXPECT_THAT(folded(*rule("mean", {}, 2), {0}, {shared(8, 2, 7)}), ElementsAre(1));
+  EXPECT_THAT(folded(*rule("mean", {}, 2), {0}, {shared(8, 2, 15)}), ElementsAre(1));
+  // Each has a unit under way beside the one on its way.
+  EXPECT_THAT(folded(*rule("mean", {}, 2), {0}, {shared(8, 2, 3)}), ElementsAre(4));
 }
 
 TEST(Mean, EtaScalesIt) {

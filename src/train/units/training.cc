@@ -28,7 +28,8 @@ constexpr double kOwnPace = 2, kOthersPace = 3;
 constexpr std::size_t kUnitsOfKnownPace = 3;  // Units that make a worker's pace known.
 constexpr auto kHeld = base::minutes(1);    // Then an update is believed without a second opinion.
 constexpr std::int64_t kUnitsForgiven = 2;  // Units in a row that a worker took and did not do.
-constexpr std::int64_t kMostAsksRefused = 9;  // A minute and a half of waiting.
+constexpr std::int64_t kRefusalsForgiven = 2,
+                       kMostAsksRefused = 10;  // A minute and a half of waiting.
 
 // The lower of the two in the middle where there are two; 0 without any.
 double middle(std::vector<double> values) {
@@ -483,10 +484,18 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
 }
 
 // What it could not do goes to others first: one that is always refused would else take the last
-// unit of an epoch again and again, and nobody would get on.
+// unit of an epoch again and again, and nobody would get on. From its third in a row on it waits
+// twice as long each time, as long as work of others passes meanwhile: where nobody's does, it may
+// be no fault of its own.
 void Training::hold_off(WorkerRecord& worker, Time now) {
-  worker.refused = std::min<std::int64_t>(worker.refused + 1, kMostAsksRefused);
-  worker.not_before = now + kAskAgain * (std::int64_t{2} << worker.refused);
+  std::int64_t passed = -worker.units;
+  for (const auto& [_, w] : workers_) passed += w.units;
+  const bool others_pass = active(now) <= 1 || passed > worker.passed_by_others;
+  worker.passed_by_others = passed;
+  if (worker.refused == 0 || others_pass)
+    worker.refused = std::min(worker.refused + 1, kMostAsksRefused);
+  const auto doubled = std::max<std::int64_t>(0, worker.refused - kRefusalsForgiven);
+  worker.not_before = now + kAskAgain * (std::int64_t{4} << doubled);
 }
 
 // A unit that its worker took and did not do. Once or twice in a row that is a lost answer or a

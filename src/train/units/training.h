@@ -294,6 +294,7 @@ class Training {
     std::set<std::int64_t> has;  // Units that were given to it: one, or two.
     std::int64_t units = 0, steps = 0, lost = 0, rejected = 0, streak = 0;
     std::int64_t refused = 0, dropped = 0;  // In a row.
+    std::int64_t passed_by_others = 0;      // When it was refused last.
     // Seconds a step: until a unit was accepted, since it was given out or, if that is later, since
     // the one before was reported. So no time counts for two units.
     std::deque<double> pace;
@@ -328,7 +329,7 @@ class Training {
   void expire(base::Time now);
   void take_back(std::int64_t id, base::Time now, bool lost);
   void drop(std::int64_t id, base::Time now);
-  static void hold_off(WorkerRecord& worker, base::Time now);
+  void hold_off(WorkerRecord& worker, base::Time now);
   void put_back(const Range& range);
   Unit give(Unit unit, WorkerRecord& worker, Worker id, base::Time now);
   [[nodiscard]] base::Duration allowance(const WorkerRecord& worker, const Unit& unit) const;

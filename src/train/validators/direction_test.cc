@@ -58,11 +58,12 @@ struct Judge {
 TEST(Pointing, JudgesNothingBeforeThereIsEnoughToCompareWith) {
   Machines machines(10'000);
   Judge judge;
-  const auto enough = [&] { return judge.history.others(2, 1).size() >= kEnough; };
+  const auto enough = [&] { return judge.history.others(2, 1, 1).size() >= kEnough; };
   while (!enough()) {
     EXPECT_EQ(judge.validator->judge(machines.update(-0.8, 2), judge.history), "");
-    ASSERT_EQ(judge(machines.update(0.8)), "");
+    for (const std::int64_t worker : {1, 3}) ASSERT_EQ(judge(machines.update(0.8, worker)), "");
   }
+  for (int i = 0; i < 2; ++i) judge.history.note(machines.update(-0.8, 2));
   EXPECT_NE(judge.validator->judge(machines.update(-0.8, 2), judge.history), "");
 }
 
@@ -72,10 +73,12 @@ TEST(Pointing, AMachineThatWorksAloneHasNobodyToDifferFrom) {
   for (int i = 0; i < 100; ++i) ASSERT_EQ(judge(machines.update(i < 50 ? 0.8 : -0.8)), "") << i;
 }
 
-TEST(Pointing, OneUpdateTurnedRoundAmongAgreeingOnesIsRefused) {
+TEST(Pointing, OneUpdateTurnedRoundAmongAgreeingOnesIsBelievedAndNoSecond) {
   Machines machines(10'000);
   Judge judge;
   for (std::int64_t i = 0; i < 20; ++i) ASSERT_EQ(judge(machines.update(0.5, 10 + i % 4)), "") << i;
+  for (const std::int64_t worker : {2, 3})
+    EXPECT_EQ(judge(machines.update(worker == 2 ? -0.5 : 0, worker)), "") << "it may be the shard";
   EXPECT_THAT(judge(machines.update(-0.5, 2)), StartsWith("it points elsewhere: agreement -0."));
   EXPECT_THAT(judge(machines.update(0, 3)), StartsWith("it points elsewhere"));
   EXPECT_EQ(judge(machines.update(0.5, 2)), "") << "it is not held against it";
@@ -197,6 +200,7 @@ TEST(Pointing, HonestUpdatesOfASmallModelAreAcceptedHoweverAlikeTheOthersAre) {
   }
   // And one that sees other samples.
   EXPECT_EQ(judge(evidence({2, 1, -3, 0, 6}, 4)), "");
+  EXPECT_EQ(judge(evidence({-1, -2, 3, -0.5F, -7}, 5)), "");
   EXPECT_NE(judge(evidence({-1, -2, 3, -0.5F, -7}, 5)), "");
 }
 

@@ -33,6 +33,15 @@ TEST(Loss, RefusesWhatIsNoLossAndWhatIsAbsurd) {
     EXPECT_EQ(loss->judge({.loss = c.loss}, h) == "", c.accepted) << c.loss;
 }
 
+TEST(Loss, WhatAModelHadBeforeItFittedItsDataIsBelieved) {
+  const auto loss = *make_validator("loss");
+  History h = losses({2.3, 2.2});
+  for (std::size_t i = 0; i < kRemembered; ++i) h.accept({.loss = 1e-4});
+  EXPECT_EQ(loss->judge({.loss = 2.2}, h), "");
+  EXPECT_NE(loss->judge({.loss = 4.7}, h), "");
+  EXPECT_NE(loss->judge({.loss = -1}, h), "");
+}
+
 TEST(Loss, BeforeThereIsEnoughToCompareWithItMustOnlyBeANumber) {
   const auto loss = *make_validator("loss");
   EXPECT_EQ(loss->judge({.loss = 1e9}, losses({1, 1, 1})), "");

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "train/validators/validator.h"
@@ -52,6 +53,40 @@ TEST(Norm, LongerUnitsMayChangeMore) {
   const auto norm = *make_validator("norm");
   EXPECT_NE(norm->judge({.stats = {.norm = 30}, .steps = 1}, usual(1)), "");
   EXPECT_EQ(norm->judge({.stats = {.norm = 30}, .steps = 16}, usual(1)), "");
+}
+
+// What was found in real trainings: in the first epoch steps point one way and momentum gathers,
+// while units grow from one step to many.
+TEST(Norm, UnitsThatGrowWithMomentumAreBelieved) {
+  const auto norm = *make_validator("norm");
+  for (const auto keep : {0.0, 0.5, 0.9}) {
+    History h;
+    double speed = 0;
+    for (int unit = 0; unit < 60; ++unit) {
+      const std::int64_t steps = unit < 12 ? 1 : unit < 16 ? 8 : 64;
+      double moved = 0;
+      for (std::int64_t i = 0; i < steps; ++i) moved += speed = keep * speed + 1;
+      const Evidence e{.stats = {.norm = moved}, .steps = steps, .worker = unit % 3};
+      h.note(e);
+      ASSERT_EQ(norm->judge(e, h), "") << keep << " " << unit;
+      h.accept(e);
+    }
+  }
+}
+
+TEST(Norm, WhereAllGrowTenfoldWithinEightUpdatesNobodyIsRefused) {
+  const auto norm = *make_validator("norm");
+  for (const int workers : {1, 2, 4, 8}) {
+    History h;
+    double size = 1;
+    for (int unit = 0; unit < 200; ++unit) {
+      if (unit >= 64 && unit < 64 + 24) size *= std::pow(10, 1.0 / 8);
+      const Evidence e{.stats = {.norm = size}, .steps = 1, .worker = unit % workers};
+      h.note(e);
+      ASSERT_EQ(norm->judge(e, h), "") << workers << " " << unit;
+      h.accept(e);
+    }
+  }
 }
 
 TEST(Norm, JudgesNothingBeforeThereIsEnoughToCompareWith) {

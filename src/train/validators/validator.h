@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -39,7 +40,7 @@ class StatsSum {
 // Some of an update's values, from the same places in each update of a training: enough to tell
 // where it points. Its length is 1, or it is empty where all of them are zero or not finite.
 using Direction = std::vector<float>;
-inline constexpr std::size_t kDirection = std::size_t{1} << 16;  // At most so many.
+inline constexpr std::size_t kDirection = std::size_t{1} << 15;  // At most so many.
 [[nodiscard]] Direction direction_of(const Update& update);
 
 // An update as validators see it.
@@ -61,16 +62,35 @@ struct Evidence {
 inline constexpr std::size_t kRemembered = 64, kEnough = 8;
 inline constexpr std::size_t kNotes = 256;
 
+// A norm, per square root of the steps that it came from. 0 steps: so many that it is compared as
+// it is.
+struct Size {
+  double norm = 0;
+  std::int64_t steps = 0;
+};
+
 // What was accepted lately: enough for medians. Copyable, small.
 class History {
  public:
   void accept(const Evidence& e);
-  [[nodiscard]] std::size_t size() const { return norms_.size(); }
+  [[nodiscard]] std::size_t size() const { return sizes_.size(); }
   [[nodiscard]] bool enough() const { return size() >= kEnough; }
-  [[nodiscard]] double median_norm() const;  // Per square root of steps. 0 without history.
+  // What is usual for so many steps: the median of what was accepted, or of what was judged lately,
+  // refused or not, where that is more: when a model leaves a plateau the changes of all grow at
+  // once, and what was accepted says nothing of it. Of several machines the last of each
+  // counts, so that fewer than half of them cannot move it; of one its last five. 0 without
+  // history.
+  [[nodiscard]] double usual_norm(std::int64_t steps) const;
   [[nodiscard]] double median_loss() const;  // 0 without history.
   [[nodiscard]] double spread_loss() const;
-  // How far `e` points where those accepted lately do: from 1, the same way, to -1. Nothing where
+  // Is it between the least that was ever accepted and twice the most?
+  [[nodiscard]] bool had_loss(double loss) const {
+    return loss >= least_loss_ && loss <= std::max(most_loss_, 2 * most_loss_);
+  }
+  // How long updates are and where they point is forgotten: it says nothing of what comes now.
+  void forget();
+  // How far `e` points where those of others do that were accepted lately: from 1, the same way, to
+  // -1. A machine's own agree with each other through its momentum, and say nothing. Nothing where
   // it cannot be said.
   [[nodiscard]] std::optional<double> agreement(const Evidence& e) const;
   // Every update is noted before it is judged: what a worker's last ones agreed by, refused or not.
@@ -78,21 +98,41 @@ class History {
   void note(const Evidence& e);
   [[nodiscard]] std::span<const double> record(std::int64_t worker) const;
   // What those of others agreed by while `worker` made its last `own`; the last kNotes, if it has
-  // not made so many among them.
-  [[nodiscard]] std::deque<double> others(std::int64_t worker, std::size_t own) const;
+  // not made so many among them. As they would agree in units of at most so many steps.
+  [[nodiscard]] std::deque<double> others(std::int64_t worker, std::size_t own,
+                                          std::int64_t steps) const;
 
-  // For snapshots. What is too much for kRemembered is forgotten, the oldest first.
-  [[nodiscard]] const std::deque<double>& norms() const { return norms_; }
+  // The last kRemembered, in order of arrival. restore() forgets what is too much, the oldest
+  // first.
+  [[nodiscard]] const std::deque<Size>& sizes() const { return sizes_; }
   [[nodiscard]] const std::deque<double>& losses() const { return losses_; }
-  void restore(std::deque<double> norms, std::deque<double> losses);
+  void restore(std::deque<Size> sizes, std::deque<double> losses);
 
  private:
   struct Note {
     std::int64_t worker = 0;
     double agreed = 0;
+    std::int64_t steps = 0;
   };
-  std::deque<double> norms_, losses_;  // The last kRemembered, in order of arrival.
-  Direction heading_;                  // Where updates point, the latest the most. Of any length.
+  struct Headed {
+    std::int64_t worker = 0;
+    Direction direction;
+  };
+  struct Judged {
+    std::int64_t worker = 0;
+    Size size;
+  };
+  [[nodiscard]] double judged_norm(std::int64_t steps) const;
+
+ public:
+  mutable std::deque<double> ages;
+
+ private:
+  std::deque<Size> sizes_;
+  std::deque<double> losses_;
+  double least_loss_ = 0, most_loss_ = 0;
+  std::deque<Judged> judged_;  // The last kRemembered, but what is not finite.
+  std::deque<Headed> headed_;  // The last of those accepted that point somewhere.
   std::map<std::int64_t, std::vector<double>> records_;  // Of workers.
   std::deque<Note> notes_;
 };

@@ -152,13 +152,16 @@ struct Unit {
   bool measure = false;
   Sends send = Sends::delta;
   double state_scale = 1;  // Changes of the model's state are multiplied by this.
+  // train: so much of the worker's last change, if that was not judged when the parameters were
+  // fetched, is added to them.
+  double own = 0;
   std::string codec = "fp32";
   Duration within;  // Then it is given to somebody else.
   Duration wait;
   std::optional<UnitHub> hub;  // train: where to pull and push; the market takes both as well.
-  static constexpr auto optional_fields = std::array<std::string_view, 2>{"keep", "measure"};
+  static constexpr auto optional_fields = std::array<std::string_view, 3>{"keep", "measure", "own"};
   SOUK_FIELDS(Unit, kind, id, shard, version, pass, first_step, steps, batch, lr, seed, send,
-              state_scale, codec, within, wait, hub, keep, measure)
+              state_scale, own, codec, within, wait, hub, keep, measure)
 };
 
 struct TensorInfo {

@@ -4057,6 +4057,8 @@ export interface components {
             seed: number;
             send: components["schemas"]["Sends"];
             state_scale: number;
+            /** @default 0 */
+            own: number;
             codec: string;
             /**
              * @description A length of time.
