@@ -148,6 +148,27 @@ struct Search : Question {
     return true;
   }
 
+  // What has a name with @ is there or not, and the job cannot run without: it is not the
+  // borrower's to drop.
+  void packages() {
+    const auto& demands = job.terms.constraints.packages;
+    std::vector<std::string> features, others;
+    for (const auto& demand : demands)
+      (base::is_feature(demand) ? features : others).push_back(demand);
+    if (others.empty() || environment()) return;
+    std::int64_t slots = 0;
+    for (const auto& c : candidates)
+      if (c.obstacles.empty() || (c.obstacles == std::vector{Obstacle::packages} &&
+                                  has_all(s.machines.at(c.offer->machine).spec, features)))
+        slots += c.slots;
+    if (slots < out.needed || slots == out.matching) return;
+    out.relaxations.push_back({RelaxKind::packages,
+                               "drop the demand for packages " + base::join(others, ", "),
+                               slots,
+                               {},
+                               "--packages any"});
+  }
+
   // The offers that lack fewest of the packages.
   void nearly() {
     constexpr std::size_t most = 5;
@@ -168,9 +189,7 @@ struct Search : Question {
 
   void constraints() {
     const auto& c = job.terms.constraints;
-    if (!c.packages.empty() && !environment())
-      constraint(Obstacle::packages, RelaxKind::packages, "packages",
-                 "packages " + base::join(c.packages, ", "));
+    packages();
     constraint(Obstacle::region, RelaxKind::region, "regions",
                "regions " + base::join(c.regions, ", "));
     constraint(Obstacle::rtt, RelaxKind::rtt, "max-rtt",

@@ -118,6 +118,24 @@ TEST(Why, EachRelaxationAloneWouldLetTheJobStart) {
   }
 }
 
+// An advice to drop it would give the job to a machine that cannot run it.
+TEST(Why, WhatTheJobCannotRunWithoutIsNotToBeDropped) {
+  WhyMarket w;
+  w.offer(w.with({.packages = {"ffmpeg"}}));
+  auto terms = wants(1, 1, 1_cr, 5_cr);
+  for (const auto& demands :
+       {std::vector<std::string>{"@torch"}, std::vector<std::string>{"@torch", "numpy"}}) {
+    terms.constraints.packages = demands;
+    EXPECT_EQ(w.find(w.ask(w.job(w.bob, terms)), RelaxKind::packages), nullptr);
+  }
+  w.offer(w.with({.packages = {"@torch"}}));
+  const auto answer = w.ask(w.job(w.bob, terms));
+  const auto* drop = w.find(answer, RelaxKind::packages);
+  ASSERT_NE(drop, nullptr);
+  EXPECT_EQ(drop->change, "drop the demand for packages numpy");
+  EXPECT_EQ(drop->slots, 1);
+}
+
 TEST(Why, MachinesThatNearlyHaveThePackagesAreNamedAndTheJobMayBringThem) {
   WhyMarket w;
   w.offer(w.with({.packages = {"python==3.11.2", "torch==1.13.1", "@x86_64"}}));

@@ -17,6 +17,7 @@ using ::testing::ElementsAre;
 using testing::Fair;
 using ::testing::HasSubstr;
 using testing::Market;
+using ::testing::Not;
 
 TEST(Requests, AMisspeltFieldIsNamedAndNothingIsDone) {
   Fair fair;
@@ -91,6 +92,21 @@ TEST(Requests, AChangeWithoutAUsableKeyIsNotMade) {
   EXPECT_EQ(submit({}).at("field"), "Idempotency-Key");
   EXPECT_EQ(fair.get("/v1/jobs", bob).count(), 0u);
   EXPECT_EQ(submit({{"Idempotency-Key", std::string(200, 'x')}}).status, 201);
+}
+
+TEST(Requests, AnEditKeepsWhatTheWorkItselfNeeds) {
+  Fair fair;
+  const auto& bob = fair.borrower.token;
+  const auto job =
+      fair.must("POST", "/v1/jobs", bob,
+                R"({"class":"c1","limit":1,"budget":10,"constraints":{"packages":["numpy"]},
+          "batch":{"run":"true","network":"internet"}})");
+  for (const auto* packages : {"[]", R"(["ffmpeg"])", R"(["@internet"])"}) {
+    const auto edited = fair.must("PATCH", "/v1/jobs/" + job.at("id"), bob,
+                                  fmt::format(R"({{"constraints":{{"packages":{}}}}})", packages));
+    EXPECT_THAT(edited.body, HasSubstr("@internet"));
+    EXPECT_THAT(edited.body, Not(HasSubstr("numpy")));
+  }
 }
 
 // --- Repeats -------------------------------------------------------------------------------------
