@@ -195,7 +195,7 @@ Result<blob::Manifest> Runner::fetch(Place& place, const std::string& name, std:
 Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
   const auto to = without_slash(input.path);
   if (shop_.sandbox == "none" && !lease_.task->batch.image) {
-    if (!input.url.empty()) return fail(Code::forbidden, "this machine fetches no inputs");
+    if (!input.url.empty()) return not_lent(place, "this machine fetches no inputs");
     SOUK_ASSIGN(auto files, fetch(place, input.blob, input.path));
     for (auto& entry : files.entries) {
       entry.path = input.file ? to : to + "/" + entry.path;
@@ -213,7 +213,7 @@ Result<> Runner::add_input(Place& place, const wire::BatchInput& input) {
 // From the market, or from where the job says that it is.
 Result<Trees::Use> Runner::input_tree(Place& place, const wire::BatchInput& input) {
   if (!input.url.empty()) {
-    if (!shop_.web_inputs) return fail(Code::forbidden, "this machine fetches no inputs");
+    if (!shop_.web_inputs) return not_lent(place, "this machine fetches no inputs");
     auto fetched = shop_.web_inputs->use(input, watch());
     if (!fetched && fetched.error().code != Code::unavailable) place.fault = wire::Fault::job;
     return fetched;
@@ -252,7 +252,7 @@ Result<Trees::Use> Runner::environment_tree(Place& place) {
   const auto& task = *lease_.task;
   const auto& environment = *task.batch.environment;
   if (!environment.wheels.empty()) {
-    if (!shop_.builder) return fail(Code::forbidden, "this machine builds no environments");
+    if (!shop_.builder) return not_lent(place, "this machine builds no environments");
     auto built = shop_.builder->use(environment, shop_.environments, task.packages, watch());
     if (!built && built.error().code != Code::unavailable) place.fault = wire::Fault::job;
     return built;
@@ -281,7 +281,7 @@ Result<> Runner::add_image(Place& place) {
     place.program.image = *batch.image;
     return {};
   }
-  if (!shop_.images) return fail(Code::forbidden, "this machine pulls no images");
+  if (!shop_.images) return not_lent(place, "this machine pulls no images");
   auto unpacked = shop_.images->use(*batch.image, watch());
   // A registry that cannot be reached now is the machine's trouble; all else is the image's.
   if (!unpacked && unpacked.error().code != Code::unavailable) place.fault = wire::Fault::job;
@@ -289,6 +289,12 @@ Result<> Runner::add_image(Place& place) {
   SOUK_TRY(enter_image(image, batch, place.program));
   place.inputs.push_back(std::move(image.tree));
   return {};
+}
+
+// The job should not have come here.
+base::Failure Runner::not_lent(Place& place, std::string what) {
+  place.fault = wire::Fault::job;
+  return fail(Code::forbidden, std::move(what));
 }
 
 // Files, sandbox, scratch: everything that is not billed. Nothing of the borrower's runs here.
@@ -346,8 +352,7 @@ Result<> Runner::fill_scratch(Place& place) {
   program.env["SOUK_WORKERS"] = std::to_string(task.workers);
   program.env["SOUK_TRY"] = std::to_string(task.tries);
   program.internet = task.batch.network == wire::Network::internet;
-  if (program.internet && !shop_.internet)
-    return fail(Code::forbidden, "this machine lends no internet");
+  if (program.internet && !shop_.internet) return not_lent(place, "this machine lends no internet");
   if (task.gpus > 0) {
     SOUK_ASSIGN(place.gpus, shop_.gpus->take(task.gpus));
     program.devices = place.gpus.devices();

@@ -102,6 +102,7 @@ class Runner {
   Images::Watch watch();
   base::Result<> open_log(Place& place);
   base::Result<> fill_scratch(Place& place);
+  static base::Failure not_lent(Place& place, std::string what);
   base::Result<> add_trainer(Place& place);
   base::Result<> lend_trainer(Place& place);
   void start_coach(Place& place);

@@ -181,6 +181,7 @@ TEST_F(RunnerTest, WhatCannotBeginHereGoesToSomebodyElse) {
     const char* about;
     wire::Lease lease;
     const char* detail;
+    const char* fault = "machine";
   };
   const auto absent = std::string(64, 'a');
   auto gpus = batch_lease("x");
@@ -192,15 +193,16 @@ TEST_F(RunnerTest, WhatCannotBeginHereGoesToSomebodyElse) {
       {"input", batch_lease("x", {.inputs = {{"data", absent}}}), "there is no blob"},
       {"image", batch_lease("x", {.image = "alpine"}), "this machine has no podman"},
       {"internet", batch_lease("x", {.network = wire::Network::internet}),
-       "this machine lends no internet"},
+       "this machine lends no internet", "job"},
       {"gpus", gpus, "GPU"},
-      {"torch", torch, "this machine has no native trainer"},
+      {"torch", torch, "this machine has no native trainer", "job"},
   };
   for (const auto& row : rows) {
     start(row.lease);
     ASSERT_TRUE(ends());
     EXPECT_EQ(finish("outcome"), "unstarted") << row.about;
     EXPECT_THAT(finish("detail"), HasSubstr(row.detail)) << row.about;
+    EXPECT_EQ(finish("fault"), row.fault) << row.about;
   }
   sandbox->refuse({Code::exhausted, "no space for a scratch folder"});
   start(batch_lease("x"));

@@ -1,6 +1,7 @@
 #include <sys/socket.h>
 
 #include "agent/runner_place.h"
+#include "job/service/service.h"
 #include "job/train/training_work.h"
 
 // What a runner does for programs that are led by a coach.
@@ -24,7 +25,7 @@ Result<> Runner::add_trainer(Place& place) {
   program.env.try_emplace("OMP_WAIT_POLICY", "PASSIVE");  // Or waiting threads burn lent cores.
   if (!job::has_native_trainer(task.batch)) return {};
   if (shop_.torch.empty())
-    return fail(Code::unavailable, "this machine has no native trainer (souk-torch)");
+    return not_lent(place, "this machine has no native trainer (souk-torch)");
   if (shop_.sandbox == "none") {
     program.argv = {shop_.torch};
   } else {
@@ -37,12 +38,12 @@ Result<> Runner::add_trainer(Place& place) {
 // A service may run this machine's own trainer, to use what it made elsewhere.
 Result<> Runner::lend_trainer(Place& place) {
   auto& program = place.program;
-  const auto wish = program.env.find("SOUK_TORCH");
-  if (wish == program.env.end() || wish->second != "lender") return {};
+  if (!job::wants_trainer(lease_.task->batch)) return {};
   if (shop_.torch.empty())
-    return fail(Code::unavailable, "this machine has no native trainer (souk-torch)");
-  wish->second = "/work/.souk-torch";
-  program.inputs.push_back({shop_.torch, wish->second});
+    return not_lent(place, "this machine has no native trainer (souk-torch)");
+  auto& path = program.env[job::kTrainerVariable];
+  path = "/work/.souk-torch";
+  program.inputs.push_back({shop_.torch, path});
   return {};
 }
 

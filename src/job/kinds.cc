@@ -71,7 +71,7 @@ const std::array kKinds{
          .read = read_service,
          .describe = describe_service,
          .check = check_service,
-         .demands = port_demands},
+         .demands = service_demands},
     Kind{.name = "session",
          .summary = "A terminal, or a notebook, on a leased machine, until you leave it.",
          .example = kSessionExample,

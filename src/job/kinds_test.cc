@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using testing::kNow;
@@ -188,6 +189,15 @@ TEST(Kinds, AnUnknownKindIsRefusedWithTheListOfKinds) {
     for (const auto& kind : kinds()) EXPECT_THAT(hint, HasSubstr(std::string(kind.name)));
   EXPECT_EQ(find_kind("magic"), nullptr);
   EXPECT_FALSE(trains("magic"));
+}
+
+TEST(Kinds, AServiceThatRunsItsLendersTrainerGoesWhereThereIsOne) {
+  wire::Batch work{.run = "true"};
+  EXPECT_THAT(demands_of("service", work), ElementsAre("@ports"));
+  work.env["SOUK_TORCH"] = "/work/mine";
+  EXPECT_THAT(demands_of("service", work), ElementsAre("@ports"));
+  work.env["SOUK_TORCH"] = "lender";
+  EXPECT_THAT(demands_of("service", work), ElementsAre("@ports", "@torch"));
 }
 
 TEST(Kinds, ATaskThatAMachineCannotDoIsNotBegun) {

@@ -58,9 +58,7 @@ base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   command.retry = {
       .lost = on(wire::RetryOn::lost), .failed = on(wire::RetryOn::failed), .max = work.retry.max};
   auto& packages = command.terms.constraints.packages;
-  for (auto& demand : program_demands(work)) packages.push_back(std::move(demand));
-  if (kind->demands != nullptr)
-    for (const auto demand : kind->demands(work)) packages.emplace_back(demand);
+  for (auto& demand : demands_of(job.kind, work)) packages.push_back(std::move(demand));
   if (work.sweep)
     command.most_trials = std::min(work.sweep->parallel, work.sweep->trials);
   else
@@ -72,6 +70,13 @@ base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command) {
   if (kind->serves) command.planned = job.workers.min;  // It grows with what it has to do.
   command.work = wire::to_json(work);
   return {};
+}
+
+std::vector<std::string> demands_of(std::string_view kind, const wire::Batch& work) {
+  auto out = program_demands(work);
+  if (const auto* known = find_kind(kind); known != nullptr && known->demands != nullptr)
+    for (const auto demand : known->demands(work)) out.emplace_back(demand);
+  return out;
 }
 
 std::vector<std::string> blobs_of(std::string_view kind, const wire::Batch& work) {

@@ -25,6 +25,9 @@ struct Kind;
 // machines.
 [[nodiscard]] base::Result<> add_work(const wire::NewJob& job, market::SubmitJob& command);
 
+// What the work itself demands of machines: without it none could do it.
+[[nodiscard]] std::vector<std::string> demands_of(std::string_view kind, const wire::Batch& work);
+
 // The folders that a job's work names, which must be on the server while it lives.
 [[nodiscard]] std::vector<std::string> blobs_of(std::string_view kind, const wire::Batch& work);
 

@@ -121,16 +121,23 @@ struct Search : Question {
         {kind, "drop the demand for " + std::move(what), slots, {}, fmt::format("--{} any", flag)});
   }
 
+  // Slots of candidates that fit, and of those that only lack packages and whose machine will do.
+  template <class WillDo>
+  std::int64_t slots_without_packages(WillDo&& will_do) const {
+    std::int64_t sum = 0;
+    for (const auto& c : candidates)
+      if (c.obstacles.empty() || (c.obstacles == std::vector{Obstacle::packages} &&
+                                  will_do(s.machines.at(c.offer->machine).spec)))
+        sum += c.slots;
+    return sum;
+  }
+
   // Packages can come with the job, so a demand for them is worth more than a place without them.
   // False: too few machines would take them.
   bool environment() {
     const auto& demands = job.terms.constraints.packages;
-    std::int64_t slots = 0;
-    for (const auto& c : candidates)
-      if (c.obstacles.empty() ||
-          (c.obstacles == std::vector{Obstacle::packages} &&
-           takes_environments(s.machines.at(c.offer->machine).spec, demands)))
-        slots += c.slots;
+    const auto slots = slots_without_packages(
+        [&](const MachineSpec& spec) { return takes_environments(spec, demands); });
     if (slots < out.needed || slots == out.matching) return false;
     std::vector<std::string> packages;
     for (const auto& demand : demands)
@@ -148,25 +155,23 @@ struct Search : Question {
     return true;
   }
 
-  // What has a name with @ is there or not, and the job cannot run without: it is not the
-  // borrower's to drop.
+  // A name with @ stays: it is most often what the work itself cannot run without.
   void packages() {
     const auto& demands = job.terms.constraints.packages;
     std::vector<std::string> features, others;
     for (const auto& demand : demands)
       (base::is_feature(demand) ? features : others).push_back(demand);
     if (others.empty() || environment()) return;
-    std::int64_t slots = 0;
-    for (const auto& c : candidates)
-      if (c.obstacles.empty() || (c.obstacles == std::vector{Obstacle::packages} &&
-                                  has_all(s.machines.at(c.offer->machine).spec, features)))
-        slots += c.slots;
+    const auto slots =
+        slots_without_packages([&](const MachineSpec& spec) { return has_all(spec, features); });
     if (slots < out.needed || slots == out.matching) return;
     out.relaxations.push_back({RelaxKind::packages,
                                "drop the demand for packages " + base::join(others, ", "),
                                slots,
                                {},
-                               "--packages any"});
+                               features.empty()
+                                   ? "--packages any"
+                                   : fmt::format("--packages '{}'", base::join(features, ","))});
   }
 
   // The offers that lack fewest of the packages.

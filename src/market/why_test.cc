@@ -133,6 +133,7 @@ TEST(Why, WhatTheJobCannotRunWithoutIsNotToBeDropped) {
   const auto* drop = w.find(answer, RelaxKind::packages);
   ASSERT_NE(drop, nullptr);
   EXPECT_EQ(drop->change, "drop the demand for packages numpy");
+  EXPECT_EQ(drop->flag, "--packages '@torch'");
   EXPECT_EQ(drop->slots, 1);
 }
 

@@ -10,7 +10,6 @@
 #include "cli/shell/human.h"
 #include "cli/shell/table.h"
 #include "job/job_file.h"
-#include "job/packages.h"
 #include "job/service/service.h"
 #include "job/train/training_file.h"
 #include "job/train/training_work.h"
@@ -57,7 +56,6 @@ struct ServeModel : OneJob {
 void add_demands(const wire::Job& trained, wire::NewJob& job) {
   job.constraints = trained.constraints;
   std::erase_if(job.constraints.packages, [](const std::string& p) { return p.starts_with('@'); });
-  if (job::has_native_trainer(*trained.batch)) job.constraints.packages.emplace_back(job::kTorch);
 }
 
 Result<job::JobFile> draft_service(Context& c, const ServeModel& o, const wire::Job& trained) {
@@ -78,7 +76,7 @@ Result<job::JobFile> draft_service(Context& c, const ServeModel& o, const wire::
                          writes ? "transformers" : "native", kPort, writes ? " --base base" : "");
   work.env["PYTHONPATH"] = "/work/sdk";
   work.env["PYTHONSAFEPATH"] = "1";
-  if (!writes) work.env["SOUK_TORCH"] = "lender";
+  if (!writes) work.env[job::kTrainerVariable] = job::kOfTheLender;
   work.retry = {.on = {wire::RetryOn::lost, wire::RetryOn::failed}, .max = 100};
   work.environment = trained.batch->environment;
   work.service =

@@ -130,4 +130,15 @@ base::Result<> check_service(const wire::NewJob& job) {
 
 std::vector<std::string_view> port_demands(const wire::Batch&) { return {kPorts}; }
 
+bool wants_trainer(const wire::Batch& service) {
+  const auto wish = service.env.find(kTrainerVariable);
+  return wish != service.env.end() && wish->second == kOfTheLender;
+}
+
+std::vector<std::string_view> service_demands(const wire::Batch& work) {
+  auto out = port_demands(work);
+  if (wants_trainer(work)) out.push_back(kTorch);
+  return out;
+}
+
 }  // namespace souk::job

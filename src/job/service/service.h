@@ -31,6 +31,13 @@ price: {budget: 2}
 // Of every kind that has a way to its program.
 [[nodiscard]] std::vector<std::string_view> port_demands(const wire::Batch& work);
 
+// A service may run the native trainer of its machine, to use what it made elsewhere: it finds it
+// where this variable says when it begins with this value.
+inline constexpr const char* kTrainerVariable = "SOUK_TORCH";
+inline constexpr std::string_view kOfTheLender = "lender";
+[[nodiscard]] bool wants_trainer(const wire::Batch& service);
+[[nodiscard]] std::vector<std::string_view> service_demands(const wire::Batch& work);
+
 // Letters, digits, '-' and '_': what follows /v1/services/.
 [[nodiscard]] bool is_service_name(std::string_view name);
 [[nodiscard]] base::Result<> check_port(std::int32_t port, std::string field);

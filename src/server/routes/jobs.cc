@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/packages.h"
 #include "base/text.h"
 #include "job/job_terms.h"
 #include "job/work.h"
@@ -205,11 +204,11 @@ Result<wire::Job> edit_job(Context& c, const wire::JobEdit& body) {
   if (body.priority) terms.priority = *body.priority;
   if (body.constraints) {
     SOUK_ASSIGN(terms.constraints, constraints_from(c.state(), *body.constraints));
-    // What the work itself needs stays: no machine without it could run it.
     auto& packages = terms.constraints.packages;
-    for (const auto& demand : job->terms.constraints.packages)
-      if (base::is_feature(demand) && std::ranges::find(packages, demand) == packages.end())
-        packages.push_back(demand);
+    if (const auto work = c.services().works.of(*job))
+      for (auto& demand : job::demands_of(job->kind, *work))
+        if (std::ranges::find(packages, demand) == packages.end())
+          packages.push_back(std::move(demand));
   }
   SOUK_TRY(c.execute(market::ChangeJob{job->id, std::move(terms)}));
   // More money is what a job that ran out of it was waiting for.
