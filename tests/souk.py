@@ -156,8 +156,8 @@ class MarketTest(unittest.TestCase):
             with open(self.data + ".log", encoding="utf-8", errors="replace") as log:
                 print(f"{self.id()}: the server said last:\n{log.read()[-3000:]}", file=sys.stderr)
 
-    def souk(self, *args, token=None, env=None, check=True, stdin=subprocess.DEVNULL):
-        """Runs the command line against this market. Returns the finished process."""
+    def environment(self, token=None, env=None):
+        """Of a command line that talks to this market."""
         full = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
         # Agents of other tests are not in the way of those that this starts.
         full.update(SOUK_SERVER=self.server.url, SOUK_PASSWORD=PASSWORD, HOME=self.folder,
@@ -166,8 +166,12 @@ class MarketTest(unittest.TestCase):
         if token:
             full["SOUK_TOKEN"] = token
         full.update(env or {})
-        done = subprocess.run([SOUK, *args], env=full, stdin=stdin, capture_output=True, text=True,
-                              timeout=10 * DEADLINE_S)
+        return full
+
+    def souk(self, *args, token=None, env=None, check=True, stdin=subprocess.DEVNULL):
+        """Runs the command line against this market. Returns the finished process."""
+        done = subprocess.run([SOUK, *args], env=self.environment(token, env), stdin=stdin, capture_output=True,
+                              text=True, timeout=10 * DEADLINE_S)
         if check and done.returncode != 0:
             raise AssertionError(f"souk {' '.join(args)}: {done.returncode}\n{done.stdout}{done.stderr}")
         return done

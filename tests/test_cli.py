@@ -1,11 +1,12 @@
 """The command line as people meet it: help, mistakes, tables, filters."""
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import unittest
 
-from souk import MarketTest, SOUK
+from souk import DEADLINE_S, MarketTest, SOUK
 
 
 class Help(unittest.TestCase):
@@ -37,6 +38,7 @@ class Help(unittest.TestCase):
         done = self.run_souk("ofers")
         self.assertEqual(done.returncode, 2)
         self.assertIn("offers", done.stderr)
+        self.assertIn("'prices'", self.run_souk("prise").stderr)
         done = self.run_souk("offers", "--wher", "class=c1")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--where", done.stderr)
@@ -108,6 +110,12 @@ class Lists(MarketTest):
             self.lend(self.ann, name=f"box{i}", price=round(0.2 * (i + 1), 6),
                       weekly=["Mon,Wed 22:00-05:00 America/Los_Angeles"] if i else [])
 
+    def job_file(self, text):
+        path = os.path.join(self.folder, "job.yaml")
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
     def test_where_filters_and_echoes_the_query(self):
         found = self.json("offers", "--where", "class=c1 and price<=0.5", token=self.ann)
         self.assertEqual(len(found["items"]), 2)
@@ -119,6 +127,35 @@ class Lists(MarketTest):
         done = self.souk("offers", "--where", "prize<=0.5", token=self.ann, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("price", done.stderr)
+
+    def test_a_class_that_is_not_there_is_said_before_anything_of_money(self):
+        bob = self.sign_up("bob")  # Without a credit.
+        for command in (["run", self.job_file("run: echo hi\nclass: c3\n"), "--yes"], ["prices", "c3"],
+                        ["offers", "--where", "class=c3"]):
+            done = self.souk(*command, token=bob, check=False)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertIn("'c3'", done.stderr)
+            self.assertIn("did you mean 'c1'?", done.stderr)
+            self.assertNotIn("credits", done.stderr)
+
+    def test_what_other_tools_have_is_known(self):
+        self.assertIn("ann", self.souk("whoami", token=self.ann).stdout)
+        self.assertEqual(self.souk("status", token=self.ann).stdout, self.souk("jobs", token=self.ann).stdout)
+
+    def test_who_stops_waiting_hears_how_to_go_on_and_how_to_end_it(self):
+        self.souk("account", "grant", "ann", "10", token=self.ann)
+        job = self.json("job", "submit", "--class", "c1", "--workers", "1", "--price", "0.1", "--budget",
+                        "1", "--yes", token=self.ann)["id"]
+        waiting = subprocess.Popen([SOUK, "job", "wait", job], env=self.environment(self.ann), stderr=subprocess.PIPE,
+                                   text=True)
+        self.addCleanup(waiting.kill)
+        self.assertIn("queued", waiting.stderr.readline())
+        waiting.send_signal(signal.SIGINT)
+        said = waiting.communicate(timeout=DEADLINE_S)[1]
+        self.assertEqual(waiting.returncode, 130)
+        self.assertIn(f"souk job wait {job}", said)
+        self.assertIn(f"souk cancel {job}", said)
+        self.assertEqual(self.json("job", "show", job, token=self.ann)["state"], "queued")
 
     def test_windows_are_sent_and_shown_back(self):
         shown = self.json("offer", "show", "o2", token=self.ann)
@@ -148,9 +185,7 @@ class Lists(MarketTest):
         self.assertIn("0.2", self.souk("why", job["id"], token=self.ann).stdout)
 
     def test_job_file_with_an_unknown_key_names_line_and_nearest(self):
-        path = os.path.join(self.folder, "job.yaml")
-        with open(path, "w") as f:
-            f.write("name: x\nworkers: 1..2\nprise: {limit: 1, budget: 2}\n")
+        path = self.job_file("name: x\nworkers: 1..2\nprise: {limit: 1, budget: 2}\n")
         done = self.souk("job", "submit", path, "--yes", token=self.ann, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"job\.yaml:3.*prise")

@@ -307,9 +307,15 @@ class Trouble(LendTest):
         first = self.agent("first", token=carl)
         job = self.start_counting()
         self.wait_checkpoint(job)
+        waiting = subprocess.Popen([SOUK, "job", "wait", job], env=self.environment(self.bob), text=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(waiting.kill)
+        self.assertIn("running", waiting.stderr.readline())
         self.lose(first, job)
         self.agent("second")
         self.finish_and_check(job)
+        self.assertIn("worker 0 on m1 is lost: the machine fell silent; another machine is looked for",
+                      waiting.communicate(timeout=DEADLINE_S)[1])
         leases = self.good("GET", f"/v1/jobs/{job}/leases", token=self.bob)["items"]
         lost = [l for l in leases if l.get("outcome") == "lost"]
         self.assertEqual(len(lost), 1)

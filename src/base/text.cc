@@ -49,9 +49,12 @@ std::string join(std::span<const std::string> items, std::string_view separator)
   return fmt::format("{}", fmt::join(items, separator));
 }
 
+// Of so few letters another word is two edits away.
+constexpr std::size_t kShortWord = 5;
+
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t least = std::max<std::size_t>(word.size() < kShortWord ? 1 : 2, word.size() / 3) + 1;
   for (const auto candidate : candidates) {
     // So many edits are needed for the length alone: a word of megabytes costs nothing.
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});

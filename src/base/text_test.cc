@@ -80,6 +80,9 @@ TEST(Text, APathIsBelowItsFolderAndNotBelowOneWithALikeName) {
 TEST(Text, AHintNamesTheNearestOrAll) {
   constexpr std::array<std::string_view, 2> words{"price", "budget"};
   EXPECT_EQ(suggest("prize", words), "did you mean 'price'?");
+  EXPECT_EQ(suggest("prcie", words), "did you mean 'price'?");
+  EXPECT_EQ(suggest("rice", words), "did you mean 'price'?");
+  EXPECT_EQ(suggest("ice", words), "one of: price, budget");
   EXPECT_EQ(suggest("colour", words), "one of: price, budget");
 }
 

@@ -1,7 +1,12 @@
 #include "job/job_terms.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
 #include "base/time.h"
 
 namespace souk::job {
@@ -23,6 +28,22 @@ const wire::SlotClass* likely_class(const wire::NewJob& job,
     if (best == nullptr || size_of(k) < size_of(*best)) best = &k;
   }
   return best;
+}
+
+base::Result<> check_classes(const wire::NewJob& job, std::span<const wire::SlotClass> classes) {
+  std::vector<std::string_view> names;
+  for (const auto& k : classes) names.push_back(k.name);
+  auto wanted = job.also_classes;
+  if (job.class_) wanted.insert(wanted.begin(), *job.class_);
+  for (const auto& name : wanted)
+    if (std::ranges::find(names, name) == names.end())
+      return base::fail(base::Code::invalid,
+                        fmt::format("'{}' is not a slot class", name.substr(0, 40)),
+                        base::suggest(name, names), "class");
+  if (!job.class_ && likely_class(job, classes) == nullptr)
+    return base::fail(base::Code::invalid, "no slot class has so many resources",
+                      "souk class list shows them", "resources");
+  return {};
 }
 
 base::Credits likely_limit(const wire::NewJob& job, std::span<const wire::SlotClass> classes) {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/credits.h"
+#include "base/result.h"
 #include "wire/api/account.h"
 #include "wire/api/job.h"
 #include "wire/api/slot_class.h"
@@ -23,6 +24,11 @@ auto size_of(const SlotClass& c) {
 // there is none.
 [[nodiscard]] const wire::SlotClass* likely_class(const wire::NewJob& job,
                                                   std::span<const wire::SlotClass> classes);
+
+// Is there a class of each name that it gives or, where it gives none, one that holds it? An error
+// names the nearest.
+[[nodiscard]] base::Result<> check_classes(const wire::NewJob& job,
+                                           std::span<const wire::SlotClass> classes);
 
 // The most it pays for a slot-hour: unless it says so, twice what is suggested, in the dearest of
 // its classes.

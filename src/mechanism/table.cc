@@ -101,8 +101,8 @@ constexpr std::array kMechanisms{
     MechanismInfo{
         .name = "vickrey",
         .summary =
-            "The highest bids meet the lowest asks; each borrower pays what the asks it uses "
-            "and the bids of others that go without come to, never more for wanting more.",
+            "The highest bids meet the lowest asks; each borrower pays what its slots would have "
+            "brought otherwise: the asks it uses, or the bids it displaces.",
         .properties = {.truthfulness = for_buyers,
                        .efficiency = Efficiency::if_truthful,
                        .sybil_proofness = SybilProofness::for_buyers,

@@ -138,11 +138,13 @@ Result<CoreClaims> CoreClaims::take(int least, int most, const std::vector<int>&
   std::vector<int> others;
   for (const auto core : allowed)
     if (std::ranges::find(out.cores_, core) == out.cores_.end()) others.push_back(core);
+  const auto who = described(held(others, scope));
   return fail(
       Code::exhausted,
-      fmt::format("{} of the cores {} are free, not {}: other agents of this machine lend "
-                  "{}",
-                  out.cores_.size(), core_list(allowed), least, described(held(others, scope))),
+      out.cores_.empty()
+          ? fmt::format("all cores ({}) are lent already: {}", core_list(allowed), who)
+          : fmt::format("{} of the cores {} are free, not {}: other agents of this machine lend {}",
+                        out.cores_.size(), core_list(allowed), least, who),
       "end one of them, or lend with --share-cores, which keeps nobody's cores apart");
 }
 

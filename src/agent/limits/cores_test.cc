@@ -61,6 +61,8 @@ TEST(CoreClaims, ARefusalSaysWhoHasThem) {
                         std::to_string(getpid()) + " of user " + std::to_string(geteuid())));
   const auto left = CoreClaims::take(2, 2, kEight, own_scope());
   EXPECT_TRUE(left) << "a refusal keeps nothing";
+  EXPECT_THAT(CoreClaims::take(1, 1, kEight, own_scope()).error().message,
+              HasSubstr("all cores (0-7) are lent already: 0-7 by process"));
 }
 
 TEST(CoreClaims, MoreThanAllowedIsRefused) {

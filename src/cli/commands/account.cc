@@ -41,10 +41,9 @@ std::string first_steps(const std::string& name) {
   return fmt::format(
       "You operate this market: you create credits, answer requests and set its rules.\n"
       "  1. give yourself credits to try it     souk account grant {} 100\n"
-      "  2. let newcomers try it too            souk account grant platform 500\n"
-      "                                         souk settings set signup_bonus=5\n"
-      "  3. lend a machine                      souk doctor; souk lend\n"
-      "  4. run a first job                     souk run examples/mnist.yaml\n"
+      "  2. lend a machine                      souk doctor; souk lend\n"
+      "  3. run a first job                     souk run examples/mnist.yaml\n"
+      "  4. choose what newcomers begin with    souk settings\n"
       "  5. answer requests for credits         souk account requests\n",
       name);
 }
@@ -315,6 +314,7 @@ Command account_command() {
   Command out{.name = "account",
               .summary = "accounts, credits, passwords and tokens",
               .examples = {"account create ada", "account grant ada 100", "account show"}};
+  out.run = show_account_command().run;
   out.commands = {create_account_command(), show_account_command(), budgets_command(),
                   list_accounts_command(),  grant_command(),        freeze_command(true),
                   freeze_command(false),    password_command(),     tokens_command("tokens"),

@@ -133,8 +133,14 @@ Command set_class_command() {
   return out;
 }
 
+// Shares of fewer say more about the first jobs than about the market.
+constexpr std::int64_t kEnoughJobs = 20;
+
 void show_treatment(Context& c, const wire::Treatment& t) {
   if (t.borrowers == 0) return;
+  if (t.ended < kEnoughJobs)
+    return c.print(fmt::format("{} ended: too early to say how borrowers are treated\n",
+                               plural(t.ended, "job")));
   std::vector<std::string> parts{plural(t.borrowers, "borrower")};
   if (t.completed) parts.push_back(percent(t.completed, 1) + " of the jobs that ended succeeded");
   if (t.defection)

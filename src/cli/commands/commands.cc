@@ -1,6 +1,8 @@
 #include "cli/commands/commands.h"
 
 #include <cstdio>
+#include <map>
+#include <string_view>
 
 #include "cli/shell/parse.h"
 
@@ -57,9 +59,15 @@ Command root_command() {
 
 namespace {
 
-// People also try `souk --version`.
-std::vector<std::string> usual_spelling(const std::vector<std::string>& arguments) {
-  if (arguments == std::vector<std::string>{"--version"}) return {"version"};
+// What people also try, as other tools have it.
+std::vector<std::string> usual_spelling(std::vector<std::string> arguments) {
+  static const std::map<std::string_view, std::vector<std::string>> usual{
+      {"--version", {"version"}}, {"whoami", {"account", "show"}}, {"status", {"jobs"}}};
+  if (arguments.empty()) return arguments;
+  if (const auto it = usual.find(arguments.front()); it != usual.end()) {
+    arguments.erase(arguments.begin());
+    arguments.insert(arguments.begin(), it->second.begin(), it->second.end());
+  }
   return arguments;
 }
 

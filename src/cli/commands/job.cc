@@ -11,8 +11,10 @@
 #include "cli/commands/job_flags.h"
 #include "cli/commands/sweep.h"
 #include "cli/commands/training_watch.h"
+#include "cli/commands/worker_watch.h"
 #include "cli/plan/plan_job.h"
 #include "cli/shell/human.h"
+#include "cli/shell/last_words.h"
 #include "cli/shell/progress.h"
 #include "cli/shell/session.h"
 #include "job/kinds.h"
@@ -42,6 +44,13 @@ void show_leases(Context& c, const std::vector<wire::Lease>& leases) {
                l.ended ? "" : relative(l.until, c.now()), relative(l.granted, c.now()),
                l.detail.value_or(l.doing.value_or(""))});
   c.print(table);
+}
+
+// What has accrued is paid when it is accepted: till then it may come back.
+std::string spent_so_far(const wire::Job& job) {
+  const auto accrued = job.accrued.value_or(base::Credits());
+  return fmt::format("{} spent{}", brief(job.spent),
+                     accrued > base::Credits() ? fmt::format(", {} accrued", brief(accrued)) : "");
 }
 
 void show_job(Context& c, const wire::Job& j) {
@@ -74,6 +83,26 @@ void show_job(Context& c, const wire::Job& j) {
     c.print(fmt::format("next: souk why {}\n", to_string(j.id)));
 }
 
+namespace {
+
+// What a training came to, so far.
+Result<> show_training(Context& c, const wire::Job& job) {
+  SOUK_ASSIGN(auto* api, c.api());
+  SOUK_ASSIGN(
+      const auto training,
+      parsed<wire::Training>(api->get(path_of("/v1/jobs", to_string(job.id), "/training"))));
+  show_outcome(c, job, training);
+  if (const auto found = measured(training); !found.empty())
+    c.print(fmt::format("  measured  {}\n", found));
+  if (const auto codecs = codecs_in_use(training); !codecs.empty())
+    c.print(fmt::format("  codec     {}\n", codecs));
+  if (const auto warning = unmeasured(training); !warning.empty())
+    c.print(paint(fmt::format("  warning   {}\n", warning), Tone::warning, c.out()));
+  return {};
+}
+
+}  // namespace
+
 Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
   SOUK_ASSIGN(auto* api, c.api());
   const auto path = path_of("/v1/jobs", to_string(id));
@@ -82,27 +111,32 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
   std::optional<Progress> progress;
   TrainingWatch training;
   SweepWatch sweep;
+  WorkerWatch workers;
+  const LastWords on_interrupt(fmt::format(
+      "\n{0} goes on, and is paid for. Follow it: souk job wait {0}. End it: souk cancel {0}\n",
+      to_string(id)));
   for (auto pause = std::chrono::milliseconds(200);;) {
     SOUK_ASSIGN(const auto body, api->get(path));
     SOUK_ASSIGN(const auto job, parse_body<wire::Job>(body));
     const bool trains = job::trains(job.kind);
     const auto state = fmt::format("{} {}, {} of {} workers", to_string(id), to_string(job.state),
                                    job.held, to_string(job.workers));
+    if (trains && job.ended) SOUK_TRY(training.step(c, job, progress));
     if (state != last && !c.json()) {
       progress.reset();
-      c.note(fmt::format("{}, {} spent", state,
-                         brief(job.spent + job.accrued.value_or(base::Credits()))));
+      c.note(fmt::format("{}, {}", state, spent_so_far(job)));
       const bool counted = trains || is_sweep(job);
       progress.emplace(state, counted ? "%" : "% of the budget", 100, c.err());
     }
     last = state;
+    if (!c.json()) SOUK_TRY(workers.step(c, job));
     if (trains) pause = std::min(pause, std::chrono::milliseconds(1000));
     // What machines do before they run is not billed, but it takes its time.
     const auto busy = std::ranges::find_if(job.leases, [](const auto& l) {
       return l.state == base::LeaseState::granted && l.doing.has_value();
     });
     if (progress) progress->say(busy == job.leases.end() ? state : state + ", " + *busy->doing);
-    if (trains) {
+    if (trains && !job.ended) {
       SOUK_TRY(training.step(c, job, progress));
     } else if (is_sweep(job)) {
       SOUK_TRY(sweep.step(c, job, progress));
@@ -112,6 +146,7 @@ Result<> wait_for(Context& c, base::JobId id, base::Duration timeout) {
     if (job.ended) {
       progress.reset();
       SOUK_TRY(c.show<wire::Job>(body, [&](const auto& j) { show_job(c, j); }));
+      if (trains && !c.json()) SOUK_TRY(show_training(c, job));
       if (job.state == base::JobState::succeeded) return {};
       return failed(fmt::format("job {} {}: {}", to_string(id), to_string(job.state), job.reason));
     }
@@ -146,17 +181,7 @@ Command show_job_command() {
       c.print(fmt::format("  trials    {}\n", sweep_summary(sweep)));
       show_trials(c, sweep);
     }
-    if (c.json() || !job::trains(job.kind)) return {};
-    SOUK_ASSIGN(const auto training, parsed<wire::Training>(api->get(o->path("/training"))));
-    show_outcome(c, job, training);
-    if (const auto found = figures(training); !found.empty())
-      c.print(fmt::format("  measured  {}\n", found));
-    if (const auto codecs = codecs_in_use(training); !codecs.empty())
-      c.print(fmt::format("  codec     {}\n", codecs));
-    for (const auto& warning : {unmeasured(training), unconfirmed(training)})
-      if (!warning.empty())
-        c.print(paint(fmt::format("  warning   {}\n", warning), Tone::warning, c.out()));
-    return {};
+    return c.json() || !job::trains(job.kind) ? Result<>() : show_training(c, job);
   };
   return out;
 }

@@ -38,6 +38,8 @@ struct OneJob {
 Command submit_command();
 Command top_command();
 
+// "0.5 spent, 0.1 accrued".
+std::string spent_so_far(const wire::Job& job);
 void show_job(Context& c, const wire::Job& job);
 void show_leases(Context& c, const std::vector<wire::Lease>& leases);
 // Follows the job until it ends or `timeout` (0: never) passes; an end other than success is an

@@ -35,6 +35,7 @@ Result<> choose_budget(Context& c, wire::NewJob& job) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  SOUK_TRY(job::check_classes(job, page.items));
   job.budget = job::likely_budget(job, page.items, me);
   // A token with a spending limit sees itself only.
   SOUK_ASSIGN(const auto tokens, parsed<wire::Page<wire::Token>>(api->get("/v1/tokens")));
@@ -143,6 +144,11 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
   return {};
 }
 
+// Of the console.
+std::string page_of(const Target& target, base::JobId job) {
+  return fmt::format("{}/jobs/{}", target.server, to_string(job));
+}
+
 Result<> submit(Context& c, const Submit& o, bool must_run) {
   SOUK_ASSIGN(auto file, draft(c, o));
   if (must_run && !file.job.batch)
@@ -159,11 +165,13 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto body, api->post("/v1/jobs", wire::to_json(file.job)));
   SOUK_ASSIGN(const auto made, parse_body<wire::Job>(body));
+  SOUK_ASSIGN(const auto* target, c.target());
   // A training or a sweep is watched, unless a program asks or somebody says not to.
   const bool sweeps = file.job.batch && file.job.batch->sweep;
   const bool watch = (job::trains(file.job.kind) || sweeps) && must_run && !o.detach && !c.json();
   if (o.wait || watch) {
-    if (!c.json()) c.note(fmt::format("submitted {}", to_string(made.id)));
+    if (!c.json())
+      c.note(fmt::format("submitted {}: {}", to_string(made.id), page_of(*target, made.id)));
     SOUK_TRY(wait_for(c, made.id, {}));
     const auto id = to_string(made.id);
     if (sweeps && !c.json())
@@ -176,8 +184,9 @@ Result<> submit(Context& c, const Submit& o, bool must_run) {
   }
   if (c.json()) return c.print_json(body);
   const auto id = to_string(made.id);
-  c.print(fmt::format("submitted {}: {} x {}, {} credits reserved\n", id, to_string(made.workers),
-                      printable(made.class_), brief(made.budget)));
+  c.print(fmt::format("submitted {}: {} x {}, {} credits reserved\n{}\n", id,
+                      to_string(made.workers), printable(made.class_), brief(made.budget),
+                      page_of(*target, made.id)));
   c.print(made.batch || file.job.batch
               ? fmt::format("next: souk logs {0} -f, souk job wait {0}, souk results {0}\n", id)
               : fmt::format("next: souk job wait {0}, souk job show {0}, souk why {0}\n", id));

@@ -27,8 +27,8 @@ std::string gpu_text(const wire::Offer& o) {
 // What each condition leaves out, so that nobody wonders where the rest is.
 void show_left_out(Context& c, const wire::OfferPage& page) {
   if (!page.query) return;
-  c.print(
-      fmt::format("{} of {} looked at match", page.items.size(), plural(page.looked_at, "offer")));
+  c.print(fmt::format("{} of {} looked at {}", page.items.size(), plural(page.looked_at, "offer"),
+                      page.items.size() == 1 ? "matches" : "match"));
   for (const auto& out : page.left_out)
     if (out.offers > 0)
       c.print(fmt::format("\n  {} leaves out {}; without it {} more would match",

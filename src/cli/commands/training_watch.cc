@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/commands/job_flags.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
 
@@ -77,17 +78,14 @@ Result<> TrainingWatch::step(Context& c, const wire::Job& job, std::optional<Pro
   }
   if (const auto warning = unmeasured(t); !warning.empty() && !std::exchange(missed_, true))
     c.note(warning);
-  if (const auto warning = unconfirmed(t); !warning.empty() && !std::exchange(warned_, true))
-    c.note(warning);
   if (!progress || t.state != wire::TrainingState::training) return {};
-  progress->say(fmt::format(
-      "epoch {} of {}{}{}, {}, {} credits{}", t.epoch, t.epochs,
-      t.figure && t.figure->value
-          ? fmt::format(", {} {}", t.figure->name, short_loss(*t.figure->value))
-          : "",
-      t.target ? fmt::format(" (target {})", short_loss(*t.target)) : "",
-      plural(t.workers, "worker"), brief(job.spent + job.accrued.value_or(base::Credits())),
-      t.left ? ", at most " + rough(*t.left) + " left" : ""));
+  progress->say(fmt::format("epoch {} of {}{}{}, {}, {}{}", t.epoch, t.epochs,
+                            t.figure && t.figure->value ? fmt::format(", {} {}", t.figure->name,
+                                                                      short_loss(*t.figure->value))
+                                                        : "",
+                            t.target ? fmt::format(" (target {})", short_loss(*t.target)) : "",
+                            plural(t.workers, "worker"), spent_so_far(job),
+                            t.left ? ", at most " + rough(*t.left) + " left" : ""));
   progress->update(static_cast<std::uint64_t>(100 * t.progress));
   return {};
 }
@@ -102,11 +100,12 @@ std::string codecs_in_use(const wire::Training& training) {
   return out;
 }
 
-std::string unconfirmed(const wire::Training& training) {
-  if (training.confirmed.value_or(true)) return {};
-  return fmt::format(
-      "not confirmed: the last check was done by one owner alone, and nobody else measured the {}",
-      training.figure ? training.figure->name : "accuracy");
+std::string measured(const wire::Training& t) {
+  auto out = figures(t);
+  if (out.empty()) return out;
+  if (t.target) out += fmt::format(" (target {})", short_loss(*t.target));
+  if (!t.confirmed.value_or(true)) out += ", by one owner alone: a second one would confirm it";
+  return out;
 }
 
 }  // namespace souk::cli

@@ -16,7 +16,7 @@ class TrainingWatch {
 
  private:
   std::size_t told_ = 0;  // Rows.
-  bool warned_ = false, missed_ = false;
+  bool missed_ = false;
 };
 
 // "fp32 (3 workers), int8 (1 worker)": what their updates travel in. Empty: nothing was sent.
@@ -28,7 +28,7 @@ std::string figures(const wire::Training& training);
 // Empty, unless the target is of something that the trainer does not measure.
 std::string unmeasured(const wire::Training& training);
 
-// Empty, unless it ended and nobody else came to the same.
-std::string unconfirmed(const wire::Training& training);
+// The same with the target, and whether others came to the same.
+std::string measured(const wire::Training& training);
 
 }  // namespace souk::cli

@@ -26,6 +26,11 @@ TEST(TrainingWatch, WhatDecidesComesFirstAndNothingIsInvented) {
              .metrics = {{"mae", 0.0001}, {"rmse", 12'345.5}}}};
   EXPECT_EQ(figures(t), "rmse 12345.5000 (12000.0000 to 13000.0000), mae 0.0001");
   EXPECT_EQ(unmeasured(t), "");
+  EXPECT_EQ(measured(t), figures(t) + " (target 10000.0000)");
+  t.confirmed = false;
+  EXPECT_EQ(measured(t), figures(t) +
+                             " (target 10000.0000), by one owner alone: a second one would "
+                             "confirm it");
   t.figure = wire::TrainFigure{.name = "loss", .below = true, .value = 0.25};
   t.rows[0].low = t.rows[0].high = 0.25;
   t.rows[0].metrics.clear();

@@ -161,7 +161,7 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
     features.emplace_back(job::kTorch);
   } else {
     shop.torch.clear();
-    c.note(fmt::format("no training jobs of kind torch: {}", missing));
+    c.note(fmt::format("built-in trainings cannot run here: {} (see docs/lending.md)", missing));
   }
   if (o.internet) features.emplace_back(kInternet);
   if (o.unsafe) features.emplace_back(kUnsandboxed);

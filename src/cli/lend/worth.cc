@@ -29,7 +29,9 @@ std::optional<std::string> worth_text(const wire::Earnings& earnings,
                       : std::ranges::find(items, slot_class, &wire::ClassEarnings::class_);
   if (at == items.end()) return std::nullopt;
   if (!at->week)
-    return fmt::format("not known yet: this market is too young (class {})", at->class_);
+    return fmt::format(
+        "no estimate yet: it needs an hour of trading; {} x {} always leased: {} a week", at->slots,
+        at->class_, rounded(base::cost(at->price, at->slots, base::hours(24 * 7))));
   return fmt::format("about {} credits a week ({} to {}) as {} x {}", rounded(at->week->expected),
                      rounded(at->week->low), rounded(at->week->high), at->slots, at->class_);
 }

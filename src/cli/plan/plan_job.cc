@@ -114,6 +114,11 @@ std::string rests_on(const wire::JobQuote& q) {
   return "";
 }
 
+// What was short is told to the tenth.
+std::string measured_time(base::Duration d) {
+  return d < base::seconds(10) ? fmt::format("{:.1f}s", d.seconds()) : rough(d);
+}
+
 // "time as quoted, cost less than quoted".
 std::string beside_quote(const wire::JobActual& a, const wire::JobQuote& q) {
   const auto verdict = [&](auto is, auto low, auto high) -> std::string_view {
@@ -130,8 +135,10 @@ std::string beside_quote(const wire::JobActual& a, const wire::JobQuote& q) {
 void show_prices(const Context& c, const wire::JobPlan& plan) {
   for (const auto& p : plan.prices) {
     const auto of = plan.prices.size() > 1 ? printable(p.class_) + ": " : std::string();
-    c.note(fmt::format("{}suggested {}, cheapest ask that fits {}, your limit {}{}", of,
-                       brief(p.suggested), brief(p.cheapest, "none"), brief(p.limit),
+    c.note(fmt::format("{}suggested {}, {}, your limit {}{}", of, brief(p.suggested),
+                       p.cheapest ? "cheapest ask that fits " + brief(*p.cheapest)
+                                  : std::string("no offer that fits"),
+                       brief(p.limit),
                        p.limit_given ? "" : " (you set none: twice the suggested)"));
     if (p.pays)
       c.note(fmt::format("{}you would pay {} per slot-hour now, for {}", of, brief(*p.pays),
@@ -140,7 +147,9 @@ void show_prices(const Context& c, const wire::JobPlan& plan) {
       c.note(fmt::format("{}your limit is below every ask: --price {} would be enough", of,
                          to_string(*p.enough)));
     else
-      c.note(fmt::format("{}no machine that fits is free now: the job would wait", of));
+      c.note(fmt::format(
+          "{}{}: the job would wait", of,
+          p.cheapest ? "other waiting jobs bid more now" : "no machine that fits is free now"));
   }
 }
 
@@ -241,7 +250,7 @@ void show_forecast(const Context& c, const wire::Job& job) {
     c.print(
         fmt::format("  expected  {}; {}\n", quote_text(*job.estimate), rests_on(*job.estimate)));
   if (job.actual)
-    c.print(fmt::format("  actual    {}, {} credits{}\n", rough(job.actual->time),
+    c.print(fmt::format("  actual    {}, {} credits{}\n", measured_time(job.actual->time),
                         brief(job.actual->cost),
                         job.quoted ? ": " + beside_quote(*job.actual, *job.quoted)
                                    : (job.actual->over ? "" : " so far")));

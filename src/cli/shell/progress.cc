@@ -25,11 +25,17 @@ std::string progress_text(std::string_view what, std::uint64_t done,
                           std::optional<std::uint64_t> total, std::string_view unit,
                           base::Duration elapsed, const Terminal& terminal) {
   std::string out(what);
-  const double rate = elapsed.us > 0 ? static_cast<double>(done) / elapsed.seconds() : 0;
+  const bool percent = unit.starts_with('%');  // Then there is nothing else to count.
+  const double rate =
+      elapsed.us > 0 && !percent ? static_cast<double>(done) / elapsed.seconds() : 0;
   if (total && *total > 0) {
     const double share = static_cast<double>(done) / static_cast<double>(*total);
-    out += fmt::format("  {} {:3.0f}%  {}/{} {}", bar(share, kProgressWidth, terminal.utf8),
-                       share * 100, grouped(done), grouped(*total), unit);
+    const auto drawn = bar(share, kProgressWidth, terminal.utf8);
+    if (percent)
+      out += fmt::format("  {} {:3.0f}{}", drawn, share * 100, unit);
+    else
+      out += fmt::format("  {} {:3.0f}%  {}/{} {}", drawn, share * 100, grouped(done),
+                         grouped(*total), unit);
   } else {
     out += fmt::format("  {} {}", grouped(done), unit);
   }

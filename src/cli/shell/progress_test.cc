@@ -8,6 +8,7 @@
 namespace souk::cli {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -23,6 +24,8 @@ TEST(Progress, WithoutATotalThereIsNoEnd) {
 
 TEST(Progress, TheBeginningAndTheEndAreNotDividedByZero) {
   EXPECT_THAT(progress_text("x", 0, 10, "y", {}, {}), HasSubstr("  0%  0/10 y"));
+  EXPECT_THAT(progress_text("x", 40, 100, "% of the budget", base::seconds(5), {}),
+              EndsWith(" 40% of the budget"));
   EXPECT_THAT(progress_text("x", 10, 10, "y", base::seconds(1), {}), Not(HasSubstr("left")));
   EXPECT_THAT(progress_text("x", 0, 0, "y", {}, {}), HasSubstr("0 y"));
 }

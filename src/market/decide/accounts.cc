@@ -278,7 +278,8 @@ Result<> Decider::operator()(const GrantCredits& c) {
   }
   SOUK_TRY(s.ledger.check({.kind = ledger::Kind::grant, .to = c.account, .amount = c.amount}));
   out.push_back(CreditsGranted{c.account, c.amount, c.memo});
-  audit("grant", name, fmt::format("{} credits: {}", to_string(c.amount), c.memo));
+  audit("grant", name,
+        fmt::format("{} credits{}{}", to_string(c.amount), c.memo.empty() ? "" : ": ", c.memo));
   return {};
 }
 

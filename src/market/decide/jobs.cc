@@ -102,8 +102,9 @@ Result<> Decider::check_terms(const JobTerms& t) const {
                      "priority");
   if (const auto least = least_budget(t.limit, t.workers.min, s.settings); t.budget < least)
     return bad_terms(
-        fmt::format("a budget of {} does not pay {} workers for {} at the limit price",
-                    to_string(t.budget), t.workers.min, to_string(s.settings.shortest_term)),
+        fmt::format("a budget of {} does not pay {} worker{} for {} at the limit price",
+                    to_string(t.budget), t.workers.min, t.workers.min == 1 ? "" : "s",
+                    to_string(s.settings.shortest_term)),
         fmt::format("use a budget of at least {}", to_string(least)), "budget");
   return check_constraints(t.constraints);
 }

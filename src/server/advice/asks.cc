@@ -16,6 +16,7 @@ using market::State;
 
 constexpr std::size_t kMostTypes = 64;
 constexpr int kMostOthers = 1'000;  // Jobs that wait, of which the first in line count.
+constexpr int kMostLookedAt = 64;   // Of them, for whether they could use what is on offer.
 
 // The least limit with which it would have the workers that it needs; nothing if there are too few.
 std::optional<Credits> enough_for(const FreeAsks& asks, std::int32_t workers) {
@@ -23,6 +24,14 @@ std::optional<Credits> enough_for(const FreeAsks& asks, std::int32_t workers) {
   for (const auto& a : asks)
     if ((slots += a.row->free) >= workers) return a.ask;
   return std::nullopt;
+}
+
+// A bid for what a job cannot run on takes nothing away.
+bool can_use_any(const State& s, const market::Job& job, const FreeAsks& asks, Time now) {
+  const auto demands = market::demands_of(job, now);
+  return demands.none() || std::ranges::any_of(asks, [&](const FreeAsk& a) {
+           return meets(demands, s.machines.at(a.row->machine));
+         });
 }
 
 }  // namespace
@@ -54,6 +63,7 @@ Share share_of(const State& s, market::ClassId slot_class, const FreeAsks& asks,
   for (const auto& [priority, id] : s.index.classes[slot_class.value - 1].wanting) {
     if (alone || others++ == kMostOthers) break;
     const auto& job = s.jobs.at(id);
+    if (others <= kMostLookedAt && !can_use_any(s, job, asks, now)) continue;
     book.bids.push_back({.limit = job.terms.limit,
                          .units = market::wanted_workers(job),
                          .gang = market::least_workers(job),

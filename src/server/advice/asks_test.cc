@@ -77,5 +77,13 @@ TEST_F(AsksTest, OthersWhoWaitCountAndOnesOwnJobsDoNot) {
   EXPECT_EQ(prices(0.7_cr).cheapest, 0.5_cr);
 }
 
+TEST_F(AsksTest, OthersWhoCannotRunOnWhatIsThereTakeNothingAway) {
+  w.offer(w.machine(lena), {.slots = 1, .reserve = 0.5_cr});
+  auto terms = wants(1, 1, 0.9_cr, 9_cr);
+  terms.constraints.packages = {"@torch"};
+  w.job(zoe, terms);
+  EXPECT_EQ(prices(0.7_cr).pays, 0.5_cr);
+}
+
 }  // namespace
 }  // namespace souk::server

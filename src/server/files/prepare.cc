@@ -255,6 +255,7 @@ Result<wire::PreparedJob> Prepare::job(const wire::JobDraft& draft, const Asker&
     return std::unexpected(folder.shown(as_invalid(packed.error(), packed.error().field)));
   SOUK_TRY(packer.claimed());
   if (file.job.budget == base::Credits()) {
+    SOUK_TRY(job::check_classes(file.job, asker.classes));
     file.job.budget = job::likely_budget(file.job, asker.classes, asker.account);
     packer.note(file.job.budget > base::Credits()
                     ? fmt::format("the file names no budget: {} credits, an hour of all workers at "

@@ -20,10 +20,10 @@ using base::fail;
 // The class of ?class=, the one with the most on offer by default.
 Result<const market::SlotClass*> class_of(const Context& c) {
   const auto& s = c.state();
-  const std::string name(c.query("class"));
-  if (const auto* found = s.find_class(name.empty() ? classes_by_supply(s).front()->name : name))
-    return found;
-  return Context::no_such("slot class", name);
+  const auto name = c.query("class");
+  if (name.empty()) return classes_by_supply(s).front();
+  SOUK_ASSIGN(const auto id, class_named(s, name));
+  return &s.slot_class(id);
 }
 
 Result<wire::Prices> prices(Context& c) {

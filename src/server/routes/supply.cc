@@ -107,7 +107,9 @@ Result<wire::OfferPage> list_offers(Context& c) {
   const auto& s = c.state();
   std::optional<wire::Query> query;
   if (const auto where = c.query("where"); !where.empty()) {
-    const auto fields = wire::query_fields<wire::Offer>();
+    auto fields = wire::query_fields<wire::Offer>();
+    const auto of_class = std::ranges::find(fields, "class", &wire::QueryField::name);
+    for (const auto& k : s.classes) of_class->words.push_back(k.name);
     SOUK_ASSIGN(query, wire::parse_query(where, fields));
   }
   const bool mine = c.flag("mine");

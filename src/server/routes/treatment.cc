@@ -15,6 +15,8 @@ using market::JobState;
 using market::Lease;
 using market::State;
 
+constexpr double kLeastRunTime = 60;  // Nobody minds to wait a minute, however short the job.
+
 double seconds_between(Time from, Time until) { return std::max(0.0, (until - from).seconds()); }
 Time or_now(Time t, Time now) { return t == Time() ? now : t; }
 
@@ -26,9 +28,9 @@ struct Borrower {
 
 // What the borrower's jobs take on average, if any has ended, else any job of the class.
 std::optional<double> usual_run_time(const Borrower& b, const market::PriceHistory& history) {
-  if (b.ran > 0) return b.run_time / b.ran;
   const auto median = history.median_run_time();
-  return median ? std::optional(median->seconds()) : std::nullopt;
+  if (b.ran == 0 && !median) return std::nullopt;
+  return std::max(kLeastRunTime, b.ran > 0 ? b.run_time / b.ran : median->seconds());
 }
 
 class Watch {
@@ -44,7 +46,7 @@ class Watch {
   }
 
   [[nodiscard]] wire::Treatment result(const market::PriceHistory& history) const {
-    wire::Treatment out{.borrowers = static_cast<std::int64_t>(borrowers_.size())};
+    wire::Treatment out{.borrowers = static_cast<std::int64_t>(borrowers_.size()), .ended = ended_};
     std::vector<double> access;
     int known = 0, defectors = 0;
     for (const auto& [id, b] : borrowers_) {
@@ -66,7 +68,7 @@ class Watch {
     const auto waited = seconds_between(j.created, or_now(j.started, or_now(j.ended, now_)));
     b.missed += j.terms.workers.min * waited;
     b.longest_wait = std::max(b.longest_wait, waited);
-    if (!market::is_final(j.state)) return;
+    if (!market::is_final(j.state) || j.state == JobState::cancelled) return;
     ++ended_;
     if (j.state != JobState::succeeded) return;
     ++succeeded_;

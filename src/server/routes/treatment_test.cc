@@ -48,8 +48,9 @@ TEST_F(TreatmentTest, WhoWaitsFifteenTimesWhatJobsTakeCountsAsLost) {
   EXPECT_EQ(seen().borrowers, 2);
   EXPECT_EQ(seen().completed, 1);
   EXPECT_NEAR(*seen().gini_access, 0.5, 1e-9);  // One had all it wanted, one nothing.
+  EXPECT_EQ(seen().ended, 1);
   w.run(user(eve), market::CancelJob{ignored});
-  EXPECT_EQ(seen().completed, 0.5);
+  EXPECT_EQ(seen().completed, 1) << "its owner ended it, not the market";
 }
 
 TEST_F(TreatmentTest, RecordsHaveTheLabsMetricsOfEachMechanism) {

@@ -41,12 +41,13 @@ struct MechanismRecord {
 // How a class treats its borrowers, over the jobs that the market still remembers.
 struct Treatment {
   std::int64_t borrowers = 0;
+  std::int64_t ended = 0;              // Jobs, without those that were cancelled.
   std::optional<double> gini_credits;  // Of all accounts of the market; 0: all have the same.
   // Of the share of the slot-time wanted that each borrower had, the rest being waited for.
   std::optional<double> gini_access;
   std::optional<double> defection;  // Borrowers with a job that waited over 15 times its run time.
-  std::optional<double> completed;  // Of the jobs that ended.
-  SOUK_FIELDS(Treatment, borrowers, gini_credits, gini_access, defection, completed)
+  std::optional<double> completed;  // Of `ended`.
+  SOUK_FIELDS(Treatment, borrowers, ended, gini_credits, gini_access, defection, completed)
 };
 
 struct MechanismRecords {

@@ -4012,6 +4012,8 @@ export interface components {
         Treatment: {
             /** Format: int64 */
             borrowers: number;
+            /** Format: int64 */
+            ended: number;
             gini_credits?: number;
             gini_access?: number;
             defection?: number;

@@ -18,7 +18,7 @@ type Words<E extends string> = Record<E, Property | undefined>;
 const kTruthfulness: Words<Schemas['Truthfulness']> = {
   none: limit('Naming a price other than your true one can pay off.'),
   in_units: good('Asking for more than you need gains nothing.'),
-  for_buyers: good('Naming their true price is best for borrowers without gangs.'),
+  for_buyers: good('A borrower who bids alone does best by bidding what a slot is worth to them.'),
   in_price: good('Naming your true price is best, whatever others do.'),
   in_price_and_units: good('Naming your true price and number of slots is best, whatever others do.'),
   for_single_minded: good('Naming your true price is best for bidders who want one bundle or nothing.'),

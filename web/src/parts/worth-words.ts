@@ -5,8 +5,12 @@ import { count, credits } from '../format';
 
 export type ClassEarnings = Schemas['ClassEarnings'];
 
-export function weekText({ week }: ClassEarnings): string {
-  if (!week) return 'not known yet: this market is too young';
+// If all of it were leased all week.
+export const fullWeek = ({ price, slots }: ClassEarnings): number => 24 * 7 * price * slots;
+
+export function weekText(e: ClassEarnings): string {
+  const { week } = e;
+  if (!week) return `no estimate yet: it needs an hour of trading; always leased: ${credits(fullWeek(e))} a week`;
   return `about ${credits(week.expected)} a week (${credits(week.low)} to ${credits(week.high)})`;
 }
 

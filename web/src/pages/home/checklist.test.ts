@@ -10,7 +10,8 @@ const done = (known: Known) => stepsOf(known).filter((s) => s.done).map((s) => s
 test('the first account begins with credits, and what is done is ticked', () => {
   expect(stepsOf(kNew)[0]?.text).toBe('Give yourself credits');
   expect(done(kNew)).toEqual([]);
-  expect(done({ ...kNew, credits: 100, offers: 1 })).toEqual(['Give yourself credits', 'Lend a machine']);
+  expect(done({ ...kNew, credits: 5, bonus: 5 })).toEqual([]); // The sign-up bonus: nobody has done anything yet.
+  expect(done({ ...kNew, credits: 105, bonus: 5, offers: 1 })).toEqual(['Give yourself credits', 'Lend a machine']);
 });
 
 test('who asks for credits is on the operator’s list until answered', () => {

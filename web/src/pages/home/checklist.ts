@@ -1,3 +1,5 @@
+import { credits } from '../../format';
+
 // What to do first, and what of it is done: it ticks itself.
 
 export type Known = {
@@ -17,12 +19,8 @@ export type Step = { text: string; about: string; to: string; done: boolean };
 function operatorSteps(k: Known): Step[] {
   return [
     {
-      text: 'Give yourself credits', done: k.credits > 0, to: '/operator?tab=accounts',
+      text: 'Give yourself credits', done: k.credits > k.bonus, to: '/operator?tab=accounts',
       about: 'You create the credits of this market. A hundred are enough to try everything.',
-    },
-    {
-      text: 'Choose what newcomers begin with', done: k.bonus > 0, to: '/operator?tab=settings',
-      about: 'A sign-up bonus lets them try a job. It is paid from what you grant the platform; 0 gives none.',
     },
     {
       text: 'Lend a machine', done: k.offers > 0, to: '/machines?lend=1',
@@ -34,7 +32,7 @@ function operatorSteps(k: Known): Step[] {
     },
     {
       text: 'Invite somebody', done: k.others > 0, to: '/operator?tab=accounts',
-      about: `Send them ${window.location.origin}; everybody can sign up there, unless you close it.`,
+      about: `Send them ${window.location.origin}; everybody can sign up there, unless you close it. They begin with ${credits(k.bonus)} credits: Settings changes that.`,
     },
     ...(k.asking > 0
       ? [{

@@ -52,5 +52,6 @@ test('one word for a machine', () => {
   const fresh = machine({ spec: { ...machine().spec, cpu: '' } });
   expect(isKnown(fresh)).toBe(false);
   expect(stateOf(fresh, [])).toBe('waiting');
+  expect(stateOf({ ...fresh, doubted: 'not tested yet' }, [])).toBe('waiting');
   expect(isKnown({ ...fresh, offers: ['o1'] })).toBe(true);
 });

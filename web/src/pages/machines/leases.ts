@@ -58,8 +58,8 @@ const kOfferStates: Schemas['OfferState'][] = ['full', 'open', 'closed', 'paused
 
 // One word for a machine: its own trouble first, then the liveliest of its offers.
 export function stateOf(machine: Machine, offers: Schemas['Offer'][]): State {
-  if (machine.doubted !== undefined) return 'doubted';
   if (!isKnown(machine)) return 'waiting';
+  if (machine.doubted !== undefined) return 'doubted';
   if (!machine.online) return 'offline';
   const states = offers.filter((o) => o.machine === machine.id).map((o) => o.state);
   return kOfferStates.find((s) => states.includes(s)) ?? 'no offer';

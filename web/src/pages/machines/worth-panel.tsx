@@ -38,7 +38,7 @@ export function WorthPanel({ machine, offers, leases, partial }: Props) {
       <Group gap="xl" align="flex-start">
         <Fact
           label={`Estimated a week, ${slots > 0 ? slots : e.slots} × ${e.class}`}
-          about={e.week ? `${credits(e.week.low * part)} to ${credits(e.week.high * part)}` : 'this market is too young to say'}
+          about={e.week ? `${credits(e.week.low * part)} to ${credits(e.week.high * part)}` : 'no estimate yet: it needs an hour of trading'}
         >
           {e.week ? credits(e.week.expected * part) : '–'}
         </Fact>

@@ -31,7 +31,7 @@ export function WhyThese({ page, conditions, drop }: Props) {
   return (
     <Stack gap={6} mb="sm">
       <Text size="sm" role="status">
-        {`${shown} of ${count(page.looked_at, 'offer')} match.`}
+        {`${shown} of ${count(page.looked_at, 'offer')} ${shown === 1 ? 'matches' : 'match'}.`}
         {page.next !== undefined && ' More do; these are the newest. Narrow the filter to see the others.'}
       </Text>
       {causes.map(({ key, offers, only }) => (

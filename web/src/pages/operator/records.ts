@@ -32,10 +32,15 @@ export const recordRows: RecordRow[] = [
   },
 ];
 
+// Shares of fewer say more about the first jobs than about the market.
+const kEnoughJobs = 20;
+
 export type TreatmentRow = { title: string; about: string; text: string };
 
 export function treatmentRows(t: Schemas['Treatment']): TreatmentRow[] {
   const gini = (v: number | undefined) => (v === undefined ? '–' : v.toFixed(3));
+  if (t.ended < kEnoughJobs)
+    return [{ title: 'Too early to say', about: `from ${kEnoughJobs} ended jobs on`, text: String(t.ended) }];
   return [
     { title: 'Gini of credits', about: '0: all accounts have the same', text: gini(t.gini_credits) },
     { title: 'Gini of access', about: 'of what borrowers had of the slot-time they wanted', text: gini(t.gini_access) },

@@ -79,7 +79,7 @@ test('epochs and the trail share one axis, in order', () => {
     ],
   );
   expect(c.x).toEqual([0.5, 1, 1.5, 2]);
-  expect(c.series.map((s) => s.label)).toEqual(['training loss', 'validation loss', 'loss while you watch']);
+  expect(c.series.map((s) => s.label)).toEqual(['training loss', 'validation loss', 'latest batches']);
   expect(c.series[0]?.values).toEqual([null, 1, null, 0.5]);
   expect(c.series[2]?.values).toEqual([2, null, 0.8, null]);
 });

@@ -33,7 +33,7 @@ export function lossCurve(rows: Row[], trail: LossPoint[]): Curve {
     { label: 'validation loss', values: points.map(([, p]) => p.check ?? null), dash: true },
   ];
   if (trail.length > 0)
-    series.push({ label: 'loss while you watch', values: points.map(([, p]) => p.live ?? null), color: '#868e96' });
+    series.push({ label: 'latest batches', values: points.map(([, p]) => p.live ?? null), color: '#868e96' });
   return { x: points.map(([x]) => x), series };
 }
 

@@ -59,6 +59,9 @@ test('what is no change of this job: waiting, another class, something unknown',
 
 test('obstacles in words', () => {
   expect(obstacleText(['price', 'full'])).toBe('ask more than your limit price, and are in use');
+  expect(obstacleText(['offline', 'packages', 'avoided'], 1)).toBe(
+    'is offline, and lacks packages that it needs, and failed this job before',
+  );
   expect(obstacleText([unknown('other')])).toBe('other');
 });
 

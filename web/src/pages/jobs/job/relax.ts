@@ -75,8 +75,10 @@ const kObstacles: Record<Obstacle, string> = {
   avoided: 'failed this job before',
 };
 
-export function obstacleText(obstacles: Obstacle[]): string {
-  return obstacles.map((o) => kObstacles[o] ?? o).join(', and ');
+// What one offer does, or several.
+export function obstacleText(obstacles: Obstacle[], offers = 2): string {
+  const verb = (text: string) => (offers === 1 ? text.replace(/^are /, 'is ').replace(/^(ask|lack|belong)\b/, '$1s') : text);
+  return obstacles.map((o) => verb(kObstacles[o] ?? o)).join(', and ');
 }
 
 // "wait until 2026-11-15T20:10:03.68Z" with the time as it is here.

@@ -41,7 +41,7 @@ function Curve({ job, leases }: { job: Job; leases: Schemas['Lease'][] }) {
       />
       {!withCap && (
         <Text size="xs" c="dimmed">
-          {`The cap of ${credits(job.budget)} is far above this picture: ${percent(spentShare(job))} of it is spent.`}
+          {`The cap (${credits(job.budget)}) is off the chart: ${percent(spentShare(job))} of it is spent.`}
         </Text>
       )}
     </div>

@@ -73,7 +73,7 @@ function Found({ why, job }: { why: Schemas['Why']; job: Job }) {
           <List size="sm">
             {groups.map((g) => (
               <List.Item key={g.example}>
-                {`${count(g.offers, 'offer')} with ${count(g.slots, 'slot')} ${obstacleText(g.obstacles ?? [])}`}
+                {`${count(g.offers, 'offer')} with ${count(g.slots, 'slot')} ${obstacleText(g.obstacles ?? [], g.offers)}`}
               </List.Item>
             ))}
           </List>

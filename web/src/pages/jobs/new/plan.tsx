@@ -15,7 +15,9 @@ function Terms({ job, available }: { job: NewJob; available: number }) {
   const { min = 1, max = 1 } = job.workers ?? {};
   return (
     <Text size="sm">
-      {`Up to ${credits(job.budget)} of your ${credits(available)} credits are set aside; what is not spent comes back. `}
+      {job.budget > available
+        ? `This would set aside ${credits(job.budget)} credits; you have ${credits(available)}. `
+        : `Up to ${credits(job.budget)} of your ${credits(available)} credits are set aside; what is not spent comes back. `}
       {`${min === max ? max : `${min} to ${max}`} ${max === 1 ? 'worker' : 'workers'}`}
       {job.class && ` of class ${[job.class, ...(job.also_classes ?? [])].join(' or ')}`}
       {job.limit !== undefined && `, at most ${credits(job.limit)} per slot-hour`}.
