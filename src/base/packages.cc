@@ -260,6 +260,24 @@ bool has_feature(std::span<const std::string> listed, std::string_view demand) {
   });
 }
 
+std::string in_words(std::span<const std::string> demands) {
+  constexpr std::pair<std::string_view, std::string_view> known[] = {
+      {"@torch", "the built-in trainer"},      {"@internet", "the internet"},
+      {"@containers", "container images"},     {"@ports", "a way to a program's port"},
+      {"@gangs", "a network between workers"}, {"@no-sandbox", "programs without a sandbox"}};
+  std::vector<std::string> out, packages;
+  for (const auto& demand : demands) {
+    const auto it =
+        std::ranges::find(known, demand, &std::pair<std::string_view, std::string_view>::first);
+    if (it != std::end(known))
+      out.push_back(fmt::format("{} ({})", it->second, demand));
+    else
+      (is_feature(demand) ? out : packages).push_back(demand);
+  }
+  if (!packages.empty()) out.push_back("packages " + join(packages, ", "));
+  return join(out, ", ");
+}
+
 bool has_package(std::span<const std::string> installed, std::string_view demand) {
   const auto name = package_name(demand);
   return std::ranges::any_of(installed, [&](std::string_view p) {

@@ -30,6 +30,9 @@ namespace souk::base {
 // below it: "@image:docker.io/library/" has "@image:docker.io/library/python/".
 [[nodiscard]] bool has_feature(std::span<const std::string> listed, std::string_view demand);
 
+// What a list of demands asks for, for people: "the built-in trainer (@torch), packages numpy>=1".
+[[nodiscard]] std::string in_words(std::span<const std::string> demands);
+
 // Negative, 0 or positive: `a` is before, the same as, or after `b`. What is no version compares as
 // text, after all versions.
 [[nodiscard]] int compare_versions(std::string_view a, std::string_view b);

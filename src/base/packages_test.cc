@@ -81,6 +81,12 @@ TEST(Demands, FindAPackageHoweverItsNameIsSpelled) {
       << "features are not installed";
 }
 
+TEST(Demands, AreToldInWords) {
+  EXPECT_EQ(in_words(std::vector<std::string>{"numpy>=1", "@torch", "scipy", "@gpu:a100"}),
+            "the built-in trainer (@torch), @gpu:a100, packages numpy>=1, scipy");
+  EXPECT_EQ(in_words(std::vector<std::string>{}), "");
+}
+
 TEST(Demands, ThatCannotBeMetAreRefused) {
   for (const auto* good : {"torch", "torch>=2.4", "python>=3.11,<3.12", "a[b]>=1", "@internet"})
     EXPECT_TRUE(check_demand(good, "packages")) << good;

@@ -104,6 +104,11 @@ struct Applier {
     s.index.offers_changed(s, e.machine);
   }
 
+  void operator()(const MachineOffline& e) {
+    s.machines.at(e.machine).online = false;
+    s.index.offers_changed(s, e.machine);
+  }
+
   void operator()(const MachineJudged& e) {
     auto& m = s.machines.at(e.machine);
     m.doubted = e.failure;

@@ -276,8 +276,9 @@ struct JudgeMachine {  // It passed a challenge, or failed it because of `failur
   bool untested = false;  // Not asked yet, which is why it lends nothing.
   Duration lane = {};     // What a core took for a lane of the challenge it passed.
 };
-struct Tick {                     // Whatever is due by now: ends of terms, deadlines, retention.
-  std::vector<LeaseId> fetching;  // Being set up, with progress: not given up for that. In order.
+struct Tick {                      // Whatever is due by now: ends of terms, deadlines, retention.
+  std::vector<LeaseId> fetching;   // Being set up, with progress: not given up for that. In order.
+  std::vector<MachineId> unheard;  // Silent for too long: what lends nothing goes offline.
 };
 struct GiveFeedback {
   FeedbackCategory category = FeedbackCategory::question;

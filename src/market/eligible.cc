@@ -1,6 +1,7 @@
 #include "market/eligible.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/packages.h"
 
@@ -78,6 +79,12 @@ bool meets(const Demands& d, const Machine& m) {
   bool ok = true;
   for_each_unmet(d, m, [&](Obstacle) { return ok = false; });
   return ok;
+}
+
+std::optional<double> core_speed(const Machine& m) {
+  constexpr auto usual = base::milliseconds(333);  // base::kLaneSteps says why.
+  if (m.lane <= Duration()) return std::nullopt;
+  return std::round(100.0 * static_cast<double>(usual.us) / static_cast<double>(m.lane.us)) / 100;
 }
 
 }  // namespace souk::market

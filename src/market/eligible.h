@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,5 +32,8 @@ struct Demands {
 [[nodiscard]] std::vector<Obstacle> unmet(const Demands& d, const Machine& m);
 // Whether there is none; stops at the first.
 [[nodiscard]] bool meets(const Demands& d, const Machine& m);
+
+// How fast one core of it is, as its last challenge measured; a core of ten years ago has 1.
+[[nodiscard]] std::optional<double> core_speed(const Machine& m);
 
 }  // namespace souk::market

@@ -61,7 +61,7 @@ struct MachineChanged {
   MachineSpec spec;
   SOUK_FIELDS(MachineChanged, machine, name, spec)
 };
-struct MachineOnline {  // Heard again after it had broken a lease by silence.
+struct MachineOnline {  // Heard again after it was offline.
   MachineId machine;
   SOUK_FIELDS(MachineOnline, machine)
 };
@@ -311,6 +311,11 @@ struct VolumeRemoved {
   SOUK_FIELDS(VolumeRemoved, owner, name)
 };
 
+struct MachineOffline {  // Silent for too long, with nothing to do: nobody is to count on it.
+  MachineId machine;
+  SOUK_FIELDS(MachineOffline, machine)
+};
+
 using AnyEvent = std::variant<
     SettingsChanged, ClassSet, AccountCreated, PasswordChanged, AccountFrozen, TokenIssued,
     TokenRevoked, CreditsGranted, MachineAdded, MachineChanged, MachineOnline, MachineRemoved,
@@ -319,7 +324,7 @@ using AnyEvent = std::variant<
     LeaseStarted, LeaseSettled, LeaseRenewed, LeaseDraining, LeaseClosed, LeaseForgotten,
     FeedbackGiven, Audited, Answered, LeaseCheckpointed, MachineJudged, LeaseWorked, JobResult,
     ProfileLearnt, JobResized, JobMoved, JobAimed, CreditsRequested, RequestAnswered, TrialNoted,
-    LeaseReady, GangChanged, LeaseServed, VolumeSaved, VolumeRemoved>;
+    LeaseReady, GangChanged, LeaseServed, VolumeSaved, VolumeRemoved, MachineOffline>;
 
 // What it takes to copy, move and end any of them is compiled once (events.cc) and not in every
 // file.

@@ -162,7 +162,7 @@ struct Machine {
   // Share of leases kept, in millionths: 20% of what is missing is regained with each lease kept,
   // and a fifth is lost with each lease broken.
   std::int32_t reliability_ppm = 900'000;
-  bool online = true;  // False after it broke a lease by silence, until it is heard again.
+  bool online = true;  // False after it was silent for too long, until it is heard again.
   Time created;
   std::string doubted;      // Why: it failed a challenge, and lends nothing until it passes one.
   std::int64_t leases = 0;  // Kept or broken: what the reliability is made from.

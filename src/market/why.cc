@@ -260,12 +260,24 @@ struct Search : Question {
   }
 };
 
+// Of the packages that it demands those that no machine has; all, where each is somewhere.
+std::vector<std::string> packages_of_none(const Search& search) {
+  const auto& all = search.job.terms.constraints.packages;
+  std::vector<std::string> out;
+  for (const auto& demand : all)
+    if (std::ranges::none_of(search.candidates, [&](const Candidate& c) {
+          return has_all(search.s.machines.at(c.offer->machine).spec, {demand});
+        }))
+      out.push_back(demand);
+  return out.empty() ? all : out;
+}
+
 // The demand that no offer meets, in words; empty where each demand is met by some.
 std::string unmet_by_all(const Search& search) {
   if (search.candidates.empty()) return "";
   const auto& c = search.job.terms.constraints;
   const std::pair<Obstacle, std::string> demands[] = {
-      {Obstacle::packages, "packages " + base::join(c.packages, ", ")},
+      {Obstacle::packages, base::in_words(packages_of_none(search))},
       {Obstacle::region, "regions " + base::join(c.regions, ", ")},
       {Obstacle::rtt, fmt::format("a round trip of {} ms", c.max_rtt_ms)},
       {Obstacle::reliability, fmt::format("a reliability of {}", c.min_reliability_ppm / 1e6)},
@@ -277,6 +289,13 @@ std::string unmet_by_all(const Search& search) {
         }))
       return words;
   return "";
+}
+
+bool all_offline(const Search& search) {
+  return !search.candidates.empty() &&
+         std::ranges::all_of(search.candidates, [](const Candidate& c) {
+           return std::ranges::find(c.obstacles, Obstacle::offline) != c.obstacles.end();
+         });
 }
 
 // Jobs that bid in one book with this one, itself included; at most `most` are counted.
@@ -343,6 +362,9 @@ std::string summarise(const Why& w, const Search& search) {
   }
   if (const auto demand = unmet_by_all(search); !demand.empty())
     return needs + " and none match: no offer meets its demand for " + demand;
+  if (all_offline(search))
+    return needs + fmt::format(" and none match: no machine of class {} is online",
+                               search.s.slot_class(job.slot_class).name);
   return needs +
          fmt::format(" and {} match", w.matching == 0 ? "none" : std::to_string(w.matching));
 }

@@ -126,7 +126,9 @@ TEST(Why, WhatTheJobCannotRunWithoutIsNotToBeDropped) {
   for (const auto& demands :
        {std::vector<std::string>{"@torch"}, std::vector<std::string>{"@torch", "numpy"}}) {
     terms.constraints.packages = demands;
-    EXPECT_EQ(w.find(w.ask(w.job(w.bob, terms)), RelaxKind::packages), nullptr);
+    const auto answer = w.ask(w.job(w.bob, terms));
+    EXPECT_EQ(w.find(answer, RelaxKind::packages), nullptr);
+    EXPECT_THAT(answer.summary, ::testing::HasSubstr("demand for the built-in trainer (@torch)"));
   }
   w.offer(w.with({.packages = {"@torch"}}));
   const auto answer = w.ask(w.job(w.bob, terms));

@@ -68,8 +68,8 @@ for (const look of kShopLooks)
       await page.getByRole('button', { name: 'Drop it: the price' }).click();
       await expect(page).toHaveURL(/gpu=a100$/);
 
-      await page.getByRole('link', { name: 'Rent this: tower, c1' }).click();
-      await expect(page.getByText('Renting tower of lena')).toBeVisible();
+      await page.getByRole('link', { name: 'Rent from lena: tower, c1' }).click();
+      await expect(page.getByText('Renting from lena')).toBeVisible();
       await page.getByText('Handwritten digits with LeNet (MNIST)').click();
       await expect(page.getByText(/lenders_allowed/).first()).toContainText('lena');
       await expectAccessible(page);

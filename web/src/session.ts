@@ -11,6 +11,7 @@ export type Session =
   | { state: 'in'; me: Me };
 
 const kMe = ['/v1/me', {}];
+const kKept: unknown[] = [kMe[0], '/readyz']; // When a session is over.
 // That there is a session, not the session: it spares a newcomer's first request, which would be
 // refused, and tells a session that ended from one that was left.
 const kRemembered = 'souk.signed-in';
@@ -54,9 +55,9 @@ export function useSession(): Session {
       }),
     [client],
   );
-  // What one person saw is not for the next.
+  // What one person saw is not for the next. That the market is ready is for everybody.
   useEffect(() => {
-    if (data === null) client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== kMe[0] });
+    if (data === null) client.removeQueries({ predicate: ({ queryKey }) => !kKept.includes(queryKey[0]) });
   }, [client, data]);
   if (data) return { state: 'in', me: data };
   if (data === null) return { state: 'out', ended: remembered() };

@@ -486,6 +486,13 @@ Result<> Decider::operator()(const Tick& c) {
     touched_.insert(lease.job);
     return true;
   });
+  // Who has a lease breaks it by silence (ExpireLease), which is more than to be away.
+  for (const auto id : c.unheard) {
+    const auto* machine = s.machines.find(id);
+    if (machine == nullptr || !machine->online || !s.index.leases_of[id.value].empty()) continue;
+    if (out.size() >= kDuePerTick) break;
+    out.push_back(MachineOffline{id});
+  }
   return {};
 }
 

@@ -230,6 +230,24 @@ TEST(Lease, ALeaseThatNeverStartsIsTakenBackUnbilled) {
   EXPECT_EQ(w.at(job).spent, Credits());
 }
 
+TEST(Machine, ThatFellSilentIsOffSaleUntilItIsHeardAndLosesNothingByIt) {
+  Pair w;
+  w.offer(w.m);
+  const auto& machine = w.s.machines.at(w.m);
+  const auto before = machine.reliability_ppm;
+  EXPECT_EQ(count<MachineOffline>(w.run(kSystem, Tick{{}, {w.m}})), 1u);
+  EXPECT_FALSE(machine.online);
+  EXPECT_EQ(machine.reliability_ppm, before);
+  EXPECT_TRUE(w.run(kSystem, Tick{{}, {w.m}}).empty()) << "once";
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0u);
+
+  EXPECT_EQ(count<MachineOnline>(w.beat(w.m)), 1u);
+  w.clear();
+  ASSERT_EQ(w.at(job).held, 1);
+  EXPECT_TRUE(w.run(kSystem, Tick{{}, {w.m}}).empty()) << "its lease says more (ExpireLease)";
+}
+
 TEST(Lease, OneWhoseFilesAreStillComingIsNotTakenBackBeforeItsTermEnds) {
   Pair w;
   w.offer(w.m);

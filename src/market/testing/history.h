@@ -229,7 +229,9 @@ class HistoryMaker {
       for (const auto id : liveness_.silent(s, std::max(clock_, s.now)))
         pending_.push_back({clock_, kSystem, ExpireLease{id}});
     if (random_.chance(60)) return {clock_, actor_for(s, AccountId(1)), ExpireLease{any_lease(s)}};
-    return {clock_, random_.chance(30) ? actor_for(s, any_account(s)) : kSystem, Tick{}};
+    Tick tick;
+    if (random_.chance(4)) tick.unheard = {any(s.machines)};
+    return {clock_, random_.chance(30) ? actor_for(s, any_account(s)) : kSystem, std::move(tick)};
   }
 
   Constraints any_constraints(const State& s) {

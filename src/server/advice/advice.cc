@@ -7,6 +7,7 @@
 #include <span>
 
 #include "advisor/planners/recommend.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "hub/run/plan.h"
 #include "market/eligible.h"
@@ -186,6 +187,26 @@ struct Outlook {
   std::string trouble;
 };
 
+// Why nothing is on offer, where it is for want of something that machines have or have not.
+std::string nothing_free(const State& s, market::ClassId slot_class, const market::JobTerms& terms,
+                         const market::Demands& demands, Time now) {
+  const auto& name = s.slot_class(slot_class).name;
+  auto fewer = demands;
+  fewer.constraints.packages.clear();
+  const auto others = on_offer(s, slot_class, fewer, terms.limit, now);
+  std::vector<std::string> lacking;
+  for (const auto& demand : demands.constraints.packages)
+    if (std::ranges::none_of(others, [&](const FreeAsk& a) {
+          return market::has_all(s.machines.at(a.row->machine).spec, {demand});
+        }))
+      lacking.push_back(demand);
+  if (!others.empty() && !lacking.empty())
+    return fmt::format("no machine of class {} that is free now has {}", name,
+                       base::in_words(lacking));
+  return fmt::format("no machine of class {} that meets the job's demands and price is free now",
+                     name);
+}
+
 Outlook outlook_of(const State& s, const wire::Batch& batch, market::ClassId slot_class,
                    const market::JobTerms& terms, const market::Demands& demands, Time now,
                    bool rough = false) {
@@ -199,13 +220,12 @@ Outlook outlook_of(const State& s, const wire::Batch& batch, market::ClassId slo
     out.profile = std::move(like.profile);
     out.method = like.method;
   }
-  if (!out.profile) {
-    out.trouble = fmt::format("this training was never measured on class {}", out.name);
+  if (out.supply.empty()) {
+    out.trouble = nothing_free(s, slot_class, terms, demands, now);
     return out;
   }
-  if (out.supply.empty()) {
-    out.trouble = fmt::format(
-        "no machine of class {} that meets the job's demands and price is free now", out.name);
+  if (!out.profile) {
+    out.trouble = fmt::format("this training was never measured on class {}", out.name);
     return out;
   }
   auto advice = Advice::make(s, *batch.train, slot_class, out.supply, terms, *out.profile, now);
@@ -268,12 +288,15 @@ void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
 // much, or as little.
 double times_off(wire::QuoteMethod method) { return method == wire::QuoteMethod::similar ? 4 : 10; }
 
-void widen(wire::QuoteMethod method, wire::PlanCandidate& row) {
-  if (method == wire::QuoteMethod::runs) return;
-  const auto off = times_off(method);
-  row.time_low = base::as_duration(row.time.seconds() / off);
+// A target may be met in the first of the epochs that were counted.
+void widen(const Outlook& o, const wire::Train& train, wire::PlanCandidate& row) {
+  if (o.method == wire::QuoteMethod::runs) return;
+  const auto off = times_off(o.method);
+  const auto sooner =
+      train.target && !target_after(*o.profile, train) ? std::max(1, train.epochs) : 1;
+  row.time_low = base::as_duration(row.time.seconds() / off / sooner);
   row.time_high = base::as_duration(row.time.seconds() * off);
-  row.cost_low = base::as_credits(base::in_credits(row.cost) / off);
+  row.cost_low = base::as_credits(base::in_credits(row.cost) / off / sooner);
   row.cost_high = base::as_credits(base::in_credits(row.cost) * off);
   row.chance.reset();  // Nobody knows.
 }
@@ -281,6 +304,7 @@ void widen(wire::QuoteMethod method, wire::PlanCandidate& row) {
 // Adds a row for each number of workers, and says in `why` which is best or why none is. The best
 // one's forecast, if there is one, and its row.
 std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook& o,
+                                                                  const wire::Train& train,
                                                                   const Wishes& wishes,
                                                                   wire::JobPlan& plan,
                                                                   std::string& why) {
@@ -295,7 +319,7 @@ std::optional<std::pair<std::size_t, advisor::Forecast>> add_rows(const Outlook&
     row.limit = f.limit;
     plan.guessed |= f.guessed;
     fill(f, row);
-    widen(o.method, row);
+    widen(o, train, row);
   }
   plan.guessed |= o.method != wire::QuoteMethod::runs;
   const auto choice = o.advice->choose(mixes, wishes.budget, wishes.deadline_s);
@@ -367,7 +391,7 @@ wire::JobPlan plan_of(const State& s, const wire::NewJob& job, const market::Sub
       continue;
     }
     std::string why;
-    const auto mine = add_rows(o, wishes, out, why);
+    const auto mine = add_rows(o, *job.batch->train, wishes, out, why);
     if (!mine) {
       said.push_back(outlooks.size() > 1 ? fmt::format("class {}: {}", o.name, why) : why);
       continue;

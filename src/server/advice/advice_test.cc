@@ -99,6 +99,42 @@ TEST_F(AdviceTest, TheFirstTrainingOfAMarketGetsAGuessThatSaysSo) {
   EXPECT_EQ(kept->quote().method, wire::QuoteMethod::guess);
 }
 
+TEST_F(AdviceTest, AFirstGuessCountsWhatTheModelComputesOnTheMachinesThatAreThere) {
+  auto fast = w.machine(lena);
+  w.offer(fast, {.slots = 1});
+  job.workers = {1, 1};
+  const auto seconds_of = [&](const std::string& model) {
+    job.batch->train->config["model"] = '"' + model + '"';
+    return plan().candidates.at(0).time.seconds();
+  };
+  const auto small = seconds_of("logistic"), large = seconds_of("resnet20");
+  // 60,000 samples of three passes of 41 million multiplications, 40 thousand million of which
+  // take a core a second or two.
+  EXPECT_GT(large, 200);
+  EXPECT_LT(large, 800);
+  EXPECT_LT(small, large / 5);
+  w.run(market::kSystem, market::JudgeMachine{.machine = fast, .lane = base::milliseconds(999)});
+  EXPECT_GT(seconds_of("resnet20"), 2 * large) << "its cores are three times as slow";
+}
+
+TEST_F(AdviceTest, ATargetMayBeMetInTheFirstEpoch) {
+  w.offer(w.machine(lena), {.slots = 1});
+  job.workers = {1, 1};
+  const auto all = plan().candidates.at(0);
+  job.batch->train->target = {.accuracy = 0.9};
+  const auto row = plan().candidates.at(0);
+  EXPECT_EQ(row.time_high, all.time_high);
+  EXPECT_NEAR(row.time_low.seconds(), all.time_low.seconds() / 10, 0.01);
+}
+
+TEST_F(AdviceTest, WhatNoMachineHasIsNamed) {
+  w.offer(w.machine(lena), {.slots = 4});
+  auto command = as();
+  command.terms.constraints.packages = {"@torch"};
+  EXPECT_THAT(plan_of(w.s, job, command, w.now).why,
+              HasSubstr("class c1 that is free now has the built-in trainer (@torch)"));
+}
+
 TEST_F(AdviceTest, AnotherKindIsQuotedFromThoseThatRanWithAWideRange) {
   w.offer(w.machine(lena), {.slots = 4, .reserve = 0.2_cr});
   job.workers = {1, 1};

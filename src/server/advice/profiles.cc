@@ -11,6 +11,8 @@
 #include "advisor/forecast.h"
 #include "base/check.h"
 #include "base/hash.h"
+#include "market/eligible.h"
+#include "server/advice/arithmetic.h"
 #include "wire/json.h"
 
 namespace souk::server {
@@ -185,14 +187,32 @@ std::optional<wire::Profile> middle_of(const State& s, Fits&& fits) {
   return out;
 }
 
-// Small models on one core do hundreds to tens of thousands of samples a second.
-wire::Profile guessed_profile(const wire::Train& train, bool gpu) {
-  const auto samples_per_s = gpu ? 20'000.0 : 1'000.0;
+// The middle speed of the cores that are on offer in a class; 1, the usual one, where none is
+// known.
+double core_speed_of(const State& s, market::ClassId slot_class) {
+  std::vector<double> speeds;
+  for (const auto& row : s.index.classes[slot_class.value - 1].supply)
+    if (const auto speed = market::core_speed(s.machines.at(row.machine))) speeds.push_back(*speed);
+  if (speeds.empty()) return 1;
+  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
+  std::ranges::nth_element(speeds, middle);
+  return *middle;
+}
+
+// What a sample of a built-in model is computed in follows from its arithmetic. Programs of their
+// own do hundreds to tens of thousands of samples a second.
+wire::Profile guessed_profile(const wire::Train& train, bool gpu, double core_speed) {
   constexpr std::int64_t steps = 100;
   wire::ProfiledMachine one{.batch = std::max(1, train.batch), .units = 1, .steps = steps};
-  one.spent.compute = base::as_duration(static_cast<double>(steps * one.batch) / samples_per_s);
+  const auto operations = sample_operations(train);
+  const auto a_core = kOperationsPerSecond * std::max(core_speed, 0.01);
+  const auto sample_s = operations <= 0 ? (gpu ? 1.0 / 20'000 : 1.0 / 1'000)
+                        : gpu           ? operations / kGpuOperationsPerSecond
+                                        : operations / a_core;
+  const auto step_s = (gpu ? kGpuStep : kStep) + sample_s * one.batch;
+  one.spent.compute = base::as_duration(static_cast<double>(steps) * step_s);
   one.spent.upload = base::as_duration(0.1);
-  one.startup = base::seconds(10);
+  one.startup = base::seconds(5);
   wire::Profile out;
   out.machines.push_back(one);
   return out;
@@ -213,7 +233,8 @@ RoughProfile rough_profile(const State& s, const wire::Batch& batch, market::Cla
     return {*std::move(found), wire::QuoteMethod::similar};
   if (auto found = middle_of(s, [](const std::string&) { return true; }))
     return {*std::move(found), wire::QuoteMethod::similar};
-  return {guessed_profile(*batch.train, s.slot_class(slot_class).gpus > 0)};
+  return {guessed_profile(*batch.train, s.slot_class(slot_class).gpus > 0,
+                          core_speed_of(s, slot_class))};
 }
 
 std::optional<wire::Profile> known_profile(const State& s, const wire::Batch& batch,

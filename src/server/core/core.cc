@@ -170,7 +170,8 @@ void Core::run_timers(Time now) {
       for (const auto lease : liveness_.untaken(state_, turn.now()))
         execute(market::ExpireLease{lease, true});
       // A tick attends to a bounded number of things; go on until nothing is due.
-      for (int i = 0; i < 16 && execute(market::Tick{liveness_.fetching(state_, turn.now())});
+      for (int i = 0; i < 16 && execute(market::Tick{liveness_.fetching(state_, turn.now()),
+                                                     liveness_.unheard(state_, turn.now())});
            ++i) {
       }
     }

@@ -48,6 +48,11 @@ struct Describer {
     n.class_ = s.slot_class(l->slot_class).name;
     return only({l->borrower, l->lender});
   }
+  Described of_machine(base::MachineId machine) {
+    n.machine = machine;
+    const auto* m = s.machines.find(machine);
+    return m == nullptr ? std::nullopt : only({m->owner});
+  }
   Described of_offer(base::OfferId offer) {
     n.offer = offer;
     if (const auto* o = s.offers.find(offer)) {
@@ -80,11 +85,8 @@ struct Describer {
     n.machine = e.machine.id;
     return only({e.machine.owner});
   }
-  Described operator()(const market::MachineOnline& e) {
-    n.machine = e.machine;
-    const auto* m = s.machines.find(e.machine);
-    return m == nullptr ? std::nullopt : only({m->owner});
-  }
+  Described operator()(const market::MachineOnline& e) { return of_machine(e.machine); }
+  Described operator()(const market::MachineOffline& e) { return of_machine(e.machine); }
   Described operator()(const market::OfferPosted& e) { return of_offer(e.offer.id); }
   Described operator()(const market::OfferChanged& e) { return of_offer(e.offer); }
   Described operator()(const market::OfferPaused& e) { return of_offer(e.offer); }

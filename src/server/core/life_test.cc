@@ -148,6 +148,21 @@ TEST(Life, AMachineThatFallsSilentLosesItsLease) {
   EXPECT_EQ(r.get("/v1/offers/" + r.offer_id, r.borrower.token).at("state"), "open");
 }
 
+TEST(Life, AnIdleMachineThatFallsSilentIsNotOnSale) {
+  Running r(R"({"silence":"1s"})");
+  ASSERT_EQ(r.finish("completed").status, 200);
+  const auto state = [&] {
+    return r.get("/v1/offers/" + r.offer_id, r.borrower.token).at("state");
+  };
+  EXPECT_EQ(state(), "open");
+  EXPECT_TRUE(eventually([&] {
+    r.clock.move(base::milliseconds(100));
+    return state() == "offline";
+  }));
+  r.heartbeat();
+  EXPECT_EQ(state(), "open");
+}
+
 TEST(Life, AMachineThatIsHeardKeepsItsLease) {
   Running r(R"({"silence":"2s","settle_every":"1s"})");
   for (int i = 0; i < 20; ++i) {  // Ten seconds in all.

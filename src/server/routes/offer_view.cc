@@ -78,7 +78,7 @@ void describe_machine(wire::Offer& out, const market::Machine& machine,
   else
     add(spec.packages);
   out.package_count = static_cast<std::int32_t>(out.packages.size());
-  const auto core = core_speed(machine);
+  const auto core = market::core_speed(machine);
   if (!core) return;
   out.speed = *core * slot_class.cores;
   out.per_speed = base::Credits(std::llround(static_cast<double>(out.asks.micro) / *out.speed));

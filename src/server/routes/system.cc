@@ -7,8 +7,10 @@
 namespace souk::server {
 namespace {
 
-net::Response health(wire::HealthStatus status, std::uint64_t events) {
-  return json_response(wire::to_json(wire::Health{status, std::string(kVersion), events}));
+net::Response health(wire::HealthStatus status, std::uint64_t events,
+                     std::optional<bool> new_market = {}) {
+  return json_response(
+      wire::to_json(wire::Health{status, std::string(kVersion), events, new_market}));
 }
 
 void serve_health(ServerContext& server, ApiCallPtr call) {
@@ -17,7 +19,9 @@ void serve_health(ServerContext& server, ApiCallPtr call) {
 
 void serve_ready(ServerContext& server, ApiCallPtr call) {
   to_core(server, std::move(call), [](Core::Turn& turn, ApiCallPtr c) {
-    answer_after(turn, std::move(c), health(wire::HealthStatus::ready, turn.state().events));
+    const auto& s = turn.state();
+    answer_after(turn, std::move(c),
+                 health(wire::HealthStatus::ready, s.events, s.accounts.size() == 0));
   });
 }
 

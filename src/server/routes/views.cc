@@ -177,12 +177,6 @@ std::vector<const market::SlotClass*> classes_by_supply(const State& s) {
   return out;
 }
 
-std::optional<double> core_speed(const market::Machine& m) {
-  constexpr auto usual = base::milliseconds(333);  // base::kLaneSteps says why.
-  if (m.lane <= Duration()) return std::nullopt;
-  return std::round(100.0 * static_cast<double>(usual.us) / static_cast<double>(m.lane.us)) / 100;
-}
-
 wire::MechanismRecords records_view(const State& s, const market::SlotClass& c, Time now) {
   const auto part = [](std::int64_t n, std::int64_t of) {
     return of > 0 ? std::optional(static_cast<double>(n) / static_cast<double>(of)) : std::nullopt;
@@ -223,7 +217,7 @@ wire::Machine view(const State& s, const market::Machine& m) {
           .created = m.created,
           .doubted = unless_empty(m.doubted),
           .leases = m.leases,
-          .core_speed = core_speed(m)};
+          .core_speed = market::core_speed(m)};
 }
 
 wire::Lease view(const State& s, const market::Lease& l) {

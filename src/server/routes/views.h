@@ -67,8 +67,6 @@ using base::Time;
 // Those with the most on offer first, so that nobody has to look past empty ones; retired ones
 // last.
 [[nodiscard]] std::vector<const market::SlotClass*> classes_by_supply(const market::State& s);
-// How fast one core of it is, as its last challenge measured; a core of ten years ago has 1.
-[[nodiscard]] std::optional<double> core_speed(const market::Machine& m);
 [[nodiscard]] wire::CreditRequest view(const market::State& s, base::AccountId account,
                                        const market::CreditRequest& r);
 [[nodiscard]] market::MachineSpec spec_from(const wire::MachineSpec& v);

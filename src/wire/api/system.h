@@ -72,8 +72,9 @@ SOUK_ENUM(HealthStatus, ok, ready)
 struct Health {
   HealthStatus status = HealthStatus::ok;
   std::string version;
-  std::uint64_t events = 0;  // Committed so far.
-  SOUK_FIELDS(Health, status, version, events)
+  std::uint64_t events = 0;        // Committed so far.
+  std::optional<bool> new_market;  // Nobody has an account: the first one runs it.
+  SOUK_FIELDS(Health, status, version, events, new_market)
 };
 
 SOUK_JSON_ELSEWHERE(Settings);

@@ -10,7 +10,7 @@ export type Live = 'connecting' | 'live' | 'lost';
 // Every kind that /v1/events has: a named event reaches only who asked for its name.
 const kinds = [
   'missed', 'ClassSet', 'AccountFrozen', 'CreditsGranted', 'MachineAdded', 'MachineOnline',
-  'OfferPosted', 'OfferChanged', 'OfferPaused', 'OfferDraining', 'OfferRemoved',
+  'MachineOffline', 'OfferPosted', 'OfferChanged', 'OfferPaused', 'OfferDraining', 'OfferRemoved',
   'JobSubmitted', 'JobChanged', 'JobWarned', 'JobPaused', 'JobResized', 'JobMoved', 'JobResumed',
   'JobEnded',
   'RoundCleared', 'LeaseGranted', 'LeaseStarted', 'LeaseSettled', 'LeaseRenewed',

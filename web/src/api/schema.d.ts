@@ -2127,6 +2127,7 @@ export interface components {
             version: string;
             /** Format: int64 */
             events: number;
+            new_market?: boolean;
         };
         /** @enum {string} */
         HealthStatus: "ok" | "ready";

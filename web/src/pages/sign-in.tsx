@@ -2,7 +2,7 @@ import { Alert, Button, Center, Loader, Paper, PasswordInput, SegmentedControl, 
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { ApiError } from '../api/client';
-import { change, useChange } from '../api/queries';
+import { change, useChange, useGet } from '../api/queries';
 import { enter } from '../session';
 
 const Worth = lazy(() => import('../parts/worth').then(({ Worth }) => ({ default: Worth })));
@@ -10,7 +10,10 @@ const Worth = lazy(() => import('../parts/worth').then(({ Worth }) => ({ default
 // Logging in and signing up. The answer sets a cookie that scripts cannot read.
 export function SignIn({ ended }: { ended: boolean }) {
   const client = useQueryClient();
-  const [mode, setMode] = useState<'in' | 'up'>('in');
+  const ready = useGet('/readyz', {}, { enabled: !ended });
+  const isNew = ready.isFetchedAfterMount && ready.data?.new_market === true;
+  const [chosen, setMode] = useState<'in' | 'up'>();
+  const mode = chosen ?? (isNew ? 'up' : 'in');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const [asked, setAsked] = useState(false);
@@ -21,6 +24,13 @@ export function SignIn({ ended }: { ended: boolean }) {
         : await change('post', '/v1/accounts', { body: { name, password } }),
     { quiet: true, done: (session) => enter(client, session.account) },
   );
+  // What it begins with is known after the first answer, also after one that the market is not ready.
+  if (ready.isLoading && ready.failureCount === 0)
+    return (
+      <Center mih="100vh">
+        <Loader aria-label="loading" />
+      </Center>
+    );
   const refused = going.error instanceof ApiError ? going.error : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -34,6 +44,7 @@ export function SignIn({ ended }: { ended: boolean }) {
           <Text c="dimmed">A community market of computers for machine learning.</Text>
         </div>
         {ended && <Alert color="yellow">Your session has ended. Log in to continue where you were.</Alert>}
+        {isNew && <Alert color="blue">This market is new. The first account runs it.</Alert>}
         <Paper withBorder p="lg" component="form" onSubmit={submit}>
           <Stack>
             <SegmentedControl

@@ -10,11 +10,13 @@ export type State =
   | Schemas['OfferState']
   | Schemas['LabState']
   | Schemas['TrialState']
+  | 'being tested'
   | 'no offer';
 
 const kColors: Record<State, string> = {
   running: 'teal', open: 'teal', succeeded: 'green', done: 'green',
   queued: 'blue', granted: 'blue', preparing: 'blue', ready: 'blue', full: 'blue', waiting: 'blue',
+  'being tested': 'blue',
   paused: 'yellow', draining: 'yellow', closed: 'gray', offline: 'gray', 'no offer': 'gray',
   cancelled: 'gray', stopped: 'gray', interrupted: 'yellow', expired: 'orange', failed: 'red', doubted: 'red', frozen: 'red',
 };

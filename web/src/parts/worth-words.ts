@@ -8,9 +8,12 @@ export type ClassEarnings = Schemas['ClassEarnings'];
 // If all of it were leased all week.
 export const fullWeek = ({ price, slots }: ClassEarnings): number => 24 * 7 * price * slots;
 
+export const noWeekText = (full: number): string =>
+  `no estimate yet: it needs an hour of trading; always leased: ${credits(full)} a week`;
+
 export function weekText(e: ClassEarnings): string {
   const { week } = e;
-  if (!week) return `no estimate yet: it needs an hour of trading; always leased: ${credits(fullWeek(e))} a week`;
+  if (!week) return noWeekText(fullWeek(e));
   return `about ${credits(week.expected)} a week (${credits(week.low)} to ${credits(week.high)})`;
 }
 
@@ -28,4 +31,9 @@ export type Size = { cores: number; memory: number; gpus: number; vram: number }
 export const askOf = (s: Size) => ({
   cores: Math.floor(s.cores), memory_mib: Math.floor(s.memory * 1024), gpus: Math.floor(s.gpus),
   gpu_memory_mib: Math.floor(s.vram * 1024),
+});
+
+// A machine, as the market is asked about it.
+export const machineOf = ({ cores, memory_mib, gpus, gpu_memory_mib }: Schemas['MachineSpec']) => ({
+  cores, memory_mib, gpus, gpu_memory_mib,
 });

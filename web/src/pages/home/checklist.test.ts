@@ -4,6 +4,7 @@ import { type Known, stepsOf } from './checklist';
 
 const kNew: Known = {
   operator: true, name: 'boss', credits: 0, bonus: 0, machines: 0, offers: 0, jobs: 0, others: 0, asking: 0,
+  trains: false,
 };
 const done = (known: Known) => stepsOf(known).filter((s) => s.done).map((s) => s.text);
 
@@ -12,6 +13,14 @@ test('the first account begins with credits, and what is done is ticked', () => 
   expect(done(kNew)).toEqual([]);
   expect(done({ ...kNew, credits: 5, bonus: 5 })).toEqual([]); // The sign-up bonus: nobody has done anything yet.
   expect(done({ ...kNew, credits: 105, bonus: 5, offers: 1 })).toEqual(['Give yourself credits', 'Lend a machine']);
+});
+
+test('the first job is one that some machine can run', () => {
+  const first = (known: Known) => stepsOf(known).find((s) => s.text === 'Run a first job');
+  expect(first(kNew)).toMatchObject({ to: '/jobs/new?sample=batch' });
+  expect(first(kNew)?.about).toContain('A program on two machines');
+  expect(first({ ...kNew, trains: true })).toMatchObject({ to: '/jobs/new' });
+  expect(first({ ...kNew, trains: true })?.about).toContain('trains in a minute');
 });
 
 test('who asks for credits is on the operator’s list until answered', () => {

@@ -12,6 +12,7 @@ export type Known = {
   jobs: number; // My own.
   others: number; // Accounts beside mine; operators know.
   asking: number; // Open requests for credits; operators know.
+  trains: boolean; // An offer has the built-in trainer; operators know.
 };
 
 export type Step = { text: string; about: string; to: string; done: boolean };
@@ -27,8 +28,13 @@ function operatorSteps(k: Known): Step[] {
       about: 'One line on any computer, also on this one. A market needs something on offer.',
     },
     {
-      text: 'Run a first job', done: k.jobs > 0, to: '/jobs/new',
-      about: 'A sample that trains in a minute shows every step.',
+      text: 'Run a first job', done: k.jobs > 0,
+      ...(k.trains
+        ? { to: '/jobs/new', about: 'A sample that trains in a minute shows every step.' }
+        : {
+            to: '/jobs/new?sample=batch',
+            about: 'A program on two machines shows every step. Trainings need a machine with souk-torch.',
+          }),
     },
     {
       text: 'Invite somebody', done: k.others > 0, to: '/operator?tab=accounts',

@@ -38,10 +38,11 @@ type Props = { machines: unknown[] | undefined; jobs: unknown[] | undefined };
 export function FirstSteps({ machines, jobs }: Props) {
   const me = useMe();
   const offers = useGet('/v1/offers', { query: { limit: 1 } });
+  const trainers = useGet('/v1/offers', { query: { where: 'packages=@torch', limit: 1 } }, { enabled: me.operator });
   const settings = useGet('/v1/settings', {});
   const accounts = useGet('/v1/accounts', { query: { limit: 2 } }, { enabled: me.operator });
   const requests = useGet('/v1/credits/requests', {}, { enabled: me.operator, every: 15_000 });
-  const answers = [offers, settings, ...(me.operator ? [accounts, requests] : [])];
+  const answers = [offers, settings, ...(me.operator ? [accounts, requests, trainers] : [])];
   const wasDone = localStorage.getItem(kDone) === me.id;
   if (!machines || !jobs || answers.some((q) => q.data === undefined))
     return wasDone ? null : <Skeleton height={me.operator ? 450 : 480} aria-label="loading" />;
@@ -55,6 +56,7 @@ export function FirstSteps({ machines, jobs }: Props) {
     jobs: jobs.length,
     others: (accounts.data?.items?.length ?? 1) - 1,
     asking: (requests.data?.items ?? []).filter((r) => r.answered === undefined).length,
+    trains: (trainers.data?.items ?? []).length > 0,
   });
   if (steps.every((s) => s.done)) {
     if (!wasDone) localStorage.setItem(kDone, me.id);

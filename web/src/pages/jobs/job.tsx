@@ -117,7 +117,7 @@ function Found({ job }: { job: Job }) {
           {isSweep && <SweepPanel id={job.id} live={live} />}
           {isTraining && (
             <Loaded query={training} height={420}>
-              {(t) => <TrainingPanel training={t} live={live} />}
+              {(t) => <TrainingPanel training={t} job={job} />}
             </Loaded>
           )}
           {!isSweep && (

@@ -145,6 +145,56 @@ test('a copy keeps the data of the first job and changes what the form says', as
   });
 });
 
+test('a sample that the address names is picked', async () => {
+  window.history.replaceState(null, '', '/jobs/new?sample=digits');
+  showWith(
+    <LoggedIn>
+      <NewJobPage />
+    </LoggedIn>,
+    answers,
+  );
+  await waitFor(() =>
+    expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Job file (YAML)' }).value).toBe(yaml),
+  );
+});
+
+test.each([
+  [0.4, 1],
+  [undefined, 0],
+])('a training is measured only where a machine could run it: cheapest ask %s', async (cheapest, buttons) => {
+  const user = userEvent.setup();
+  window.history.replaceState(null, '', '/jobs/new?sample=digits');
+  const asks = { class: 'c1', suggested: 0.25, limit: 0.5, limit_given: true, workers: 1 };
+  showWith(
+    <LoggedIn>
+      <NewJobPage />
+    </LoggedIn>,
+    {
+      ...answers,
+      'POST /v1/jobs/prepare': { job: { ...job, batch: { train: {} } } },
+      'POST /v1/plan': { why: 'it was never measured', profiled: false, prices: [{ ...asks, cheapest }] },
+    },
+  );
+  await waitFor(() =>
+    expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Job file (YAML)' }).value).toBe(yaml),
+  );
+  await user.click(screen.getByRole('button', { name: /Plan$/ }));
+  expect(await screen.findByText('It was never measured.')).toBeTruthy();
+  expect(screen.queryAllByRole('button', { name: 'Measure it first' })).toHaveLength(buttons);
+});
+
+test('renting from a lender says that any of their machines may do it', async () => {
+  window.history.replaceState(null, '', '/jobs/new?class=c1&lender=lena&machine=tower');
+  showWith(
+    <LoggedIn>
+      <NewJobPage />
+    </LoggedIn>,
+    answers,
+  );
+  expect(await screen.findByText('Renting from lena')).toBeTruthy();
+  expect(screen.getByText(/It runs on tower or on any other machine of theirs/)).toBeTruthy();
+});
+
 // The page of a new job, with that way to say it chosen.
 async function begin(kind: string) {
   const user = userEvent.setup();

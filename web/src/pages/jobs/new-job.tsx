@@ -37,15 +37,21 @@ import styles from './new-job.module.css';
 
 const kLast = 3;
 
-type StepsProps = { original?: Schemas['Job'] | undefined; slot: string; demand?: Partial<Draft> };
+// `sample`: its name, to begin with.
+type StepsProps = { original?: Schemas['Job'] | undefined; slot: string; demand?: Partial<Draft>; sample?: string };
 
-function Steps({ original, slot, demand }: StepsProps) {
+function Steps({ original, slot, demand, sample = '' }: StepsProps) {
   const me = useMe();
   // As it was when the page was opened: what happens to it meanwhile is no reason to begin again.
   const [clone] = useState(original);
   const [cloned] = useState(() => clone && beginClone(clone, draftOfJob(clone), Date.now(), slot));
   const [, go] = useLocation();
   const { state, act, yaml } = useDraft(cloned?.draft, demand);
+  const samples = useGet('/v1/samples', {}, { enabled: sample !== '' });
+  const first = samples.data?.items?.find((s) => s.name === sample);
+  useEffect(() => {
+    if (first && state.source === 'sample' && state.sample === '') act({ do: 'sample', sample: first });
+  }, [first]);
   const upload = useUpload();
   const [active, setActive] = useState(0);
   // What is missing is said when somebody wants to go on.
@@ -197,11 +203,12 @@ export default function NewJobPage() {
       {from === '' ? (
         <>
           {demand && (
-            <Alert color="blue" title={`Renting ${search.get('machine') ?? 'a machine'} of ${search.get('lender') ?? ''}`}>
-              The job asks for class {demand.class} and for this lender alone; both can be changed under Needs.
+            <Alert color="blue" title={`Renting from ${search.get('lender') ?? ''}`}>
+              The job asks for class {demand.class} and for this lender alone; both can be changed under Needs. It
+              runs on {search.get('machine') ?? 'one of their machines'} or on any other machine of theirs that fits.
             </Alert>
           )}
-          <Steps slot="" {...(demand ? { demand } : {})} />
+          <Steps slot="" sample={search.get('sample') ?? ''} {...(demand ? { demand } : {})} />
         </>
       ) : (
         <Loaded query={original} height={480}>

@@ -1,22 +1,21 @@
 import type { Schemas } from '../../api/client';
+import { type ClassEarnings, fullWeek } from '../../parts/worth-words';
 
-// What an offer would earn in a week, if the market stays as it was. An estimate: it says what it
-// assumes.
+// What an offer would earn in a week on the terms that are being chosen. The market estimates how much
+// is leased (/v1/earnings), here as everywhere; price and hours are those of the offer.
 
 export type Prices = Schemas['Prices'];
 export type Power = { watts: number; perKwh: number };
 
 export type Estimate = {
   price: number; // Per slot-hour, when leased.
-  use: number | undefined; // Share of the slots of this class that were leased; none: not known.
+  use: number | undefined; // Share of the open hours that would be leased; none: not known.
   willing: number; // Share of what was traded at the offer's own price or more.
-  gross: number;
+  gross: number | undefined; // Not known without `use`, like `net`.
   full: number; // If every open hour were leased.
   power: number;
-  net: number;
+  net: number | undefined;
 };
-
-const kRecentHours = 24;
 
 // How much of what a summary counts was paid at `price` or more, by its quartiles.
 export function shareAtLeast(summary: Schemas['PriceSummary'], price: number): number {
@@ -32,18 +31,19 @@ export function shareAtLeast(summary: Schemas['PriceSummary'], price: number): n
   return 0;
 }
 
-// The mean of the last day.
-export function presentUse(prices: Prices): number | undefined {
-  const known = (prices.buckets ?? []).slice(-kRecentHours).flatMap((b) => b.utilisation ?? []);
-  return known.length > 0 ? known.reduce((a, b) => a + b, 0) / known.length : undefined;
+// The share of a week that the market expects to be leased.
+export function expectedUse(worth: ClassEarnings | undefined, fee: number): number | undefined {
+  const most = worth ? fullWeek(worth) * (1 - fee) : 0;
+  return worth?.week && most > 0 ? worth.week.expected / most : undefined;
 }
 
 export function estimate(
   prices: Prices,
+  worth: ClassEarnings | undefined,
   offer: { price: number | undefined; slots: number; hours: number; fee: number },
   power: Power,
 ): Estimate {
-  const usual = prices.summary.average ?? prices.suggested;
+  const usual = worth?.price ?? prices.suggested;
   const own = offer.price ?? 0;
   // A round pays everybody its price, and nobody less than their own.
   const price = Math.max(own, usual);
@@ -52,9 +52,10 @@ export function estimate(
       ? 1
       : (prices.buckets ?? []).reduce((sum, b) => sum + b.prices.volume * shareAtLeast(b.prices, own), 0) /
         prices.summary.volume;
-  const use = presentUse(prices);
+  const use = expectedUse(worth, offer.fee);
   const full = offer.slots * offer.hours * price * (1 - offer.fee);
-  const gross = full * (use ?? 1) * Math.min(1, willing);
+  const gross = use === undefined ? undefined : full * use * Math.min(1, willing);
   const cost = (power.watts / 1000) * offer.hours * power.perKwh;
-  return { price, use, willing: Math.min(1, willing), gross, full, power: cost, net: gross - cost };
+  const net = gross === undefined ? undefined : gross - cost;
+  return { price, use, willing: Math.min(1, willing), gross, full, power: cost, net };
 }

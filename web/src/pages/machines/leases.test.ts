@@ -46,6 +46,8 @@ test('what leases earned, and earn now', () => {
 test('one word for a machine', () => {
   const offer = (state: string, of = 'm1') => ({ machine: of, state }) as Offer;
   expect(stateOf(machine({ doubted: 'too slow' }), [offer('open')])).toBe('doubted');
+  expect(stateOf(machine({ doubted: 'not tested yet', leases: 0 }), [])).toBe('being tested');
+  expect(stateOf(machine({ doubted: 'too slow', leases: 0, core_speed: 1 }), [])).toBe('doubted');
   expect(stateOf(machine({ online: false }), [offer('offline')])).toBe('offline');
   expect(stateOf(machine(), [offer('paused'), offer('open'), offer('full', 'm2')])).toBe('open');
   expect(stateOf(machine(), [])).toBe('no offer');

@@ -54,12 +54,15 @@ export function isKnown({ spec, offers }: Machine): boolean {
   return spec.cpu !== '' || spec.os !== '' || (offers ?? []).length > 0;
 }
 
+// Has it ever passed a test? The first one measures its speed.
+export const wasTested = (machine: Machine): boolean => machine.core_speed !== undefined || machine.leases > 0;
+
 const kOfferStates: Schemas['OfferState'][] = ['full', 'open', 'closed', 'paused', 'draining', 'frozen'];
 
 // One word for a machine: its own trouble first, then the liveliest of its offers.
 export function stateOf(machine: Machine, offers: Schemas['Offer'][]): State {
   if (!isKnown(machine)) return 'waiting';
-  if (machine.doubted !== undefined) return 'doubted';
+  if (machine.doubted !== undefined) return wasTested(machine) ? 'doubted' : 'being tested';
   if (!machine.online) return 'offline';
   const states = offers.filter((o) => o.machine === machine.id).map((o) => o.state);
   return kOfferStates.find((s) => states.includes(s)) ?? 'no offer';

@@ -9,7 +9,7 @@ import { StateBadge } from '../../parts/state-badge';
 import { When } from '../../parts/when';
 import { Detected } from './detected';
 import { LeaseHistory, LeasesNow } from './lease-tables';
-import { isKnown, type Machine, stateOf } from './leases';
+import { isKnown, type Machine, stateOf, wasTested } from './leases';
 import { MachineActions } from './machine-actions';
 import { useMyLeases } from './my-leases';
 import { NewOfferPanel } from './new-offer';
@@ -23,7 +23,11 @@ function Trouble({ machine }: { machine: Machine }) {
   if (!isKnown(machine)) return <StartAgain machine={machine} title="The lending program has not run on it yet" />;
   if (machine.doubted !== undefined)
     return (
-      <Alert color="red" title="This machine failed a check and lends nothing for now">
+      <Alert
+        {...(wasTested(machine)
+          ? { color: 'red', title: 'This machine has not passed its last check and lends nothing for now' }
+          : { color: 'blue', title: 'This machine is being tested and lends nothing yet' })}
+      >
         {machine.doubted}. Before a machine lends, it is tested: all of its cores compute at once, and its memory is
         filled and read. The test is repeated while its agent runs, and the machine lends once it passes. If the
         machine is busy with other things, lend fewer cores or less memory.

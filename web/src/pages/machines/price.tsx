@@ -1,13 +1,15 @@
 import { Button, Group, NumberInput, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
+import type { Schemas } from '../../api/client';
 import { useGet } from '../../api/queries';
 import { credits, percent } from '../../format';
 import { Chart } from '../../parts/chart';
 import { Fact } from '../../parts/fact';
-import { Loaded } from '../../parts/page';
+import { Loaded, together } from '../../parts/page';
 import { slotWindow } from '../../parts/time-axis';
+import { type ClassEarnings, machineOf, noWeekText } from '../../parts/worth-words';
 import { estimate, type Estimate, type Power, type Prices } from './earnings';
-import { type Draft, hoursPerWeek } from './offers';
+import { type Draft, hoursPerWeek, type Spec } from './offers';
 
 type Edit = { draft: Draft; change: (more: Partial<Draft>) => void };
 
@@ -43,26 +45,29 @@ function History({ prices, draft }: { prices: Prices; draft: Draft }) {
 
 function assumptions(e: Estimate, hours: number, draft: Draft): string {
   const open = `${hours.toLocaleString('en', { maximumFractionDigits: 1 })} hours open`;
-  const use = e.use === undefined ? 'if every hour were leased' : `${percent(e.use)} in use, as in the last day`;
+  if (e.use === undefined) return `${open}, ${credits(e.price)} a slot-hour; ${noWeekText(e.full)}.`;
+  const use = `${percent(e.use)} of them leased, as the market expects`;
   const taken = draft.market || e.willing >= 0.995 ? '' : `; ${percent(e.willing)} of the trades paid your price or more`;
-  const full = e.gross < e.full ? ` If it were leased all the time: ${credits(e.full)}.` : '';
+  const full = (e.gross ?? 0) < e.full ? ` If it were leased all the time: ${credits(e.full)}.` : '';
   return `${open}, ${use}, ${credits(e.price)} a slot-hour${taken}.${full}`;
 }
 
-function Earnings({ prices, draft, fee }: { prices: Prices; draft: Draft; fee: number }) {
+type EarningsProps = { prices: Prices; worth: ClassEarnings | undefined; draft: Draft; fee: number };
+
+function Earnings({ prices, worth, draft, fee }: EarningsProps) {
   const [power, setPower] = useLocalStorage<Power>({ key: 'souk.power', defaultValue: { watts: 0, perKwh: 0 } });
   const hours = hoursPerWeek(draft);
   const price = draft.market || draft.price === '' ? undefined : draft.price;
-  const got = estimate(prices, { price, slots: draft.slots, hours, fee }, power);
+  const got = estimate(prices, worth, { price, slots: draft.slots, hours, fee }, power);
   const number = (value: string | number) => (typeof value === 'number' ? value : 0);
   return (
     <Stack gap="xs">
       <Group gap="xl" align="flex-start">
-        <Fact label="Estimated a week" about={fee > 0 ? `after the fee of ${percent(fee, 1)}` : undefined}>
-          {credits(got.gross)}
+        <Fact label="Estimated a week, on these terms" about={fee > 0 ? `after the fee of ${percent(fee, 1)}` : undefined}>
+          {got.gross === undefined ? '–' : credits(got.gross)}
         </Fact>
         <Fact label="After electricity" about={got.power > 0 ? `power ${credits(got.power)}` : 'fill in its power below'}>
-          {credits(got.net)}
+          {got.net === undefined ? '–' : credits(got.net)}
         </Fact>
       </Group>
       <Text size="xs" c="dimmed" mih={36}>
@@ -126,16 +131,17 @@ function Choice({ draft, change, suggested }: Edit & { suggested: number }) {
 }
 
 // What to ask for, beside what others paid, and what it would come to.
-export function PriceEditor({ of, draft, change }: Edit & { of: string }) {
+export function PriceEditor({ of, spec, draft, change }: Edit & { of: string; spec: Spec }) {
+  const worth = useGet('/v1/earnings', { query: machineOf(spec) });
   const prices = useGet('/v1/prices', { query: { class: of, days: 7 } });
   const settings = useGet('/v1/settings', {});
   return (
-    <Loaded query={prices} height={300}>
-      {(data) => (
+    <Loaded query={together<[Prices, Schemas['Earnings']]>(prices, worth)} height={300}>
+      {([data, { items = [] }]) => (
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
           <Stack>
             <Choice draft={draft} change={change} suggested={data.suggested} />
-            <Earnings prices={data} draft={draft} fee={settings.data?.fee ?? 0} />
+            <Earnings prices={data} worth={items.find((i) => i.class === of)} draft={draft} fee={settings.data?.fee ?? 0} />
           </Stack>
           <div style={{ minWidth: 0, minHeight: 224 }}>
             <History prices={data} draft={draft} />

@@ -27,7 +27,7 @@ export function Terms({
         <Title order={3} size="h5" mb={4}>
           Price
         </Title>
-        <PriceEditor of={of.name} draft={draft} change={change} />
+        <PriceEditor of={of.name} spec={machine.spec} draft={draft} change={change} />
       </div>
       <div>
         <Title order={3} size="h5" mb={4}>

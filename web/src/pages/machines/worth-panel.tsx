@@ -3,7 +3,7 @@ import { useGet } from '../../api/queries';
 import { credits } from '../../format';
 import { Fact } from '../../parts/fact';
 import { Panel } from '../../parts/panel';
-import { basisText } from '../../parts/worth-words';
+import { basisText, fullWeek, machineOf, noWeekText } from '../../parts/worth-words';
 import { type Lease, type Machine } from './leases';
 import type { Offer } from './offers';
 
@@ -24,8 +24,7 @@ type Props = { machine: Machine; offers: Offer[]; leases: Lease[]; partial: bool
 
 // What was to be expected of it, beside what it earned.
 export function WorthPanel({ machine, offers, leases, partial }: Props) {
-  const { cores, memory_mib, gpus, gpu_memory_mib } = machine.spec;
-  const earnings = useGet('/v1/earnings', { query: { cores, memory_mib, gpus, gpu_memory_mib } });
+  const earnings = useGet('/v1/earnings', { query: machineOf(machine.spec) });
   const items = earnings.data?.items ?? [];
   const e = items.find((i) => offers.some((o) => o.class === i.class)) ?? items[0];
   if (!e) return null;
@@ -38,7 +37,7 @@ export function WorthPanel({ machine, offers, leases, partial }: Props) {
       <Group gap="xl" align="flex-start">
         <Fact
           label={`Estimated a week, ${slots > 0 ? slots : e.slots} × ${e.class}`}
-          about={e.week ? `${credits(e.week.low * part)} to ${credits(e.week.high * part)}` : 'no estimate yet: it needs an hour of trading'}
+          about={e.week ? `${credits(e.week.low * part)} to ${credits(e.week.high * part)}` : noWeekText(fullWeek(e) * part)}
         >
           {e.week ? credits(e.week.expected * part) : '–'}
         </Fact>

@@ -25,7 +25,7 @@ test('every offer shows what it has, is worth and costs, the cheapest first', as
   for (const text of ['tower', 'A100, 40 GiB', '32 GiB', '1.50', 'python3-torch', 'eu, 20 ms', 'new', '0.3', 'always'])
     expect(rows[1]?.textContent).toContain(text);
   expect(rows[1]?.textContent).not.toContain('90%');
-  expect(screen.getByRole('link', { name: 'Rent this: tower, c1' }).getAttribute('href')).toContain('/jobs/new?class=c1&lender=lena');
+  expect(screen.getByRole('link', { name: 'Rent from lena: tower, c1' }).getAttribute('href')).toContain('/jobs/new?class=c1&lender=lena');
 });
 
 test('what is typed is in the address, to be shared', async () => {

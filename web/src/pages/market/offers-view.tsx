@@ -10,15 +10,17 @@ import { environmentText, gib, gpuText, type Offer, rentLink, windowText } from 
 const speedText = (o: Offer) => (o.speed === undefined ? 'not measured' : o.speed.toFixed(2));
 const priceText = (o: Offer) => `${credits(o.asks)}${o.price === undefined ? ' (market)' : ''}`;
 
+// The job asks for the class and the lender, so any of their machines may do it.
 function Rent({ offer }: { offer: Offer }) {
   return (
     <Button
       component={Link}
       href={rentLink(offer)}
       size="xs"
-      aria-label={`Rent this: ${offer.machine_name}, ${offer.class}`}
+      maw={180}
+      aria-label={`Rent from ${offer.lender}: ${offer.machine_name}, ${offer.class}`}
     >
-      Rent this
+      Rent from {offer.lender}
     </Button>
   );
 }

@@ -38,3 +38,15 @@ test('a ledger that does not sum to zero is bad', () => {
   expect(bad(text.replace('sum_credits 0', 'sum_credits 0.000001'))).toEqual(['Sum of all balances']);
   expect(bad(text.replace('seconds_total 0.02', 'seconds_total 2'))).toEqual(['Mean commit']);
 });
+
+test('without a quote to judge there is no forecast error', () => {
+  const error = (t: string) => healthLines(parseMetrics(t)).find((l) => l.title === 'Forecast error');
+  expect(error('souk_forecasts 0\n')).toMatchObject({
+    text: 'none yet',
+    about: 'No training with a quote from earlier runs has ended yet.',
+  });
+  expect(error('souk_forecasts 3\nsouk_forecast_error{quantile="0.5"} 0.2\n')).toMatchObject({
+    text: '20%',
+    about: 'Median of how far the time of 3 trainings was off.',
+  });
+});

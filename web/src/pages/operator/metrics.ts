@@ -96,8 +96,11 @@ export function healthLines(now: Metrics, before?: Metrics): Line[] {
     { title: 'Credits granted', text: whole(n('souk_minted_credits')), about: 'Ever, to all accounts.' },
     {
       title: 'Forecast error',
-      text: error === undefined ? '–' : `${(100 * error).toFixed(0)}%`,
-      about: `Median of how far the time of ${whole(n('souk_forecasts'))} trainings was off.`,
+      text: error === undefined ? 'none yet' : `${(100 * error).toFixed(0)}%`,
+      about:
+        n('souk_forecasts') === 0
+          ? 'No training with a quote from earlier runs has ended yet.'
+          : `Median of how far the time of ${whole(n('souk_forecasts'))} trainings was off.`,
     },
   ];
 }

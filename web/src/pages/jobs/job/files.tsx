@@ -11,6 +11,7 @@ import { aboutFile, fileUrl, inOrder, modelOf, type ResultFile } from './results
 import { trains } from '../kinds';
 
 const kShown = 300;
+const kWhole = 12; // Rows; more of them scroll.
 const kMostBytes = 256 * 1024 ** 2; // What the server sends at once.
 
 export function DownloadModel({ job, files }: { job: string; files: ResultFile[] }) {
@@ -76,7 +77,7 @@ export const Files = memo(function Files({
         </Empty>
       ) : (
         <>
-          <WideTable minWidth={360} mah={360} mb="sm">
+          <WideTable minWidth={360} {...(sorted.length > kWhole ? { mah: 600 } : {})} mb="sm">
             <Table>
               <Table.Thead>
                 <Table.Tr>

@@ -22,20 +22,20 @@ export function inOrder(leases: Lease[]): Lease[] {
   return [...leases].sort((a, b) => rank(a) - rank(b) || Date.parse(b.granted) - Date.parse(a.granted));
 }
 
-type Reading = { lines: ShownLine[]; dropped: number; ended: boolean; error: unknown; save: () => void };
+type Reading = { lines: ShownLine[]; dropped: number; known: boolean; ended: boolean; error: unknown; save: () => void };
 
 function useOne(lease: string | undefined, search: string): Reading {
-  const { log, ended, error } = useLog(lease);
+  const { log, known, ended, error } = useLog(lease);
   const lines = useMemo(
     () => findLines(log, search).map((line) => ({ ...line, key: String(line.number) })),
     [log, search],
   );
   const save = () => download(`${lease ?? 'log'}.txt`, log.lines.join('\n'), 'text/plain');
-  return { lines, dropped: log.dropped, ended, error, save };
+  return { lines, dropped: log.dropped, known, ended, error, save };
 }
 
 function useAll(leases: string[], colorOf: (lease: string) => string, nameOf: (lease: string) => string, search: string): Reading {
-  const { log, running, error } = useMergedLog(leases);
+  const { log, known, running, error } = useMergedLog(leases);
   const lines = useMemo(
     () =>
       findMerged(log.lines, search).map(({ lease, number, text }) => ({
@@ -48,7 +48,7 @@ function useAll(leases: string[], colorOf: (lease: string) => string, nameOf: (l
   );
   const save = () =>
     download('log.txt', log.lines.map((l) => `${nameOf(l.lease)} (${l.lease}): ${l.text}`).join('\n'), 'text/plain');
-  return { lines, dropped: log.dropped, ended: leases.length > 0 && running.size === 0, error, save };
+  return { lines, dropped: log.dropped, known, ended: leases.length > 0 && running.size === 0, error, save };
 }
 
 type Props = { leases: Lease[]; machineOf: (lease: string) => string; ended?: string | undefined };
@@ -79,7 +79,8 @@ export const Logs = memo(function Logs({ leases, machineOf, ended: jobEnded }: P
   }, [leases]);
   const one = useOne(seen && !merged ? shown : undefined, wanted);
   const all = useAll(seen && merged ? together : [], colorOf, machineOf, wanted);
-  const { lines, dropped, ended, error, save } = merged ? all : one;
+  const { lines, dropped, known, ended, error, save } = merged ? all : one;
+  const empty = lines.length === 0 && wanted === '';
   return (
     <Panel title="Logs">
       <Group ref={box} gap="sm" mb="sm" align="flex-end">
@@ -110,15 +111,19 @@ export const Logs = memo(function Logs({ leases, machineOf, ended: jobEnded }: P
         </Button>
       </Group>
       {error !== undefined && lines.length === 0 && <ErrorBox error={error} />}
-      <LogView
-        lines={lines}
-        search={wanted}
-        follow={follow && wanted === ''}
-        onLeave={() => setFollow(false)}
-      />
+      {!(known && empty && ended) && (
+        <LogView
+          lines={lines}
+          search={wanted}
+          follow={follow && wanted === ''}
+          onLeave={() => setFollow(false)}
+        />
+      )}
       <Text size="xs" c="dimmed" mt={4} role="status">
-        {lines.length === 0 && wanted === ''
-          ? 'Nothing has been printed'
+        {empty
+          ? known
+            ? 'Nothing has been printed'
+            : 'Reading the log'
           : wanted === ''
             ? count(lines.length, 'line')
             : `${count(lines.length, 'line')} with “${wanted}”`}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aJob, aLease } from '../testing';
-import { compare, rateOf, restsOn, spendingOf } from './money';
+import { compare, endedText, rangeWords, rateOf, restsOn, spendingOf } from './money';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 
@@ -70,4 +70,19 @@ test('a quote says what it rests on', () => {
 test('the rate is that of the open leases', () => {
   expect(rateOf(aJob({ leases: [aLease({ price: 0.5, slots: 2 }), aLease({ price: 0.25 })] }))).toBe(1.25);
   expect(rateOf(aJob())).toBe(0);
+});
+
+test('the end of a training says what it took, beside what was quoted', () => {
+  const reason = 'the target was reached';
+  expect(endedText(aJob(), reason)).toBe('Ended: the target was reached.');
+  const actual = { time: '5s900ms', cost: 0.01, over: true };
+  expect(endedText(aJob({ actual }), reason)).toBe('Ended after 5.9 s, for 0.01 credits: the target was reached.');
+  expect(endedText(aJob({ actual, quoted: { ...quoted, cost: 0.8 } }), reason)).toContain(
+    'reached. Quoted: 10 min and 0.8 credits.',
+  );
+});
+
+test('only ranges from runs of the kind hold 8 of 10', () => {
+  expect(rangeWords({ method: 'runs' })).toBe('8 of 10 runs');
+  for (const method of ['similar', 'guess'] as const) expect(rangeWords({ method })).toBe('range (a guess)');
 });

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../../api/client';
-import { count, seconds } from '../../../format';
+import { count, credits, duration, seconds } from '../../../format';
 
 // What a job has cost over time, and what was quoted against what it came to.
 
@@ -74,6 +74,17 @@ export function restsOn({ method, runs }: Pick<Schemas['JobQuote'], 'method' | '
     case 'parts':
       return `from ${count(runs, 'part')} of its own`;
   }
+}
+
+// What a quote's ranges are.
+export const rangeWords = ({ method }: Pick<Schemas['JobQuote'], 'method'>): string =>
+  method === 'runs' ? '8 of 10 runs' : 'range (a guess)';
+
+// How a training ended, with what it took beside what was quoted.
+export function endedText({ quoted: q, actual: a }: Job, reason: string): string {
+  if (!a?.over) return `Ended: ${reason}.`;
+  const quoted = q ? ` Quoted: ${duration(seconds(q.time))} and ${credits(q.cost)} credits.` : '';
+  return `Ended after ${duration(seconds(a.time))}, for ${credits(a.cost)} credits: ${reason}.${quoted}`;
 }
 
 // Credits an hour, at the prices of the leases that are open.

@@ -40,6 +40,15 @@ test('what the program itself needs is never dropped', () => {
   expect(step.how === 'edit' && step.edit.constraints?.packages).toEqual(['@torch']);
 });
 
+test('a change to what the job has already is not offered', () => {
+  const plain = aJob({ constraints: { packages: ['@torch'] } });
+  expect(stepFor(relax('packages', '--packages any'), plain)).toEqual({ how: 'wait' });
+  expect(stepFor(relax('region', '--regions any'), plain)).toEqual({ how: 'wait' });
+  expect(stepFor(relax('rtt', '--max-rtt any'), plain)).toEqual({ how: 'wait' });
+  expect(stepFor(relax('price', '--price 2'), plain)).toEqual({ how: 'wait' });
+  expect(stepFor(relax('workers', '--workers 1..4'), plain)).toEqual({ how: 'wait' });
+});
+
 test('"any lender" clears both lists', () => {
   const step = stepFor(relax('lender', '--lenders any'), job);
   expect(step.how === 'edit' && step.edit.constraints).toMatchObject({

@@ -40,19 +40,30 @@ function without(c: Constraints, kind: Relaxation['kind']): Constraints | undefi
   }
 }
 
+// Without what is empty, so that equal ones compare equal.
+const spelled = (value: unknown) =>
+  JSON.stringify(value, (_, part: unknown) => (Array.isArray(part) && part.length === 0 ? undefined : part));
+
+// A change to what the job has already is none.
+function editStep(edit: Edit, job: Job): Step {
+  const changes = (Object.keys(edit) as ('limit' | 'budget' | 'workers' | 'constraints')[]).some(
+    (key) => spelled(edit[key]) !== spelled(job[key]),
+  );
+  return changes ? { how: 'edit', edit } : { how: 'wait' };
+}
+
 export function stepFor(relaxation: Relaxation, job: Job): Step {
   const { kind, flag } = relaxation;
   const value = flag.split(' ')[1] ?? '';
   // What to write into its file stands in the change itself.
   if (kind === 'wait' || kind === 'environment') return { how: 'wait' };
   if (kind === 'slot_class' && value) return { how: 'clone', class: value };
-  if (kind === 'price' && Number(value) > 0) return { how: 'edit', edit: { limit: Number(value) } };
-  if (kind === 'budget' && Number(value) > 0) return { how: 'edit', edit: { budget: Number(value) } };
+  if (kind === 'price' && Number(value) > 0) return editStep({ limit: Number(value) }, job);
+  if (kind === 'budget' && Number(value) > 0) return editStep({ budget: Number(value) }, job);
   const range = /^(\d+)\.\.(\d+)$/.exec(value);
-  if (kind === 'workers' && range)
-    return { how: 'edit', edit: { workers: { min: Number(range[1]), max: Number(range[2]) } } };
+  if (kind === 'workers' && range) return editStep({ workers: { min: Number(range[1]), max: Number(range[2]) } }, job);
   const constraints = without(job.constraints, kind);
-  if (constraints) return { how: 'edit', edit: { constraints } };
+  if (constraints) return editStep({ constraints }, job);
   return { how: 'command', command: `souk job edit ${job.id} ${flag}` };
 }
 

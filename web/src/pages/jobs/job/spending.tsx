@@ -8,7 +8,7 @@ import { Money } from '../../../parts/money';
 import { Panel } from '../../../parts/panel';
 import { WideTable } from '../../../parts/wide-table';
 import { spentShare } from '../list';
-import { type Comparison, compare, rateOf, restsOn, showsCap, spendingOf } from './money';
+import { type Comparison, compare, rangeWords, rateOf, restsOn, showsCap, spendingOf } from './money';
 import classes from './spending.module.css';
 import { useNow } from './use-now';
 
@@ -50,7 +50,9 @@ function Curve({ job, leases }: { job: Job; leases: Schemas['Lease'][] }) {
 
 const shown = (c: Comparison, n: number) => (c.what === 'time' ? duration(n) : credits(n));
 
-function Quote({ rows, rests, progress }: { rows: Comparison[]; rests: string; progress: number }) {
+type QuoteProps = { rows: Comparison[]; quoted: Schemas['JobQuote']; progress: number };
+
+function Quote({ rows, quoted, progress }: QuoteProps) {
   return (
     <>
       <WideTable minWidth={380}>
@@ -59,7 +61,7 @@ function Quote({ rows, rests, progress }: { rows: Comparison[]; rests: string; p
             <Table.Tr>
               <Table.Th>Quoted</Table.Th>
               <Table.Th>expected</Table.Th>
-              <Table.Th>8 of 10 runs</Table.Th>
+              <Table.Th>{rangeWords(quoted)}</Table.Th>
               <Table.Th>actual</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -81,7 +83,7 @@ function Quote({ rows, rests, progress }: { rows: Comparison[]; rests: string; p
         </Table>
       </WideTable>
       <Text size="xs" c="dimmed">
-        {`Quoted when it was submitted, ${rests}.`}
+        {`Quoted when it was submitted, ${restsOn(quoted)}.`}
         {rows[0]?.verdict === 'less than quoted' && progress > 0 && progress < 1
           ? ` It did ${percent(progress)} of the epochs.`
           : ''}
@@ -135,7 +137,7 @@ export const Spending = memo(function Spending({ job, leases, progress }: Props)
         )}
         <Curve job={job} leases={leases} />
         {job.quoted && comparison.length > 0 && (
-          <Quote rows={comparison} rests={restsOn(job.quoted)} progress={progress} />
+          <Quote rows={comparison} quoted={job.quoted} progress={progress} />
         )}
         {job.estimate && (
           <Text size="sm">

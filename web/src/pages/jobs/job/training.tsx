@@ -7,6 +7,7 @@ import { Fact } from '../../../parts/fact';
 import { Panel } from '../../../parts/panel';
 import { figureCurve, follow, hasRange, lossCurve, type LossPoint } from './curves';
 import { aboutFigure, capital, figureOf, figureText, otherMetrics } from './figures';
+import { endedText } from './money';
 
 type Training = Schemas['Training'];
 
@@ -85,7 +86,8 @@ function Curves({ t, trail, live }: { t: Training; trail: LossPoint[]; live: boo
 }
 
 // How far a training is: facts, and curves that grow while one looks.
-export function TrainingPanel({ training: t, live }: { training: Training; live: boolean }) {
+export function TrainingPanel({ training: t, job }: { training: Training; job: Schemas['Job'] }) {
+  const live = !job.ended;
   const [trail, setTrail] = useState<LossPoint[]>([]);
   useEffect(() => setTrail((now) => follow(now, t)), [t]);
   return (
@@ -98,7 +100,7 @@ export function TrainingPanel({ training: t, live }: { training: Training; live:
         />
         <Facts t={t} live={live} />
         <Curves t={t} trail={trail} live={live} />
-        {t.state === 'finished' && t.reason && <Text size="sm">{`Ended: ${t.reason}.`}</Text>}
+        {t.state === 'finished' && t.reason && <Text size="sm">{endedText(job, t.reason)}</Text>}
       </Stack>
     </Panel>
   );

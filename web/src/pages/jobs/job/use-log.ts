@@ -44,29 +44,30 @@ async function followLog(lease: string, every: number, signal: AbortSignal, hear
   }
 }
 
-export type LogState = { log: LogLines; ended: boolean; error?: ApiError };
+// `known`: an answer came.
+export type LogState = { log: LogLines; known: boolean; ended: boolean; error?: ApiError };
 
 // The log of one lease.
 export function useLog(lease: string | undefined): LogState {
-  const [state, setState] = useState<LogState>({ log: noLines, ended: false });
+  const [state, setState] = useState<LogState>({ log: noLines, known: false, ended: false });
   useEffect(() => {
-    setState({ log: noLines, ended: false });
+    setState({ log: noLines, known: false, ended: false });
     if (!lease) return;
     const stop = new AbortController();
     void followLog(lease, kEvery, stop.signal, {
-      piece: ({ text, ended }) => setState(({ log }) => ({ log: addText(log, text), ended })),
-      error: (error) => setState(({ log }) => ({ log, ended: false, error })),
+      piece: ({ text, ended }) => setState(({ log }) => ({ log: addText(log, text), known: true, ended })),
+      error: (error) => setState(({ log }) => ({ log, known: true, ended: false, error })),
     });
     return () => stop.abort();
   }, [lease]);
   return state;
 }
 
-export type MergedState = { log: Merged; running: Set<string>; error?: ApiError };
+export type MergedState = { log: Merged; known: boolean; running: Set<string>; error?: ApiError };
 
 // The logs of several leases as one. One that joins is followed from then on; none is read twice.
 export function useMergedLog(leases: string[]): MergedState {
-  const [state, setState] = useState<MergedState>(() => ({ log: noMerged(), running: new Set() }));
+  const [state, setState] = useState<MergedState>(() => ({ log: noMerged(), known: false, running: new Set() }));
   const followed = useRef(new Map<string, AbortController>());
   const wanted = leases.join(' ');
   useEffect(() => {
@@ -74,7 +75,7 @@ export function useMergedLog(leases: string[]): MergedState {
     if (ids.length === 0 && followed.current.size > 0) {
       for (const stop of followed.current.values()) stop.abort();
       followed.current.clear();
-      setState({ log: noMerged(), running: new Set() });
+      setState({ log: noMerged(), known: false, running: new Set() });
     }
     const every = Math.max(kEvery, kEach * ids.length);
     for (const lease of ids) {
@@ -87,9 +88,10 @@ export function useMergedLog(leases: string[]): MergedState {
         piece: ({ text, ended }) =>
           setState(({ log, running }) => ({
             log: addPiece(log, lease, text, ended),
+            known: true,
             running: ended ? quiet(running) : running,
           })),
-        error: (error) => setState((now) => ({ ...now, error })),
+        error: (error) => setState((now) => ({ ...now, known: true, error })),
       });
     }
   }, [wanted]);

@@ -3,13 +3,18 @@ import { credits, duration, percent, seconds } from '../../../format';
 import { type Candidate, inSeveralClasses, limitText } from './candidates';
 import { WideTable } from '../../../parts/wide-table';
 
-type Props = { candidates: Candidate[]; picked: number | undefined; onPick: (index: number) => void };
+type Props = {
+  candidates: Candidate[];
+  ranges: string; // What they are.
+  picked: number | undefined;
+  onPick: (index: number) => void;
+};
 
 const kWhole = { whiteSpace: 'nowrap' } as const;
 const time = (text: string) => duration(seconds(text));
 
 // One row for each number of workers; the planner's choice is marked, anybody's can be taken.
-export function CandidatesTable({ candidates, picked, onPick }: Props) {
+export function CandidatesTable({ candidates, ranges, picked, onPick }: Props) {
   const deadline = candidates.some((c) => c.chance !== undefined);
   const classes = inSeveralClasses(candidates);
   return (
@@ -24,8 +29,14 @@ export function CandidatesTable({ candidates, picked, onPick }: Props) {
             </Table.Th>
             {classes && <Table.Th>Class</Table.Th>}
             <Table.Th>Cluster</Table.Th>
-            <Table.Th>Time</Table.Th>
-            <Table.Th>Cost</Table.Th>
+            {['Time', 'Cost'].map((what) => (
+              <Table.Th key={what}>
+                {what}{' '}
+                <Text span size="xs" c="dimmed">
+                  {ranges}
+                </Text>
+              </Table.Th>
+            ))}
             {deadline && <Table.Th>In time</Table.Th>}
             <Table.Th>Limited by</Table.Th>
           </Table.Tr>

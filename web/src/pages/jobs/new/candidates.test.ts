@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Candidate, inSeveralClasses, pointsOf, roundTicks, timeTicks, withChoice } from './candidates';
+import { type Candidate, inSeveralClasses, labelsBelow, pointsOf, roundTicks, timeTicks, withChoice } from './candidates';
 
 const candidate = (workers: number, time: string, cost: number, chosen = false): Candidate => ({
   class: 'c1',
@@ -50,6 +50,13 @@ test('a candidate of another class that somebody picked leaves no other class', 
   const both = [candidate(1, '5m', 1), { ...candidate(1, '2m', 1), class: 'c4' }];
   expect(inSeveralClasses(both)).toBe(true);
   expect(inSeveralClasses([candidate(1, '5m', 1), candidate(2, '5m', 1)])).toBe(false);
+});
+
+test('labels of points that are close stand above and below in turn', () => {
+  const at = (...xs: number[]) => xs.map((x) => ({ x, y: 10 }));
+  expect(labelsBelow(at(0, 50, 100))).toEqual([false, false, false]);
+  expect(labelsBelow(at(0, 10, 20, 30))).toEqual([false, true, false, true]);
+  expect(labelsBelow([{ x: 0, y: 0 }, { x: 0, y: 30 }])).toEqual([false, false]);
 });
 
 test('ticks are round, begin at zero and reach beyond the last point', () => {

@@ -72,6 +72,21 @@ export function choiceOf(planned: { plan: Schemas['JobPlan'] } | undefined): num
   return at >= 0 ? at : undefined;
 }
 
+const kLabel = { width: 18, height: 14 }; // px
+
+// Which labels stand below their points: those that would lie on the label of a point before.
+export function labelsBelow(points: { x: number; y: number }[]): boolean[] {
+  const out: boolean[] = [];
+  for (const p of points)
+    out.push(
+      out.some((below, i) => {
+        const q = points[i];
+        return !below && q && Math.abs(p.x - q.x) < kLabel.width && Math.abs(p.y - q.y) < kLabel.height;
+      }),
+    );
+  return out;
+}
+
 // Round numbers from 0 to a little more than `most`, five or so.
 export function roundTicks(most: number): number[] {
   if (!(most > 0)) return [0, 1];

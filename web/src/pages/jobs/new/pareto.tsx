@@ -1,9 +1,9 @@
 import { credits, duration } from '../../../format';
 import { useWidth } from '../../../parts/use-width';
-import { type Candidate, type Point, pointsOf, roundTicks, timeTicks } from './candidates';
+import { type Candidate, labelsBelow, type Point, pointsOf, roundTicks, timeTicks } from './candidates';
 import classes from './pareto.module.css';
 
-const kSize = { height: 280, left: 64, right: 20, top: 14, bottom: 44 };
+const kSize = { height: 280, left: 84, right: 20, top: 14, bottom: 44 };
 
 type Scale = (value: number) => number;
 
@@ -46,9 +46,9 @@ function Axes({
   );
 }
 
-type MarkProps = { p: Point; x: Scale; y: Scale; picked: boolean; onPick: () => void };
+type MarkProps = { p: Point; x: Scale; y: Scale; picked: boolean; below: boolean; onPick: () => void };
 
-function Mark({ p, x, y, picked, onPick }: MarkProps) {
+function Mark({ p, x, y, picked, below, onPick }: MarkProps) {
   return (
     <g onClick={onPick}>
       <title>{`${p.workers} workers: ${duration(p.time)}, ${credits(p.cost)} credits`}</title>
@@ -60,7 +60,7 @@ function Mark({ p, x, y, picked, onPick }: MarkProps) {
         cy={y(p.time)}
         r={picked ? 8 : 6}
       />
-      <text x={x(p.cost) + 10} y={y(p.time) - 8}>
+      <text x={x(p.cost) + 10} y={y(p.time) + (below ? 18 : -8)}>
         {p.workers}
       </text>
     </g>
@@ -86,6 +86,7 @@ export function Pareto({ candidates, picked, onPick, deadline }: Props) {
   const x: Scale = (c) => kSize.left + (c / mostCost) * (width - kSize.left - kSize.right);
   const y: Scale = (t) =>
     kSize.height - kSize.bottom - (t / mostTime) * (kSize.height - kSize.top - kSize.bottom);
+  const below = labelsBelow(points.map((p) => ({ x: x(p.cost), y: y(p.time) })));
   const front = points.filter((p) => p.best).sort((a, b) => a.cost - b.cost || b.time - a.time);
   return (
     <div ref={box}>
@@ -122,6 +123,7 @@ export function Pareto({ candidates, picked, onPick, deadline }: Props) {
             x={x}
             y={y}
             picked={i === picked}
+            below={below[i] === true}
             onPick={() => onPick(i)}
           />
         ))}

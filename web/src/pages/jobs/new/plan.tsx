@@ -4,11 +4,11 @@ import type { Schemas } from '../../../api/client';
 import { ErrorBox } from '../../../parts/error-box';
 import { Fact } from '../../../parts/fact';
 import { Money } from '../../../parts/money';
-import { restsOn } from '../job/money';
+import { rangeWords, restsOn } from '../job/money';
 import { CandidatesTable } from './candidates-table';
 import { type Candidate, type NewJob, withChoice } from './candidates';
 import { Pareto } from './pareto';
-import { priceTrouble } from './prices';
+import { canRun, priceTrouble } from './prices';
 import type { Planned, usePlan } from './use-plan';
 
 function Terms({ job, available }: { job: NewJob; available: number }) {
@@ -54,7 +54,7 @@ function whyText({ candidates = [], why, guessed, runs, method }: Planned['plan'
     ? `; so far they are a guess, based on ${count(runs, 'run')} of this kind`
     : '';
   if (method !== 'runs')
-    return `${choice}: ${why}. This is ${method === 'guess' ? 'a guess: nothing like it has run here' : restsOn({ method, runs })}, so the ranges are wide.`;
+    return `${choice}: ${why}. This is ${method === 'guess' ? 'a guess: nothing like it has run here' : restsOn({ method, runs })}, so the ranges are guesses too.`;
   return `${choice}: ${why}. Ranges hold 8 of 10 runs${ranges}.`;
 }
 
@@ -76,7 +76,7 @@ function NoForecast({ planned, plan }: { planned: Planned; plan: ReturnType<type
   return (
     <Alert color="blue" title={trains ? 'No quote yet' : 'A quote follows when the first part is done'}>
       <Text size="sm">{`${planned.plan.why.charAt(0).toUpperCase()}${planned.plan.why.slice(1)}.`}</Text>
-      {trains && !planned.plan.profiled && (
+      {trains && !planned.plan.profiled && canRun(planned.plan.prices) && (
         <Stack gap="xs" mt="xs">
           <Text size="sm">
             Souk can run the job on one worker for at most a minute, and then estimate the whole. You pay for
@@ -136,7 +136,12 @@ function Choice({ planned, plan, picked, onPick, available }: Props & { planned:
             Time against cost. The number at a point is its number of workers, its lines show the ranges. The
             dashed line joins the candidates that no other one beats in both.
           </Text>
-          <CandidatesTable candidates={candidates} picked={picked} onPick={onPick} />
+          <CandidatesTable
+            candidates={candidates}
+            ranges={rangeWords(planned.plan)}
+            picked={picked}
+            onPick={onPick}
+          />
           <Text size="sm">{whyText(planned.plan)}</Text>
           <Text size="xs" c="dimmed">
             {measuresText(planned.plan)}

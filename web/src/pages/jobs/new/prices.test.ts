@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { priceTrouble } from './prices';
+import { canRun, priceTrouble } from './prices';
 
 const prices = { class: 'c1', suggested: 0.25, cheapest: 0.5, limit: 0.4, limit_given: true, workers: 0 };
 
@@ -14,4 +14,10 @@ test('a job that would run has no trouble', () => {
 test('one that would wait for others or for an offer is told', () => {
   expect(priceTrouble({ ...prices, limit: 2 })).toContain('bid more');
   expect(priceTrouble({ ...prices, cheapest: undefined })).toContain('free');
+});
+
+test('without an ask in any class nothing could run it', () => {
+  expect(canRun([{ ...prices, cheapest: undefined }, prices])).toBe(true);
+  expect(canRun([{ ...prices, cheapest: undefined }])).toBe(false);
+  expect(canRun()).toBe(false);
 });

@@ -1,6 +1,9 @@
 import type { Schemas } from '../../../api/client';
 import { credits, exactCredits } from '../../../format';
 
+// Is there a machine that could run it, at whatever price?
+export const canRun = (prices: Schemas['PlanPrices'][] = []): boolean => prices.some((p) => p.cheapest !== undefined);
+
 // Why a job would wait at its limit, with the price that would do; empty if it would not.
 export function priceTrouble(p: Schemas['PlanPrices']): string {
   if (p.pays !== undefined) return '';

@@ -50,12 +50,7 @@ export function YamlPane({ yaml, unread, readOnly, onWrite, about }: Props) {
         maxRows={28}
         spellCheck={false}
         styles={{
-          input: {
-            fontFamily: 'var(--mantine-font-family-monospace)',
-            fontSize: 13,
-            whiteSpace: 'pre',
-            overflowX: 'auto',
-          },
+          input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 },
         }}
         placeholder={'kind: train\nmodel: lenet\ndata: mnist'}
         error={unread}
