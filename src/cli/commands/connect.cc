@@ -253,12 +253,15 @@ Command shell_command() {
   Command out{.name = "shell",
               .summary = "sit at the terminal of a session on a leased machine",
               .examples = {"shell j7", "examples session > session.yaml"}};
-  out.options = {argument("JOB", "the id of a job of kind session", o->id)};
+  out.options = {job_argument(*o, "the id of a job of kind session")};
   out.details =
       "Waits until a machine runs it. What you type goes through the market to that machine, which "
       "nobody can connect to. Ctrl-] leaves without ending it; exit ends it, and so does its idle "
       "limit. What lies in its volumes is kept.";
-  out.run = [o](Context& c) { return shell(c, *o); };
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
+    return shell(c, *o);
+  };
   return out;
 }
 
@@ -267,11 +270,14 @@ Command forward_command() {
   Command out{.name = "forward",
               .summary = "reach a port of a job's program as if it were on this computer",
               .examples = {"forward j7 8888", "forward j7 8080 --worker 0 --local 9000"}};
-  out.options = {argument("JOB", "the id of a session, a service or a gang", o->id),
+  out.options = {job_argument(*o, "the id of a session, a service or a gang"),
                  argument("PORT", "where its program listens", o->port),
                  flag("--worker N", "which of its workers; default 0", o->worker),
                  flag("--local PORT", "where to listen here; default the same port", o->local)};
-  out.run = [o](Context& c) { return forward(c, *o); };
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
+    return forward(c, *o);
+  };
   return out;
 }
 

@@ -170,8 +170,9 @@ Command show_job_command() {
   auto o = std::make_shared<OneJob>();
   Command out{
       .name = "show", .summary = "one job", .examples = {"job show j1", "job show j1 --json"}};
-  out.options = {argument("JOB", "its id", o->id)};
+  out.options = {job_argument(*o)};
   out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path()));
     SOUK_TRY(show_job(c, body));
@@ -196,8 +197,9 @@ Command edit_job_command() {
               .examples = {"job edit j1 --budget 40", "job edit j1 --price 0.6 --workers 1..8",
                            "job edit j1 --regions any"}};
   out.options = job_flags(o->flags);
-  out.options.insert(out.options.begin(), argument("JOB", "its id", o->id));
+  out.options.insert(out.options.begin(), job_argument(*o));
   out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     SOUK_ASSIGN(auto* api, c.api());
     const auto& f = o->flags;
     wire::JobEdit edit{f.workers, f.limit, f.budget, f.deadline, f.priority, {}};
@@ -214,8 +216,9 @@ Command edit_job_command() {
 Command act_on_job_command(std::string name, std::string summary) {
   auto o = std::make_shared<OneJob>();
   Command out{.name = name, .summary = std::move(summary), .examples = {"job " + name + " j1"}};
-  out.options = {argument("JOB", "its id", o->id)};
+  out.options = {job_argument(*o)};
   out.run = [o, name](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     SOUK_ASSIGN(auto* api, c.api());
     return show_job(c, api->post(o->path("/" + name)));
   };
@@ -230,9 +233,11 @@ Command wait_command() {
   Command out{.name = "wait",
               .summary = "follow a job to its end; exit status 0 if it succeeded",
               .examples = {"job wait j1", "job wait j1 --timeout 1h --json"}};
-  out.options = {argument("JOB", "its id", o->id),
-                 flag("--timeout TIME", "give up after this long", o->timeout)};
-  out.run = [o](Context& c) { return wait_for(c, o->id, o->timeout); };
+  out.options = {job_argument(*o), flag("--timeout TIME", "give up after this long", o->timeout)};
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
+    return wait_for(c, o->id, o->timeout);
+  };
   return out;
 }
 
@@ -245,8 +250,9 @@ Command leases_command() {
               .summary = "all leases of a job, ended ones too",
               .examples = {"job leases j1"}};
   out.options = paging_flags(o->paging);
-  out.options.insert(out.options.begin(), argument("JOB", "its id", o->id));
+  out.options.insert(out.options.begin(), job_argument(*o));
   out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path("/leases") + query_string(params(o->paging))));
     return c.show<wire::Page<wire::Lease>>(body, [&](const auto& page) {
@@ -262,18 +268,23 @@ Command leases_command() {
 }  // namespace
 
 Command cancel_command() {
-  struct Options : OneJob {
+  struct Options {
+    std::vector<std::string> jobs;
     std::string reason;
   };
   auto o = std::make_shared<Options>();
   Command out{.name = "cancel",
-              .summary = "end a job; unspent credits come back",
-              .examples = {"cancel j1", "cancel j1 --reason 'wrong data'"}};
-  out.options = {argument("JOB", "its id", o->id),
+              .summary = "end jobs; unspent credits come back",
+              .examples = {"cancel j1", "cancel j1 mnist --reason 'wrong data'"}};
+  out.options = {argument("JOB", "ids, or names: then the newest of that name", o->jobs),
                  flag("--reason TEXT", "kept with the job", o->reason)};
   out.run = [o](Context& c) -> Result<> {
     SOUK_ASSIGN(auto* api, c.api());
-    return show_job(c, api->post(o->path("/cancel"), wire::to_json(wire::Cancel{o->reason})));
+    std::vector<OneJob> jobs;
+    for (const auto& named : o->jobs) SOUK_TRY(jobs.emplace_back(named).find(c));
+    for (const auto& job : jobs)
+      SOUK_TRY(show_job(c, api->post(job.path("/cancel"), wire::to_json(wire::Cancel{o->reason}))));
+    return {};
   };
   return out;
 }
@@ -351,8 +362,9 @@ Command why_command() {
   Command out{.name = "why",
               .summary = "why a job does not run, and the cheapest change that would help",
               .examples = {"why j1", "why j1 --json"}};
-  out.options = {argument("JOB", "its id", o->id)};
+  out.options = {job_argument(*o)};
   out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path("/why")));
     return c.show<wire::Why>(body, [&](const wire::Why& why) {

@@ -1,5 +1,10 @@
 #include "cli/commands/job_flags.h"
 
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/shell/session.h"
+
 namespace souk::cli {
 
 bool JobFlags::constrains() const {
@@ -39,6 +44,31 @@ std::vector<Option> job_flags(JobFlags& f) {
       flag("--refuse-lenders A,B", "never these lenders", f.refuse_lenders),
       flag("--providers A,B", "only these providers, or any", f.providers),
       flag("--refuse-providers A,B", "never these providers", f.refuse_providers)};
+}
+
+Option job_argument(OneJob& job, std::string help) {
+  return argument("JOB", std::move(help), job.named);
+}
+
+Result<> OneJob::find(Context& c) {
+  if (const auto given = base::IdTraits<base::JobId>::parse(named)) {
+    id = *given;
+    return {};
+  }
+  SOUK_ASSIGN(auto* api, c.api());
+  std::vector<std::string> names;
+  bool found = false;
+  SOUK_TRY(visit_all<wire::Job>(*api, "/v1/jobs", [&](const wire::Job& job) {
+    found = job.name == named;
+    if (found) id = job.id;
+    names.push_back(job.name);
+    return !found;
+  }));
+  if (found) return {};
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto near = base::nearest(named, known);
+  return failed(fmt::format("you have no job '{}'", named),
+                near.empty() ? "souk jobs" : fmt::format("did you mean '{}'?", near));
 }
 
 }  // namespace souk::cli

@@ -27,13 +27,19 @@ struct JobFlags {
 
 std::vector<Option> job_flags(JobFlags& f);
 
-// For commands about one job.
+// For commands about one job, which people name by its id or by its name.
 struct OneJob {
+  std::string named;
   base::JobId id;
+  // Finds the job that was named: of those of that name the newest.
+  Result<> find(Context& c);
   [[nodiscard]] std::string path(std::string_view suffix = {}) const {
     return path_of("/v1/jobs", to_string(id), suffix);
   }
 };
+
+Option job_argument(OneJob& job,
+                    std::string help = "its id, or its name: then the newest of that name");
 
 Command submit_command();
 Command top_command();

@@ -99,15 +99,17 @@ Command predict_command() {
   Command out{.name = "predict",
               .summary = "run a trained model here, on what comes in",
               .examples = {"predict j1 < samples.jsonl", "predict j1 --length 200 < prompt.txt"}};
-  out.options = {argument("JOB", "its id", o->id),
-                 flag("--length N", "text: how much to write", o->length)};
+  out.options = {job_argument(*o), flag("--length N", "text: how much to write", o->length)};
   out.details =
       "Reads one sample a line, a JSON array of its numbers (an image's bytes, 0 to 255, or a "
       "row's features), and writes one line for each: {\"label\":7,\"probabilities\":[...]}, with "
       "the \"name\" of the label where the data had names, or {\"value\":250000} from a model that "
       "estimates amounts. A model that writes goes on with the text that comes in; one of trainer: "
       "transformers needs a Python with torch and transformers here (SOUK_PYTHON).";
-  out.run = [o](Context& c) { return predict(c, *o); };
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
+    return predict(c, *o);
+  };
   return out;
 }
 

@@ -314,11 +314,11 @@ Command logs_command() {
               .summary = "what a job's programs printed",
               .examples = {"logs j1", "logs j1 -f", "logs j1 --worker 2", "logs j1 --raw > log"}};
   out.options = {
-      argument("JOB", "its id", o->id),
-      with_letter('f', flag("--follow", "go on until the job ends", o->follow)),
+      job_argument(*o), with_letter('f', flag("--follow", "go on until the job ends", o->follow)),
       flag("--worker N", "only this one, from 0", o->worker),
       flag("--raw", "as printed, with escape sequences; else those are left out", o->raw)};
   out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     LogReader reader(c, *o, o->worker, o->raw);
     for (;;) {
       SOUK_ASSIGN(const auto ended, reader.step());
@@ -336,7 +336,7 @@ Command results_command() {
               .examples = {"results j1", "results j1 -o ./out", "results j1 --watch",
                            "results j1 --max-size 50G"}};
   out.options = {
-      argument("JOB", "its id", o->id),
+      job_argument(*o),
       with_letter('o', flag("--output FOLDER", "where to; default: the job's id", o->folder)),
       flag("--watch", "a training: keep a file for TensorBoard until it ends, then fetch",
            o->watch),
@@ -350,7 +350,10 @@ Command results_command() {
       "become what PEFT or transformers load, which needs python3 (SOUK_PYTHON). With --watch, "
       "`tensorboard --logdir FOLDER` shows the training while it runs. Of a sweep the table of its "
       "trials (sweep.csv, sweep.json), a picture (sweep.svg) and what its best trial left (best).";
-  out.run = [o](Context& c) { return o->watch ? watch_results(c, *o) : results(c, *o); };
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
+    return o->watch ? watch_results(c, *o) : results(c, *o);
+  };
   return out;
 }
 
@@ -359,8 +362,9 @@ Command top_command() {
   Command out{.name = "top",
               .summary = "what a job's workers use now, or used last",
               .examples = {"job top j1", "job top j1 --json   # the whole series"}};
-  out.options = {argument("JOB", "its id", o->id)};
+  out.options = {job_argument(*o)};
   out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path("/usage")));
     if (c.json()) return c.print_json(body);

@@ -142,7 +142,7 @@ Command serve_model_command() {
               .summary = "let a trained model answer requests on leased machines",
               .examples = {"serve-model j7 --budget 5", "serve-model j7 --workers 1..4 --members"}};
   out.options = {
-      argument("JOB", "the id of a training that has ended", o->id),
+      job_argument(*o, "the id of a training that has ended"),
       flag("--name NAME", "in its address; default model-JOB", o->name),
       flag("--model NAME", "what clients of OpenAI's API call it; default its name", o->model),
       flag("--workers N", "one to so many machines: 1..4; default 1", o->flags.workers),
@@ -157,7 +157,10 @@ Command serve_model_command() {
       "predict` "
       "does; language models of souk.transformers also answer /v1/chat/completions and "
       "/v1/completions. docs/services.md.";
-  out.run = [o](Context& c) { return serve_model(c, *o); };
+  out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
+    return serve_model(c, *o);
+  };
   return out;
 }
 

@@ -156,8 +156,9 @@ Command trials_command() {
   Command out{.name = "trials",
               .summary = "the trials of a sweep, the best first",
               .examples = {"job trials j1", "job trials j1 --json"}};
-  out.options = {argument("JOB", "the sweep's id", o->id)};
+  out.options = {job_argument(*o, "the sweep's id")};
   out.run = [o](Context& c) -> Result<> {
+    SOUK_TRY(o->find(c));
     SOUK_ASSIGN(auto* api, c.api());
     SOUK_ASSIGN(const auto body, api->get(o->path("/sweep")));
     return c.show<wire::SweepStatus>(body, [&](const wire::SweepStatus& status) {

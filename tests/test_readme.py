@@ -1,0 +1,105 @@
+"""The README's first hour, typed as it stands: its blocks, in order, in a terminal of a home of its own."""
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import mnist
+import netns
+from souk import DEADLINE_S, SOUK
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+SHOWN = "@shown@"  # Before a line's exit status.
+# What needs more than this computer has for sure.
+ELSEWHERE = {"examples/gang/ddp.yaml": "PyTorch's DDP", "--env": "an environment with PyTorch",
+             "examples/own-environment.yaml": "an index of packages", "examples/lora.yaml": "PEFT",
+             "souk results lora": "PEFT"}
+
+
+def commands(heading):
+    """Of the blocks below the heading: what is typed, a line or a line with its here-document."""
+    text = re.search(rf"^## {heading}\n(.*?)^## ", (REPO / "README.md").read_text(), re.MULTILINE | re.DOTALL).group(1)
+    for block in re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        lines = iter(block.splitlines())
+        for line in lines:
+            typed = [line]
+            if end := re.search(r"<<'(\w+)'", line):
+                for more in lines:
+                    typed.append(more)
+                    if more == end.group(1):
+                        break
+            if line.strip():
+                yield "\n".join(typed)
+
+
+class Terminal:
+    """A shell that somebody types into, in a network where the market's usual port is free."""
+
+    def __init__(self, test, folder):
+        home = os.path.join(folder, "home")
+        os.mkdir(home)
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SOUK_")}
+        env |= {"HOME": home, "TERM": "dumb", "PS1": "", "PS2": "", "PROMPT_COMMAND": f"echo {SHOWN}$?{SHOWN}",
+                "SOUK_DATASETS": os.path.dirname(mnist.FOLDER)}
+        self.terminal, theirs = pty.openpty()
+        inside = "ip link set lo up && stty -echo cols 120 && exec bash --norc --noediting -i"
+        self.shell = subprocess.Popen(["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", inside],
+                                      cwd=folder, env=env, stdin=theirs, stdout=theirs, stderr=theirs,
+                                      start_new_session=True)
+        os.close(theirs)
+        test.addCleanup(self.end)
+        self.text = ""
+        self.until_shown()
+
+    def end(self):
+        self.shell.send_signal(signal.SIGKILL)
+        self.shell.wait(DEADLINE_S)
+        os.close(self.terminal)
+
+    def until_shown(self):
+        """What came until the shell wants the next line, and the status of the last; questions are answered yes."""
+        end = time.monotonic() + 10 * DEADLINE_S
+        begun, answered = len(self.text), 0
+        while not (done := re.search(rf"{SHOWN}(\d+){SHOWN}", self.text[begun:])):
+            if time.monotonic() > end:
+                raise AssertionError("no end of it: " + self.text[begun:])
+            if select.select([self.terminal], [], [], 1)[0]:
+                self.text += os.read(self.terminal, 1 << 16).decode(errors="replace")
+            questions = len(re.findall(r"\[[yY]/[nN]\]", self.text[begun:]))
+            if questions > answered:
+                answered = questions
+                os.write(self.terminal, b"y\n")
+        return self.text[begun:begun + done.start()], int(done.group(1))
+
+    def type(self, line):
+        os.write(self.terminal, (line + "\n").encode())
+        return self.until_shown()
+
+
+@unittest.skipUnless(netns.available(), "needs root, for a network where the usual port is free")
+class Readme(unittest.TestCase):
+    def test_ten_minutes_with_it_run_as_written(self):
+        folder = tempfile.mkdtemp(prefix="souk-readme-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        os.symlink(REPO / "examples", os.path.join(folder, "examples"))
+        os.makedirs(os.path.join(folder, "build/release"))
+        os.symlink(os.path.realpath(os.path.dirname(SOUK)), os.path.join(folder, "build/release/bin"))
+        terminal = Terminal(self, folder)
+        said = {}
+        for line in commands("Ten minutes with it"):
+            with self.subTest(line):
+                t0=time.time()
+                said[line], status = terminal.type(line)
+                print("#####", line, round(time.time()-t0,1), status, said[line], flush=True)
+                self.assertEqual(status, 0, said[line])
+
+
+if __name__ == "__main__":
+    unittest.main()
