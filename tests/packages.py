@@ -21,6 +21,10 @@ def bundle():
     return packaged("souk-*-linux-x86_64.tar.gz")
 
 
+def trainer():
+    return packaged("souk-torch-*-linux-x86_64.tar.zst")
+
+
 def field(deb, name):
     return subprocess.run(["dpkg-deb", "-f", deb, name], check=True, capture_output=True, text=True).stdout.strip()
 

@@ -1,27 +1,36 @@
 """Lending with one pasted line, on a computer that has curl, a shell and little else."""
+import contextlib
+import http.client
 import http.server
 import os
 import re
+import shutil
 import stat
 import subprocess
 import threading
 import unittest
+import urllib.parse
 
 from lending import LendingTest
-from packages import bundle
+from packages import bundle, trainer
 from roots import OldRoot, Root, needs_roots, start_for
 from souk import DEADLINE_S, wait_for
 
 BARE = ["dash", "coreutils", "sed", "grep", "tar", "gzip", "curl"]
 USER = 1000
+EXAMPLES = os.path.join(os.path.dirname(__file__), "../examples")
 
 
 @needs_roots
 class BareComputer(LendingTest):
     def setUp(self):
-        self.flags = (*LendingTest.flags, "--bundle", bundle())
+        self.flags = (*LendingTest.flags, "--bundle", bundle(), "--trainer", self.trainer())
         super().setUp()
         os.chmod(self.folder, 0o755)
+
+    def trainer(self):
+        """What the market gives to lenders who have no trainer."""
+        return "none"
 
     def root(self, *more):
         """A bare computer, lent by an ordinary user."""
@@ -50,14 +59,26 @@ class BareComputer(LendingTest):
         return start_for(self, root.command(*line, user=USER), "pasted")
 
 
+    LENDS = ("--cores", "1", "--memory", "1G", "--price", "0.1")
+
+    def lends(self, root, *line):
+        """The line, until the machine is lent; its process, and what it said."""
+        process, said = self.paste(root, *line)
+        wait_for(lambda: "lending den" in said() or process.poll() is not None, "the agent", 4 * DEADLINE_S)
+        self.assertIn("lending den", said())
+        return process, said
+
+    def packages(self, machine):
+        return self.good("GET", f"/v1/machines/{machine}", token=self.ann)["spec"]["packages"]
+
+
 class LendLine(BareComputer):
     def test_from_the_pasted_line_to_the_first_paid_lease(self):
         root = self.root("bubblewrap")
         machine, token = self.machine()
         job = self.run_job("run: echo hello > out; sleep 2\noutputs: [out]")
-        process, said = self.paste(root, *self.line(token, "--cores", "1", "--memory", "1G", "--price", "0.1"))
-        wait_for(lambda: "lending den" in said() or process.poll() is not None, "the agent", 4 * DEADLINE_S)
-        self.assertIn("lending den", said())
+        _, said = self.lends(root, *self.line(token, *self.LENDS))
+        self.assertIn("built-in trainings cannot run here: souk-torch is not installed", said())
         self.assertNotIn(token, everybodys_arguments())
         paid = wait_for(lambda: [l for l in self.good("GET", "/v1/leases", token=self.ann)["items"]
                                  if l["machine"] == machine and l["earned"] > 0], "pay", 4 * DEADLINE_S)
@@ -141,6 +162,84 @@ class LendLine(BareComputer):
             self.assertIn(answer, done.stderr)
 
 
+class Trainer(BareComputer):
+    """Computers without souk-torch and without libtorch, at a market that has a trainer to give."""
+
+    FETCHING = "fetching the built-in trainer from the market"
+
+    def trainer(self):
+        return trainer()
+
+    def train(self):
+        """A model of a few parameters on data that comes along."""
+        for name in ("regression.yaml", "houses.csv"):
+            shutil.copy(os.path.join(EXAMPLES, name), self.folder)
+        return self.json("run", os.path.join(self.folder, "regression.yaml"), "--yes", token=self.bob)["id"]
+
+    def test_a_model_is_trained_on_a_computer_that_has_nothing_and_its_lender_is_paid(self):
+        root = self.root("bubblewrap")
+        self.assertFalse([name for _, _, names in os.walk(root.folder) for name in names if "libtorch" in name])
+        machine, token = self.machine()
+        process, said = self.lends(root, *self.line(token, *self.LENDS))
+        self.assertIn(self.FETCHING, said())
+        self.assertIn("@torch", self.packages(machine))
+        job = self.train()
+        self.souk("job", "wait", job, "--timeout", f"{8 * DEADLINE_S}s", token=self.bob)
+        self.assertEqual(self.good("GET", f"/v1/jobs/{job}", token=self.bob)["state"], "succeeded")
+        paid = [l["earned"] for l in self.good("GET", "/v1/leases", token=self.ann)["items"]
+                if l["machine"] == machine and l["job"] == job]
+        self.assertGreater(sum(paid), 0)
+        self.assertEqual(self.json("ledger", token=self.ann)["sum"], 0)
+
+        said = self.predict(root, job)
+        self.assertRegex(said, r'^\{"value":\d+')
+        self.serve_with_it()
+
+        process.kill()
+        process.wait(DEADLINE_S)
+        _, said = self.lends(root, "sh", "/home/lender/.local/share/souk/lend.sh")
+        self.assertNotIn(self.FETCHING, said())
+        self.assertIn("@torch", self.packages(machine))
+
+    def predict(self, root, job):
+        """With the trainer that was fetched."""
+        command = root.command("/home/lender/.local/bin/souk", "predict", job, user=USER,
+                               env={"SOUK_SERVER": self.server.url, "SOUK_TOKEN": self.bob})
+        done = subprocess.run(command, input="[100, 4, 10, 1, 0, 0, 0]\n", capture_output=True, text=True, check=False,
+                              timeout=2 * DEADLINE_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def serve_with_it(self):
+        """A service finds the trainer of its lender, too."""
+        job = self.run_job("kind: service\nname: version\nrun: $SOUK_TORCH --version; sleep 600\n"
+                           "env: {SOUK_TORCH: lender}\n"
+                           "service: {port: 8000}")
+        wait_for(lambda: "souk-torch 0" in self.souk("logs", job, token=self.bob, check=False).stdout, "the version",
+                 4 * DEADLINE_S)
+        self.souk("job", "cancel", job, token=self.bob)
+
+    def test_a_lender_may_refuse_it(self):
+        root = self.root("bubblewrap")
+        machine, token = self.machine()
+        _, said = self.lends(root, *self.line(token, *self.LENDS, "--no-trainer"))
+        self.assertNotIn(self.FETCHING, said())
+        self.assertIn("built-in trainings cannot run here: souk-torch is not installed", said())
+        self.assertNotIn("@torch", self.packages(machine))
+
+    def test_a_trainer_that_is_not_the_announced_one_is_not_used_and_the_machine_lends_without(self):
+        root = self.root("bubblewrap")
+        machine, token = self.machine()
+        market = Forger(self.server.url)
+        self.addCleanup(market.close)
+        _, said = self.lends(root, *self.line(token, *self.LENDS, market=market.url))
+        self.assertIn("built-in trainings cannot run here: the market's trainer cannot be used: it is not the one that "
+                      "the market announced: SHA-256 differs", said())
+        self.assertNotIn("@torch", self.packages(machine))
+        left = self.home(root, ".cache/souk/lend")
+        self.assertFalse([n for n in os.listdir(left) + os.listdir(left + "/trees") if "trainer" in n])
+
+
 class OlderDebian(BareComputer):
     def test_an_older_debian_runs_it_and_says_what_is_too_old_to_lend(self):
         root = OldRoot(os.path.join(self.folder, "root"), "bullseye", [*BARE, "base-files", "bubblewrap"])
@@ -156,6 +255,10 @@ class OlderDebian(BareComputer):
         self.assertIn("bubblewrap 0.8 or later", doctor.stdout)
         said = root.run("/home/lender/.local/bin/souk", "faq", "--server", self.server.url, user=USER).stdout
         self.assertIn("lend", said)
+        archive = trainer()
+        subprocess.run(["tar", "--zstd", "-xf", archive, "-C", os.path.join(root.folder, "tmp")], check=True)
+        program = f"/tmp/{os.path.basename(archive).removesuffix('.tar.zst')}/bin/souk-torch"
+        self.assertIn("souk-torch ", root.run(program, "--version", user=USER).stdout)
 
 
 class NoBundle(LendingTest):
@@ -187,6 +290,48 @@ class Impostor:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.server.script = script.replace(market, self.url).encode()
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Forger:
+    """Passes on what the market is asked and what it answers, but for the trainer."""
+
+    def __init__(self, market):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def pass_on(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                connection = http.client.HTTPConnection(urllib.parse.urlsplit(market).netloc,
+                                                        timeout=2 * DEADLINE_S)
+                with contextlib.closing(connection):
+                    connection.request(self.command, self.path, body, dict(self.headers))
+                    answer = connection.getresponse()
+                    content = answer.read()
+                if self.path == "/v1/agent/trainer":
+                    content = content[:-1] + bytes([content[-1] ^ 1])
+                self.send_response(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() not in ("content-length", "transfer-encoding", "connection"):
+                        self.send_header(name, value)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.block_on_close = False  # Agents wait for work with requests that last.
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
 

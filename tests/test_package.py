@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 import unittest
 
-from packages import FOLDER, bundle, depends, packaged
+from packages import FOLDER, bundle, depends, packaged, trainer
 from roots import Root, needs_roots, start_for
 from souk import DEADLINE_S, PASSWORD, SOUK, wait_for
 
@@ -44,7 +44,7 @@ class Deb(Temporary):
         root.run("souk", "account", "grant", "ann", "10", env=env, user=USER)
         with open(os.path.join(root.folder, "tmp/job.yaml"), "w", encoding="utf-8") as f:
             f.write("run: echo $((6 * 7)) > answer\noutputs: [answer]\nprice: {limit: 1, budget: 2}\n")
-        agent = self.start(root, "/usr/bin/souk", "lend", "--cores", "1", "--memory", "1G", env=env)
+        agent = self.start(root, "/usr/bin/souk", "lend", "--cores", "1", "--memory", "1G", "--no-trainer", env=env)
         wait_for(lambda: "lending " in agent(), "the agent")
         root.run("souk", "run", "/tmp/job.yaml", "--yes", "--wait", env=env, user=USER)
         root.run("souk", "results", "j1", "-o", "/tmp/out", env=env, user=USER)
@@ -55,7 +55,9 @@ class Deb(Temporary):
         connection = http.client.HTTPConnection("127.0.0.1", int(url.group(2)), timeout=DEADLINE_S)
         self.addCleanup(connection.close)
         connection.request("GET", "/v1/agent")
-        self.assertTrue(json.loads(connection.getresponse().read())["available"])
+        given = json.loads(connection.getresponse().read())
+        self.assertTrue(given["available"])
+        self.assertEqual(given["trainer"]["bytes"], os.path.getsize(trainer()))
 
     def test_it_brings_units_manuals_and_completion(self):
         deb = packaged("souk_*_amd64.deb")
@@ -91,6 +93,25 @@ class Files(Temporary):
         done = subprocess.run([os.path.join(self.folder, top, "bin/souk"), "version", "--json"], check=True,
                               capture_output=True, text=True, cwd="/")
         self.assertEqual(json.loads(done.stdout)["version"], top.split("-")[1])
+
+    def test_the_trainer_is_one_folder_with_all_it_needs_and_nothing_that_it_does_not(self):
+        subprocess.run(["tar", "--zstd", "-xf", trainer(), "-C", self.folder], check=True)
+        top, = os.listdir(self.folder)
+        self.assertEqual(top, os.path.basename(trainer()).removesuffix(".tar.zst"))
+        lib = os.path.join(self.folder, top, "lib")
+        libraries = os.listdir(lib)
+        self.assertFalse([n for n in libraries if re.match(r"lib(opencv|av|sw)", n)])
+        self.assertLess(len(libraries), 60)
+        loader = [os.path.join(lib, "ld-linux-x86-64.so.2"), "--library-path", lib]
+        listed = subprocess.run([*loader, "--list", os.path.join(lib, "souk-torch")], check=True, capture_output=True,
+                                text=True, env={}, cwd="/").stdout
+        self.assertNotIn("not found", listed)
+        found = re.findall(r"=> (\S+)", listed)
+        self.assertFalse([path for path in found if not path.startswith(lib + "/")])
+        self.assertLessEqual({os.path.basename(path) for path in found}, set(libraries))
+        said = subprocess.run([os.path.join(self.folder, top, "bin/souk-torch"), "--version"], check=True,
+                              capture_output=True, text=True, cwd="/").stdout
+        self.assertRegex(said, r"^souk-torch \d")
 
     def test_the_list_of_contents_names_each_library_and_the_consoles_packages(self):
         with open(packaged("souk-*.cdx.json"), encoding="utf-8") as f:

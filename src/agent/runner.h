@@ -19,6 +19,7 @@
 #include "agent/image/images.h"
 #include "agent/limits/cores.h"
 #include "agent/link.h"
+#include "agent/native_trainer.h"
 #include "agent/peers/chunk_server.h"
 #include "agent/probe/gpus.h"
 #include "agent/sandbox/sandbox.h"
@@ -41,8 +42,9 @@ struct Workshop {
   std::unique_ptr<ChunkServer> sharing;  // Of the store; empty: nothing is shared.
   std::unique_ptr<Trees> trees;
   std::map<std::string, std::unique_ptr<Sandbox>, std::less<>> sandboxes;
-  std::string sandbox = "bubblewrap";                  // For jobs without an image.
-  std::string torch;                                   // The native trainer; empty: none here.
+  std::string sandbox = "bubblewrap";  // For jobs without an image.
+  NativeTrainer torch;
+  std::optional<Trees::Use> torch_tree;                // Of a trainer that the market gave.
   std::int64_t scratch_bytes = std::int64_t{1} << 30;  // Of one lease.
   std::int64_t disk_scratch_bytes = 0;                 // Of one lease that asks for more.
   std::string scratch_folder;                          // Where that lies.

@@ -213,6 +213,19 @@ TEST_F(RunnerTest, WhatCannotBeginHereGoesToSomebodyElse) {
   EXPECT_EQ(market.count(kStartLease), 0U);
 }
 
+TEST_F(RunnerTest, ATrainerThatBringsItsLibrariesIsShownWholeAndStartedByItsOwnLoader) {
+  shop.torch = {folder / "given", true};
+  auto lease = testing::training_lease();
+  lease.task->batch.train->trainer = wire::Trainer::torch;
+  start(lease);
+  const auto program = sandbox->program();
+  EXPECT_EQ(program->program().argv.front(), "/work/.souk-torch/lib/ld-linux-x86-64.so.2");
+  EXPECT_EQ(program->program().argv.back(), "/work/.souk-torch/lib/souk-torch");
+  ASSERT_THAT(program->program().inputs, SizeIs(1));
+  EXPECT_EQ(program->program().inputs[0].from, folder / "given");
+  EXPECT_EQ(program->program().inputs[0].to, "/work/.souk-torch");
+}
+
 TEST_F(RunnerTest, AJobThatAsksForMoreRoomThanMemoryHasGetsADisk) {
   shop.scratch_bytes = std::int64_t{1} << 30;
   shop.disk_scratch_bytes = std::int64_t{200} << 30;

@@ -12,6 +12,13 @@ using base::Code;
 using base::fail;
 using base::Result;
 
+namespace {
+
+constexpr auto kTrainerPlace = "/work/.souk-torch";  // In a sandbox.
+constexpr auto kNoTrainer = "this machine has no native trainer (souk-torch)";
+
+}  // namespace
+
 // A trainer talks over its standard input and output. The native one is this machine's own.
 Result<> Runner::add_trainer(Place& place) {
   auto& program = place.program;
@@ -24,14 +31,10 @@ Result<> Runner::add_trainer(Place& place) {
   program.env.try_emplace("OMP_NUM_THREADS", std::to_string(task.cores));
   program.env.try_emplace("OMP_WAIT_POLICY", "PASSIVE");  // Or waiting threads burn lent cores.
   if (!job::has_native_trainer(task.batch)) return {};
-  if (shop_.torch.empty())
-    return not_lent(place, "this machine has no native trainer (souk-torch)");
-  if (shop_.sandbox == "none") {
-    program.argv = {shop_.torch};
-  } else {
-    program.argv = {"/work/.souk-torch"};
-    program.inputs.push_back({shop_.torch, "/work/.souk-torch"});
-  }
+  if (shop_.torch.path.empty()) return not_lent(place, kNoTrainer);
+  const bool in_place = shop_.sandbox == "none";
+  program.argv = shop_.torch.command(in_place ? shop_.torch.path : kTrainerPlace);
+  if (!in_place) program.inputs.push_back({shop_.torch.path, kTrainerPlace});
   return {};
 }
 
@@ -39,11 +42,9 @@ Result<> Runner::add_trainer(Place& place) {
 Result<> Runner::lend_trainer(Place& place) {
   auto& program = place.program;
   if (!job::wants_trainer(lease_.task->batch)) return {};
-  if (shop_.torch.empty())
-    return not_lent(place, "this machine has no native trainer (souk-torch)");
-  auto& path = program.env[job::kTrainerVariable];
-  path = "/work/.souk-torch";
-  program.inputs.push_back({shop_.torch, path});
+  if (shop_.torch.path.empty()) return not_lent(place, kNoTrainer);
+  program.env[job::kTrainerVariable] = shop_.torch.program(kTrainerPlace);
+  program.inputs.push_back({shop_.torch.path, kTrainerPlace});
   return {};
 }
 

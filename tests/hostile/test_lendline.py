@@ -3,13 +3,13 @@ import socket
 import subprocess
 import unittest
 
-from packages import bundle
+from packages import bundle, trainer
 from souk import DEADLINE_S, MarketTest, wait_for
 
 
 class LendLine(MarketTest):
     def setUp(self):
-        self.flags = ("--bundle", bundle())
+        self.flags = ("--bundle", bundle(), "--trainer", trainer())
         super().setUp()
 
     def ask(self, request):
@@ -52,18 +52,19 @@ class LendLine(MarketTest):
         self.assertNotIn("evil.example", answer.partition("\r\n\r\n")[2])
 
     def test_slow_readers_do_not_take_all_downloads(self):
-        """Row 28: bundles that are never read to their end."""
+        """Row 28: bundles and trainers that are never read to their end."""
         slow = []
-        for _ in range(4):
+        for name in ("bundle", "trainer") * 2:
             s = socket.create_connection(("127.0.0.1", self.server.port), DEADLINE_S)
             self.addCleanup(s.close)
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            s.sendall(b"GET /v1/agent/bundle HTTP/1.1\r\nHost: x\r\n\r\n")
+            s.sendall(f"GET /v1/agent/{name} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             self.assertIn(b"200 OK", s.recv(1024))
             slow.append(s)
-        fifth = self.ask(b"GET /v1/agent/bundle HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        self.assertRegex(fifth, r"^HTTP/1\.1 (429|503) ")
-        self.assertIn("Retry-After", fifth)
+        for name in ("bundle", "trainer"):
+            fifth = self.ask(f"GET /v1/agent/{name} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            self.assertRegex(fifth, r"^HTTP/1\.1 (429|503) ")
+            self.assertIn("Retry-After", fifth)
         # Members' own downloads have a budget of their own.
         ann = self.sign_up("ann")
         budgets = {b["name"]: b["used"] for b in self.good("GET", "/v1/accounts/ann/budgets", token=ann)["items"]}

@@ -1,3 +1,5 @@
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -61,6 +63,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prctl(PR_SET_NAME, "souk-torch");  // Where it brings its loader it would be the loader's name.
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::exception& error) {

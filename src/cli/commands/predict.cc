@@ -6,8 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
+#include "agent/native_trainer.h"
 #include "agent/remote.h"
+#include "agent/sandbox/sandbox_process.h"
 #include "blob/folder.h"
 #include "blob/transfer.h"
 #include "cli/commands/commands.h"
@@ -49,6 +53,42 @@ Result<std::string> model_folder(Context& c, const wire::Job& job) {
   return folder.string();
 }
 
+std::vector<std::string> with_model(std::vector<std::string> trainer, const std::string& folder) {
+  trainer.insert(trainer.end(), {"predict", "--config", folder + "/trainer.json", "--model",
+                                 folder + "/model.safetensors"});
+  return trainer;
+}
+
+// A trainer that a market gave sees the model and nothing else of this machine: it needs nothing.
+Result<std::vector<std::string>> kept_apart(const agent::NativeTrainer& trainer,
+                                            const std::string& folder) {
+  const auto bwrap = agent::find_tool({"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"});
+  if (bwrap.empty())
+    return failed("the trainer that the market gave runs under bubblewrap, which is not installed",
+                  "apt install bubblewrap");
+  std::vector<std::string> out{bwrap, "--unshare-all", "--die-with-parent", "--new-session",
+                               "--clearenv"};
+  for (const auto& [from, to] : {std::pair(trainer.path, "/trainer"), {folder, "/model"}})
+    out.insert(out.end(), {"--ro-bind", from, to});
+  out.insert(out.end(), {"--proc", "/proc", "--dev", "/dev", "--ro-bind-try",
+                         "/sys/devices/system/cpu", "/sys/devices/system/cpu", "--"});
+  std::ranges::move(with_model(trainer.command("/trainer"), "/model"), std::back_inserter(out));
+  return out;
+}
+
+// The built-in trainer: this machine's own, or else the one that its agent got from the market.
+Result<std::vector<std::string>> native_words(Context& c, const wire::Job& job) {
+  const auto own = agent::trainer_at(torch_trainer(c.env()));
+  const auto given = agent::find_kept_trainer(trees_folder(usual_lending_folder(c.env())));
+  if (own.path.empty() && !given)
+    return failed("the built-in trainer (souk-torch) is not on this machine",
+                  "install the package souk-torch and set SOUK_TORCH to its program, or lend once: "
+                  "`souk lend` fetches it from a market that has it");
+  SOUK_ASSIGN(const auto folder, model_folder(c, job));
+  if (own.path.empty()) return kept_apart(*given, folder);
+  return with_model(own.command(own.path), folder);
+}
+
 // What runs the model, with its files.
 Result<std::vector<std::string>> program_of(Context& c, const wire::Job& job) {
   if (job.batch && job::has_transformers_trainer(*job.batch)) {
@@ -59,13 +99,7 @@ Result<std::vector<std::string>> program_of(Context& c, const wire::Job& job) {
     return failed("models of scripts do not run here",
                   fmt::format("souk results {} brings the parameters: load them in your script",
                               to_string(job.id)));
-  const auto trainer = torch_trainer(c.env());
-  if (trainer.empty())
-    return failed("souk-torch was not found beside this program", "set SOUK_TORCH to it");
-  SOUK_ASSIGN(const auto folder, model_folder(c, job));
-  return std::vector<std::string>{trainer,    "predict",
-                                  "--config", folder + "/trainer.json",
-                                  "--model",  folder + "/model.safetensors"};
+  return native_words(c, job);
 }
 
 Result<> predict(Context& c, const Predict& o) {

@@ -249,6 +249,7 @@ std::vector<Option> work_flags(Lend& o) {
            o.indexes),
       flag("--fetch HOST", "fetch inputs of jobs from there, by their hash; default: none",
            o.fetch),
+      flag("--no-trainer", "do not fetch the built-in trainer from the market", o.no_trainer),
       flag("--internet", "let jobs that ask for it reach the internet, never your network",
            o.internet),
       flag("--share-chunks ADDRESS:PORT",

@@ -50,6 +50,7 @@ struct Lend {
   bool build_environments = false;
   std::vector<std::string> indexes;  // Hosts that packages are fetched from.
   std::vector<std::string> fetch;    // Hosts that inputs are fetched from.
+  bool no_trainer = false;           // The market's built-in trainer is not fetched.
 };
 
 struct Slots {

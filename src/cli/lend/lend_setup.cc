@@ -19,6 +19,7 @@
 #include "cli/lend/lend_environments.h"
 #include "cli/lend/lend_fetch.h"
 #include "cli/lend/lend_hardware.h"
+#include "cli/lend/lend_trainer.h"
 #include "cli/shell/human.h"
 #include "cli/shell/session.h"
 #include "job/job_terms.h"
@@ -113,20 +114,6 @@ wire::OfferEdit keep_terms(const Lend& o, const wire::Offer& offer, base::Time n
 
 namespace {
 
-// What the native trainer needs and this machine lacks; empty: nothing. Its libraries are hundreds,
-// and loading them takes half a second of a core: the loader alone tells whether they are there.
-std::string lacks(const std::string& torch) {
-  if (torch.empty()) return "souk-torch is not installed";
-  const auto tried = agent::run_command({"env", "LD_TRACE_LOADED_OBJECTS=1", torch},
-                                        base::seconds(60), std::size_t{1} << 20);
-  if (!tried || !tried->good()) return "souk-torch does not run here";
-  for (const auto line : base::split(tried->out, '\n'))
-    if (const auto at = line.find(" => not found"); at != std::string_view::npos)
-      return fmt::format("souk-torch needs {}, which is not installed",
-                         base::trim(line.substr(0, at)));
-  return "";
-}
-
 // The sandboxes that work here, and the word for the market.
 Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
                         std::vector<std::string>& features) {
@@ -154,14 +141,6 @@ Result<> open_sandboxes(Context& c, const Lend& o, agent::Workshop& shop,
     if (works && name == "podman") features.emplace_back(kContainers);
     if (works && name == "bubblewrap" && !o.unsafe) features.emplace_back(job::kPorts);
     if (works) shop.sandboxes[std::string(name)] = std::move(sandbox);
-  }
-  shop.torch = torch_trainer(c.env());
-  const auto missing = lacks(shop.torch);
-  if (missing.empty()) {
-    features.emplace_back(job::kTorch);
-  } else {
-    shop.torch.clear();
-    c.note(fmt::format("built-in trainings cannot run here: {} (see docs/lending.md)", missing));
   }
   if (o.internet) features.emplace_back(kInternet);
   if (o.unsafe) features.emplace_back(kUnsandboxed);
@@ -330,13 +309,21 @@ Result<std::string> machine_token(Api& api, const Target& target, base::MachineI
 }
 
 Result<std::string> lending_folder(const Context& c, const Lend& o) {
-  const auto folder = o.folder.empty() ? cache_folder(c.env()) + "/lend" : o.folder;
+  const auto folder = o.folder.empty() ? usual_lending_folder(c.env()) : o.folder;
   std::error_code error;
   fs::create_directories(folder + "/leases", error);
   if (error)
     return failed(fmt::format("cannot make {}: {}", folder, error.message()),
                   "choose another with --folder");
   return folder;
+}
+
+Result<> open_caches(const Lend& o, const std::string& folder, agent::Workshop& shop) {
+  const auto cache = o.cache.mib << 20;
+  SOUK_ASSIGN(shop.store, blob::Store::open(folder + "/blobs",
+                                            {.max_bytes = static_cast<std::uint64_t>(cache / 2)}));
+  SOUK_ASSIGN(shop.trees, agent::Trees::open(trees_folder(folder), cache / 2));
+  return {};
 }
 
 Result<> open_shop(const Lend& o, const Ready& ready, const FetchRules& rules,
@@ -350,10 +337,6 @@ Result<> open_shop(const Lend& o, const Ready& ready, const FetchRules& rules,
   shop.grace = o.grace;
   shop.cpu_share = o.cpu_share;
   shop.internet = o.internet;
-  const auto cache = o.cache.mib << 20;
-  SOUK_ASSIGN(shop.store, blob::Store::open(folder + "/blobs",
-                                            {.max_bytes = static_cast<std::uint64_t>(cache / 2)}));
-  SOUK_ASSIGN(shop.trees, agent::Trees::open(folder + "/trees", cache / 2));
   shop.direct = !o.relayed;
   if (!o.share_chunks.empty()) {
     SOUK_ASSIGN(shop.sharing,
@@ -397,6 +380,8 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   SOUK_TRY(open_gpus(o, machine, shop, spec));
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
+  SOUK_TRY(open_caches(o, folder, shop));
+  if (open_trainer(c, o, machine.arch, folder, shop)) spec.packages.emplace_back(job::kTorch);
   SOUK_ASSIGN(const auto rules, fetch_rules(o, spec.packages));
   spec.packages.push_back(job::architecture(machine.arch));
   const auto name = o.name.empty() ? host_name() : o.name;

@@ -90,6 +90,7 @@ Result<> serve(const Context& c, Serve& o) {
   o.options.built_in_data = fetcher(c);
   o.options.python_package = [&c] { return sdk_folder(c.env()); };
   o.options.usual_bundle = agent_bundle(c.env());
+  o.options.usual_trainer = trainer_archive(c.env());
   SOUK_TRY(server::serve(o.options));
   return {};
 }
@@ -108,6 +109,10 @@ std::vector<Option> kept_and_shown(server::Options& s) {
                "the address that people know it by; default: as they reached it", s.public_url),
           flag("--bundle FILE",
                "souk for those who lend with one line; default: beside this program", s.bundle),
+          flag("--trainer FILE",
+               "the built-in trainer for lenders who have none; default: beside this program; "
+               "`none` gives none",
+               s.trainer),
           flag("--metrics-public", "answer /metrics to everybody", s.metrics_public)};
 }
 

@@ -76,6 +76,10 @@ std::string cache_folder(const Environment& env) {
   return env("XDG_CACHE_HOME").value_or(home) + "/souk";
 }
 
+std::string usual_lending_folder(const Environment& env) { return cache_folder(env) + "/lend"; }
+
+std::string trees_folder(const std::string& lending_folder) { return lending_folder + "/trees"; }
+
 std::string own_program() {
   constexpr auto exe = "/proc/self/exe";  // Also right when its file was replaced.
   std::error_code error;
@@ -114,6 +118,13 @@ std::string agent_bundle(const Environment& env) {
   const auto name = fmt::format("souk-{}-linux-x86_64.tar.gz", server::kVersion);
   const auto shared = "../share/souk/" + name, built = "../../package/" + name;
   auto found = find_beside(env, "SOUK_BUNDLE", {name.c_str(), shared.c_str(), built.c_str()});
+  return found == "none" ? std::string() : found;
+}
+
+std::string trainer_archive(const Environment& env) {
+  const auto name = fmt::format("souk-torch-{}-linux-x86_64.tar.zst", server::kVersion);
+  const auto shared = "../share/souk/" + name, built = "../../package/" + name;
+  auto found = find_beside(env, "SOUK_TRAINER", {name.c_str(), shared.c_str(), built.c_str()});
   return found == "none" ? std::string() : found;
 }
 

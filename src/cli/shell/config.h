@@ -32,6 +32,10 @@ struct Config {
 // $XDG_CACHE_HOME/souk, or ~/.cache/souk: what may be deleted at any time.
 std::string cache_folder(const Environment& env);
 
+// What `souk lend` keeps, where no --folder says otherwise; and what it has unpacked, below that.
+std::string usual_lending_folder(const Environment& env);
+std::string trees_folder(const std::string& lending_folder);
+
 // What starts this program again: its file, or in a bundle, which brings the loader that runs it,
 // the script for it.
 std::string own_program();
@@ -42,6 +46,8 @@ std::string own_program();
 std::string torch_trainer(const Environment& env);  // SOUK_TORCH: the program souk-torch.
 // SOUK_BUNDLE, which may be `none`: what `souk serve` gives to computers that have no souk.
 std::string agent_bundle(const Environment& env);
+// SOUK_TRAINER, which may be `none`: the trainer that it gives to lenders who have none.
+std::string trainer_archive(const Environment& env);
 base::Result<std::string> sdk_folder(const Environment& env);       // SOUK_SDK: the Python package.
 base::Result<std::string> examples_folder(const Environment& env);  // SOUK_EXAMPLES
 base::Result<std::string> config_path(const Environment& env);

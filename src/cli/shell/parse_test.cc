@@ -30,7 +30,7 @@ TEST(Parse, WhatIsMistypedGetsASuggestion) {
       {{"job", "submit", "--bugdet=5"}, "unknown flag '--bugdet'", "'--budget'"},
       {{"job", "submit", "--limit", "abc", "--budget", "1"}, "--limit: ", ""},
       {{"job", "show"}, "needs JOB", ""},
-      {{"job", "show", "o1"}, "JOB: 'o1' is not the id of a job", "j17"},
+      {{"probe", "remove", "o1"}, "PROBE: 'o1' is not the id of a job", "j17"},
       {{"job"}, "needs a command", "submit"},
       {{"offers", "extra"}, "does not take 'extra'", ""},
       {{"jobs", "--limit", "1", "--limit", "2"}, "--limit is given 2 times", ""},

@@ -288,15 +288,18 @@ void fill(const advisor::Forecast& f, wire::PlanCandidate& out) {
 // much, or as little.
 double times_off(wire::QuoteMethod method) { return method == wire::QuoteMethod::similar ? 4 : 10; }
 
-// A target may be met in the first of the epochs that were counted.
 void widen(const Outlook& o, const wire::Train& train, wire::PlanCandidate& row) {
+  // A target may be met in the first of the epochs that were counted.
+  if (train.target && !target_after(*o.profile, train)) {
+    const auto epochs = std::max(1, train.epochs);
+    row.time_low = base::as_duration(row.time_low.seconds() / epochs);
+    row.cost_low = base::as_credits(base::in_credits(row.cost_low) / epochs);
+  }
   if (o.method == wire::QuoteMethod::runs) return;
   const auto off = times_off(o.method);
-  const auto sooner =
-      train.target && !target_after(*o.profile, train) ? std::max(1, train.epochs) : 1;
-  row.time_low = base::as_duration(row.time.seconds() / off / sooner);
+  row.time_low = base::as_duration(row.time_low.seconds() / off);
   row.time_high = base::as_duration(row.time.seconds() * off);
-  row.cost_low = base::as_credits(base::in_credits(row.cost) / off / sooner);
+  row.cost_low = base::as_credits(base::in_credits(row.cost_low) / off);
   row.cost_high = base::as_credits(base::in_credits(row.cost) * off);
   row.chance.reset();  // Nobody knows.
 }

@@ -191,8 +191,10 @@ std::optional<wire::Profile> middle_of(const State& s, Fits&& fits) {
 // known.
 double core_speed_of(const State& s, market::ClassId slot_class) {
   std::vector<double> speeds;
-  for (const auto& row : s.index.classes[slot_class.value - 1].supply)
+  for (const auto& row : s.index.classes[slot_class.value - 1].supply) {
+    if (!row.usable) continue;
     if (const auto speed = market::core_speed(s.machines.at(row.machine))) speeds.push_back(*speed);
+  }
   if (speeds.empty()) return 1;
   const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
   std::ranges::nth_element(speeds, middle);

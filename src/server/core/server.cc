@@ -133,10 +133,16 @@ Result<> check_retention(const Options& o) {
   return {};
 }
 
+std::string trainer_of(const Options& o) {
+  if (o.trainer == "none") return {};
+  return o.trainer.empty() ? o.usual_trainer : o.trainer;
+}
+
 // What can be wrong with what is given to lenders.
 Result<> check_lending(const Options& o) {
   if (!o.public_url.empty()) SOUK_TRY(check_public_url(o.public_url));
   if (!o.bundle.empty()) SOUK_TRY(AgentBundle::open(o.bundle));
+  if (!o.trainer.empty() && o.trainer != "none") SOUK_TRY(TrainerArchive::open(o.trainer));
   return {};
 }
 
@@ -294,6 +300,7 @@ struct Server::Impl {
                       return s == nullptr ? 0 : s->open_from(address);
                     },
                     .bundle = options.bundle.empty() ? options.usual_bundle : options.bundle,
+                    .trainer = trainer_of(options),
                     .public_url = options.public_url});
     door = std::make_unique<FrontDoor>(*context);
   }

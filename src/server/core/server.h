@@ -72,6 +72,9 @@ struct Options {
   // must be there; empty: the one that came with this program, if any (`usual_bundle`).
   std::string bundle = {};
   std::string usual_bundle = {};
+  // The same of what brings the built-in trainer to lenders (server/files/trainer_file.h).
+  std::string trainer = {};
+  std::string usual_trainer = {};
   // The address that people know the market by; empty: whatever each request was sent to.
   std::string public_url = {};
   // Of one experiment that is computed here for somebody (server/lab/lab_runs.h); 0: none are.

@@ -11,6 +11,7 @@
 #include "server/core/services.h"
 #include "server/files/agent_bundle.h"
 #include "server/files/prepare.h"
+#include "server/files/trainer_file.h"
 #include "server/http/authentication.h"
 #include "server/http/throttle.h"
 #include "server/record/snapshots.h"
@@ -29,6 +30,7 @@ struct HttpOptions {
   // Connections that an address has; absent: nobody is told.
   std::function<std::size_t(std::string_view address)> connections_from = {};
   std::string bundle = {};      // A file for lenders; empty: there is none.
+  std::string trainer = {};     // Likewise.
   std::string public_url = {};  // Empty: where each request went.
 };
 
@@ -52,6 +54,7 @@ struct ServerContext {
   Pool preparers{2, 64};
   Pool provers{1, 256};  // Compute what machines must answer.
   BundleFile bundle{options.bundle};
+  TrainerFile trainer{options.trainer};
   OpenDownloads bundle_downloads{clock};
 };
 

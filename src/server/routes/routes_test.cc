@@ -53,9 +53,9 @@ TEST(Access, OnlyTheseRoutesAnswerStrangers) {
   for (const auto& route : all_routes().all())
     if (route.access == Access::everybody) open.insert(route.doc.id);
   // A route added here is open to the whole world.
-  EXPECT_THAT(open, ElementsAre("createAccount", "getAgent", "getAgentBundle", "getEarnings",
-                                "getFaq", "getHealth", "getLendScript", "getMetrics", "getOpenApi",
-                                "getReady", "login"));
+  EXPECT_THAT(open, ElementsAre("createAccount", "getAgent", "getAgentBundle", "getAgentTrainer",
+                                "getEarnings", "getFaq", "getHealth", "getLendScript", "getMetrics",
+                                "getOpenApi", "getReady", "login"));
 }
 
 TEST(Access, NoRouteServesAnybodyItIsNotMeantFor) {
@@ -116,6 +116,7 @@ Options with_bundle(const testing::Folder& folder) {
   auto out = testing::in_memory();
   out.bundle = folder / "souk.tar.gz";
   std::ofstream(out.bundle, std::ios::binary) << "\x1f\x8b\x08";
+  out.trainer = out.bundle;
   return out;
 }
 
@@ -401,6 +402,7 @@ void tour_market(Tour& t) {
   EXPECT_EQ(t.go("getOpenApi", "").at("openapi"), "3.1.0");
   t.go("getAgent", "");
   EXPECT_EQ(t.go("getAgentBundle", "").type, "application/gzip");
+  EXPECT_EQ(t.go("getAgentTrainer", "").type, "application/octet-stream");
   EXPECT_THAT(t.go("getLendScript", "").type, HasSubstr("text/plain"));
 }
 

@@ -85,6 +85,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent/trainer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The built-in trainer for Linux on x86_64, with its libraries: a .tar.zst */
+        get: operations["getAgentTrainer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/lend": {
         parameters: {
             query?: never;
@@ -1700,6 +1717,12 @@ export interface components {
             /** Format: int64 */
             bytes: number;
             public_url: string;
+            trainer?: components["schemas"]["AgentTrainer"];
+        };
+        AgentTrainer: {
+            sha256: string;
+            /** Format: int64 */
+            bytes: number;
         };
         Aggregator: {
             name: string;
@@ -4376,6 +4399,27 @@ export interface operations {
                 };
                 content: {
                     "application/gzip": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAgentTrainer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The built-in trainer for Linux on x86_64, with its libraries: a .tar.zst */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             default: components["responses"]["Problem"];

@@ -54,6 +54,25 @@ test('a name makes a machine, its token and the line; the machine shows when its
   screen.getByText('Fast');
 });
 
+test.each([
+  [{ sha256: 'ab'.repeat(32), bytes: 57_300_000 }, /fetches the built-in trainer \(58 MB\) if the computer has none/],
+  [undefined, /No trainer comes with it: trainings with a built-in model go to other machines/],
+])('the line says whether a trainer comes with it', async (trainer, said) => {
+  market({
+    'POST /v1/machines': () => ({ status: 201, body: machine }),
+    'POST /v1/tokens': () => ({ status: 201, body: { id: 't1', token: 'souk_secret', scope: 'machine' } }),
+    'GET /v1/machines/m7': () => ({ status: 200, body: machine }),
+    'GET /v1/agent': () => ({
+      status: 200,
+      body: { available: true, version: '0.1.0', sha256: 'cd'.repeat(32), bytes: 1, public_url: '', trainer },
+    }),
+  });
+  show();
+  await userEvent.type(screen.getByLabelText(/Name of the machine/), 'den');
+  await userEvent.click(screen.getByRole('button', { name: 'Make the line to paste' }));
+  await screen.findByText(said);
+});
+
 test('where the market has souk to give, the line is for a computer that has nothing', async () => {
   const sha256 = '0123456789abcdef'.repeat(4);
   market({

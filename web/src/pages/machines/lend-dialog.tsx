@@ -41,6 +41,23 @@ function OwnLine({ market, token }: { market: string; token: string }) {
   return <CopyLine text={`SOUK_TOKEN=${token} souk lend --server ${market}`} label="the line to paste, with souk" />;
 }
 
+// What becomes of trainings with a built-in model on a computer that has no trainer.
+function Trainer({ bytes }: { bytes: number | undefined }) {
+  if (bytes === undefined)
+    return (
+      <>
+        No trainer comes with it: trainings with a built-in model go to other machines, unless <Code>souk-torch</Code>{' '}
+        is installed on that computer.
+      </>
+    );
+  return (
+    <>
+      It then fetches the built-in trainer ({Math.ceil(bytes / 1e6)} MB) if the computer has none;{' '}
+      <Code>--no-trainer</Code> at the end of the line refuses it.
+    </>
+  );
+}
+
 // One line for a computer that has nothing, where the market has souk to give; and one for a computer that has souk.
 function Lines({ token, known }: { token: string; known: boolean }) {
   const agent = useGet('/v1/agent', {});
@@ -53,15 +70,15 @@ function Lines({ token, known }: { token: string; known: boolean }) {
         {!known && <Install />}
       </>
     );
-  const { version, sha256, bytes } = agent.data;
+  const { version, sha256, bytes, trainer } = agent.data;
   return (
     <>
       <CopyLine text={`curl -fsS ${market}/lend | sh -s ${token}`} label="the line to paste" />
       {!known && (
         <Text size="sm" c="dimmed" component="div">
           It needs Linux on x86-64 and no root, and nothing to be opened in a firewall. It fetches souk {version} (
-          {Math.ceil(bytes / 1e6)} MB), checks it, installs it below your home folder and lends. Read it first,
-          if you like: <Anchor href={`${market}/lend`} target="_blank" rel="noreferrer">{market}/lend</Anchor>. The
+          {Math.ceil(bytes / 1e6)} MB), checks it, installs it below your home folder and lends. <Trainer bytes={trainer?.bytes} /> Read it
+          first, if you like: <Anchor href={`${market}/lend`} target="_blank" rel="noreferrer">{market}/lend</Anchor>. The
           SHA-256 of what it fetches is
           <Code block my={4} style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
             {sha256}
