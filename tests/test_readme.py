@@ -1,4 +1,5 @@
 """The README's first hour, typed as it stands: its blocks, in order, in a terminal of a home of its own."""
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -15,7 +16,7 @@ import unittest
 
 import mnist
 import netns
-from souk import DEADLINE_S, SOUK
+from souk import DEADLINE_S, SOUK, wait_for
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 SHOWN = "@shown@"  # Before a line's exit status.
@@ -56,10 +57,9 @@ class Terminal:
                 "SOUK_DATASETS": os.path.dirname(mnist.FOLDER)}
         self.terminal, theirs = pty.openpty()
         inside = "ip link set lo up && stty -echo cols 120 && exec bash --norc --noediting -i"
-        # All that is started in it ends with it, and it with this test's end of the terminal.
-        alone = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", inside]
-        self.shell = subprocess.Popen(alone, cwd=folder, env=env, stdin=theirs, stdout=theirs, stderr=theirs,
-                                      start_new_session=True,
+        # What is started in it is of its session.
+        self.shell = subprocess.Popen(["unshare", "--net", "sh", "-c", inside], cwd=folder, env=env, stdin=theirs,
+                                      stdout=theirs, stderr=theirs, start_new_session=True,
                                       preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(theirs)
         test.addCleanup(self.end)
@@ -67,9 +67,27 @@ class Terminal:
         self.until_shown()
 
     def end(self):
-        self.shell.send_signal(signal.SIGKILL)
+        self.signalled(signal.SIGTERM)
+        wait_for(lambda: not self.signalled(0), "the market and its lender to end")
+        self.shell.kill()
         self.shell.wait(DEADLINE_S)
         os.close(self.terminal)
+
+    def signalled(self, sent):
+        """What was started here and has not ended, the shell apart."""
+        found = []
+        for pid in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
+            with contextlib.suppress(ProcessLookupError):
+                if pid != self.shell.pid and os.getsid(pid) == self.shell.pid and self.is_alive(pid):
+                    os.kill(pid, sent)
+                    found.append(pid)
+        return found
+
+    @staticmethod
+    def is_alive(pid):
+        with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+        return False
 
     def until_shown(self):
         """What came until the shell wants the next line, and the status of the last; questions are answered yes."""
