@@ -95,14 +95,11 @@ class Liveness {
 
   // Machines with offers that have not been heard for longer than the market allows, in order.
   [[nodiscard]] std::vector<MachineId> unheard(const State& s, Time now) const {
-    std::vector<MachineId> out;
-    const auto& offers = s.index.offers_of;
-    for (std::size_t i = 0; i < offers.size(); ++i) {
-      if (offers[i].empty()) continue;
-      const auto at = i < machines_.size() ? machines_[i] : Time();
-      if (now - at > s.settings.silence) out.push_back(MachineId(i));
-    }
-    return out;
+    return silent_machines(s, now, true);
+  }
+  // Of them those that were heard before.
+  [[nodiscard]] std::vector<MachineId> gone_silent(const State& s, Time now) const {
+    return silent_machines(s, now, false);
   }
 
  private:
@@ -111,6 +108,19 @@ class Liveness {
     bool taken = false;
     Time fetched = {};
   };
+  [[nodiscard]] std::vector<MachineId> silent_machines(const State& s, Time now,
+                                                       bool never_heard) const {
+    std::vector<MachineId> out;
+    const auto& offers = s.index.offers_of;
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+      if (offers[i].empty()) continue;
+      const auto at = i < machines_.size() ? machines_[i] : Time();
+      if (now - at > s.settings.silence && (never_heard || at > Time()))
+        out.push_back(MachineId(i));
+    }
+    return out;
+  }
+
   std::map<LeaseId, HeardLease> leases_;
   std::vector<Time> machines_;  // By machine id; 0: never.
 };

@@ -60,7 +60,7 @@ for (const look of kShopLooks)
       await expectToFit(page);
 
       await page.getByLabel('GPU', { exact: true }).fill('a100');
-      await expect(page.getByText('1 of 2 offers match.')).toBeVisible();
+      await expect(page.getByText('1 of 2 offers matches.')).toBeVisible();
       await expect(page.getByText('laptop')).toHaveCount(0);
       await page.getByLabel('Price at most').fill('0.1');
       await expect(page.getByText('No offer matches')).toBeVisible();

@@ -171,7 +171,7 @@ void Core::run_timers(Time now) {
         execute(market::ExpireLease{lease, true});
       // A tick attends to a bounded number of things; go on until nothing is due.
       for (int i = 0; i < 16 && execute(market::Tick{liveness_.fetching(state_, turn.now()),
-                                                     liveness_.unheard(state_, turn.now())});
+                                                     liveness_.gone_silent(state_, turn.now())});
            ++i) {
       }
     }

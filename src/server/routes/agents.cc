@@ -93,7 +93,10 @@ Result<Continuation> get_work(Context& c) {
   SOUK_ASSIGN(const auto* machine, machine_for(c, true));
   SOUK_ASSIGN(const auto seen, seen_of(c.http(), "seen"));
   SOUK_ASSIGN(const auto wait, wait_of(c.http(), base::Duration()));
-  if (c.actor.account == machine->owner) c.turn().liveness().heard(machine->id, c.now());
+  if (c.actor.account == machine->owner) {
+    c.turn().liveness().heard(machine->id, c.now());
+    if (!machine->online) SOUK_TRY(c.execute(market::Heartbeat{.machine = machine->id}));
+  }
   auto work = open_leases(c.state(), machine->id);
   const bool same = c.http().param("seen") && seen == work.version;
   if (same && wait > base::Duration())

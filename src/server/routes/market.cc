@@ -22,8 +22,10 @@ Result<const market::SlotClass*> class_of(const Context& c) {
   const auto& s = c.state();
   const auto name = c.query("class");
   if (name.empty()) return classes_by_supply(s).front();
-  SOUK_ASSIGN(const auto id, class_named(s, name));
-  return &s.slot_class(id);
+  auto id = class_named(s, name);
+  if (id) return &s.slot_class(*id);
+  id.error().code = base::Code::not_found;
+  return std::unexpected(std::move(id).error());
 }
 
 Result<wire::Prices> prices(Context& c) {
