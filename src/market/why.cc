@@ -276,18 +276,20 @@ std::vector<std::string> packages_of_none(const Search& search) {
 std::string unmet_by_all(const Search& search) {
   if (search.candidates.empty()) return "";
   const auto& c = search.job.terms.constraints;
+  const auto by_all = [&](Obstacle obstacle) {
+    return std::ranges::all_of(search.candidates, [&](const Candidate& offer) {
+      return std::ranges::find(offer.obstacles, obstacle) != offer.obstacles.end();
+    });
+  };
+  if (by_all(Obstacle::packages)) return base::in_words(packages_of_none(search));
   const std::pair<Obstacle, std::string> demands[] = {
-      {Obstacle::packages, base::in_words(packages_of_none(search))},
       {Obstacle::region, "regions " + base::join(c.regions, ", ")},
       {Obstacle::rtt, fmt::format("a round trip of {} ms", c.max_rtt_ms)},
       {Obstacle::reliability, fmt::format("a reliability of {}", c.min_reliability_ppm / 1e6)},
       {Obstacle::lender, "certain lenders"},
       {Obstacle::provider, "certain providers"}};
   for (const auto& [obstacle, words] : demands)
-    if (std::ranges::all_of(search.candidates, [&](const Candidate& offer) {
-          return std::ranges::find(offer.obstacles, obstacle) != offer.obstacles.end();
-        }))
-      return words;
+    if (by_all(obstacle)) return words;
   return "";
 }
 

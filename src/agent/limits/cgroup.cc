@@ -39,6 +39,12 @@ std::string start_time(std::string_view pid) {
   return fields.size() > 20 ? std::string(fields[20]) : "";
 }
 
+// The namespace that counts this process, by its inode; several may share one tree of groups.
+std::string pid_namespace() {
+  struct stat info;
+  return stat("/proc/self/ns/pid", &info) == 0 ? std::to_string(info.st_ino) : "0";
+}
+
 void kill_members(const std::string& folder, bool version2) {
   if (version2 && write_text(folder + "/cgroup.kill", "1")) return;
   for (const auto& pid : lines_of(folder + "/cgroup.procs"))
@@ -144,12 +150,13 @@ std::vector<Setting> settings(const Limits& limits, bool version2) {
 
 std::string owner_mark() {
   const auto pid = std::to_string(getpid());
-  return pid + "-" + start_time(pid);
+  return fmt::format("{}-{}-{}", pid, start_time(pid), pid_namespace());
 }
 
 bool owner_exists(std::string_view mark) {
   const auto parts = base::split(mark, '-');
-  return parts.size() >= 2 && !parts[1].empty() && start_time(parts[0]) == parts[1];
+  if (parts.size() > 3 && parts[2] != pid_namespace()) return true;
+  return parts.size() > 1 && !parts[1].empty() && start_time(parts[0]) == parts[1];
 }
 
 std::string Cgroups::default_root() {

@@ -69,9 +69,10 @@ class Cgroups {
   std::vector<CgroupPlace> places_;
 };
 
-// "<pid>-<start time>": names this process among all that ever ran since boot.
+// "<pid>-<start time>-<PID namespace>": names this process among all that ever ran since boot.
 std::string owner_mark();
-// Does the process that `mark` begins with still exist?
+// Does the process that `mark` begins with still exist? One of another PID namespace cannot be
+// seen from here, and so it does.
 bool owner_exists(std::string_view mark);
 
 }  // namespace souk::agent

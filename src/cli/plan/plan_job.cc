@@ -162,13 +162,14 @@ void show_plan(const Context& c, const wire::JobPlan& plan) {
   using enum Column::Align;
   if (plan.candidates.empty()) return c.print(fmt::format("no forecast: {}\n", plan.why));
   const bool deadline = plan.candidates.front().chance.has_value();
+  const auto* between = plan.guessed ? "a guess" : "8 in 10 runs";
   std::vector<Column> columns{{""},
                               {"workers", right},
                               {"cluster", left, 12, 3},
                               {"time", right},
-                              {"8 in 10 runs", right, 0, 1},
+                              {between, right, 0, 1},
                               {"credits", right},
-                              {"8 in 10 runs", right, 0, 1},
+                              {between, right, 0, 1},
                               {"limited by", left, 0, 2}};
   if (deadline) columns.insert(columns.end() - 1, {"in time", right});
   const bool classes = std::ranges::any_of(
