@@ -31,7 +31,7 @@ constexpr auto kToInit = base::minutes(10);
 constexpr auto kLongestUnit = base::hours(6);
 constexpr auto kToGiveBack = base::seconds(5);
 constexpr std::int64_t kLeastMemoryMib = 64, kMostMemoryMib = std::int64_t{1} << 20;
-constexpr auto kUnitGlance = std::chrono::milliseconds(20);  // Is it still wanted?
+constexpr auto kGlance = std::chrono::microseconds(20'000);  // Is it still wanted?
 constexpr const char* kInit = "init.safetensors";
 // Of two units in turn: the files of one are written while the trainer works with the other's.
 constexpr const char* kBases[] = {"base-0.safetensors", "base-1.safetensors"};
@@ -205,7 +205,9 @@ void Coach::await_trainer(base::Time until) {
 
 void Coach::rest() {
   doing("waiting for work");
-  while (kSteadyClock.now() < ask_at_ && !no_more_()) std::this_thread::sleep_for(kUnitGlance);
+  for (auto left = ask_at_ - kSteadyClock.now(); left > Duration() && !no_more_();
+       left = ask_at_ - kSteadyClock.now())
+    std::this_thread::sleep_for(std::min(kGlance, std::chrono::microseconds(left.us)));
   lap(&wire::TimeSpent::waiting);
 }
 

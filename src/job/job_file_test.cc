@@ -25,7 +25,7 @@ codec: int8
 epochs: 3
 target: {accuracy: 0.9}
 batch: 64
-lr: {start: 0.1, end: 0.01}
+lr: {start: 0.1, end: 0.01, warmup: 0.05}
 local_steps: 7
 shards: 9
 validate: {per_epoch: 2, shards: 3}
@@ -60,6 +60,7 @@ TEST(JobFile, EveryKeyIsUnderstood) {
   EXPECT_EQ(train.batch, 64);
   EXPECT_EQ(train.lr, 0.1);
   EXPECT_EQ(train.lr_end, 0.01);
+  EXPECT_EQ(train.lr_warmup, 0.05);
   EXPECT_EQ(train.local_steps, 7);
   EXPECT_EQ(train.validations, 2);
   EXPECT_EQ(training->shards, 9);
@@ -343,6 +344,29 @@ TEST(JobFile, AnEnvironmentIsAFileOrAListOfPackages) {
     EXPECT_THAT(refused.error().message, HasSubstr(message));
     EXPECT_THAT(refused.error().message, StartsWith("job.yaml:3"));
   }
+}
+
+// Rounds by the clock where they were measured to learn more (decision 0094), unless the file names
+// a rule or nobody is there to average with.
+TEST(TrainingFile, TheRuleFollowsFromWhatIsTrainedUnlessTheFileSays) {
+  const auto rule_of = [](const std::string& more) {
+    const auto file = read_job_file(
+        "kind: train\ndata: {format: text, train: a}\nworkers: 1..4\n" + more, "x.yaml", kNow);
+    return file ? training_of(*file)->train.rule : file.error().message;
+  };
+  EXPECT_EQ(rule_of("model: mlp\n"), "");
+  EXPECT_EQ(rule_of("model: mlp\noptions: {optimizer: adam}\n"), "rounds");
+  EXPECT_EQ(rule_of("model: {name: char-transformer, optimizer: adam}\n"), "rounds");
+  EXPECT_EQ(rule_of("model: resnet20\n"), "rounds");
+  EXPECT_EQ(rule_of("model: resnet20\nrule: fedbuff\n"), "fedbuff");
+  EXPECT_EQ(rule_of("model: resnet20\nreplicate: 1\n"), "");
+  const std::string text = "trainer: transformers\n";
+  EXPECT_EQ(rule_of(text + "model: new-gpt\n"), "rounds");
+  EXPECT_EQ(rule_of(text + "model: {name: ./gpt2, lora: {r: 4, target: [c_attn]}}\n"), "rounds");
+  EXPECT_EQ(rule_of(text + "model: ./gpt2\n"), "") << "all parameters of a large model";
+  const auto one = read_job_file("kind: train\ndata: mnist\nmodel: resnet20\n", "x.yaml", kNow);
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(training_of(*one)->train.rule, "") << "one worker is serial training";
 }
 
 }  // namespace

@@ -150,8 +150,14 @@ base::Result<> read_program(ProgramKeys keys, const PathRules& rules, JobFile& o
                    .checkpoint = std::move(keys.checkpoint),
                    .network = keys.network,
                    .retry = std::move(keys.retry),
-                   .replicate = keys.replicate,
                    .volumes = std::move(keys.volumes)};
+  if (keys.replicate) {
+    if (*keys.replicate != 1 && *keys.replicate != 2)
+      return std::unexpected(
+          at({Code::invalid, fmt::format("replicate is {}", *keys.replicate), "use 1 or 2"},
+             "replicate"));
+    work.replicate = static_cast<std::int32_t>(*keys.replicate);
+  }
   for (const auto& [name, value] : keys.env) work.env[name] = plain(value);
   if (keys.scratch) {
     auto size = wire::parse_memory(*keys.scratch);
@@ -203,7 +209,7 @@ base::Result<> check_program(const wire::Batch& work) {
                  "checkpoint.every");
   }
   if (const auto owners = work.replicate.value_or(1); owners != 1) {
-    if (owners != 2) return bad(fmt::format("replicate: {}", owners), "use 1 or 2", "replicate");
+    if (owners != 2) return bad(fmt::format("replicate is {}", owners), "use 1 or 2", "replicate");
     if (work.outputs.empty())
       return bad("replicate without outputs", "name the outputs that are to be compared",
                  "replicate");

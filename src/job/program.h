@@ -26,7 +26,7 @@ struct ProgramKeys {
   std::optional<wire::BatchCheckpoint> checkpoint;
   wire::Network network = wire::Network::none;
   wire::Retry retry;
-  std::optional<std::int32_t> replicate;
+  std::optional<double> replicate;  // Of a training: a share.
   std::optional<std::string> scratch;
   std::optional<wire::AnyJson> environment;
   std::vector<std::string> volumes;

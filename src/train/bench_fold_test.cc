@@ -19,7 +19,7 @@ TEST(BenchFold, GivesARowForEveryRuleAndCodecThatGoTogether) {
   const auto rows = bench_fold({.floats = 1000, .budget = base::seconds(1)}, Ticking());
   ASSERT_TRUE(rows);
   // 5 rules of arity 1 take changes (5 codecs, two rows each), 3 weights (3 codecs), 8 wait (5).
-  EXPECT_EQ(rows->size(), 5 * 5 * 2 + 3 * 3 * 2 + 8 * 5);
+  EXPECT_EQ(rows->size(), 5 * 5 * 2 + 3 * 3 * 2 + 9 * 5);
   for (const auto& row : *rows) {
     EXPECT_GE(row.samples, 3) << row.rule;
     // Both sides take one tick; a fold's is shared among its updates.

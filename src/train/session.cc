@@ -44,6 +44,8 @@ Result<Session> Session::make(Spec spec) {
   spec.plan.workers = spec.rule.workers;
   spec.plan.arity = needs.arity;
   spec.plan.synchronous = needs.synchronous;
+  spec.plan.by_clock = needs.by_clock;
+  spec.plan.round_s = needs.round_s;
   // What is left out of an update waits for the next: there must be many of them.
   spec.plan.short_units = codec->keeps_residual();
   SOUK_TRY(check_plan(spec.plan));
@@ -129,8 +131,9 @@ void Session::accept(const Claim& claim, base::Time now) {
 }
 
 // An immediate aggregator takes all; a buffered one its number, or what there is if no more will
-// come.
+// come; a round by the clock what came in time.
 std::size_t Session::to_fold(std::size_t waiting) const {
+  if (training_.plan().by_clock) return training_.round_over() ? waiting : 0;
   const auto arity = training_.plan().arity;
   if (waiting < arity) return training_.flush() ? waiting : 0;
   return arity == 1 ? waiting : arity;

@@ -12,6 +12,7 @@ train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers) {
                           .workers = workers,
                           .lr = spec.lr,
                           .lr_end = spec.lr_end.value_or(spec.lr),
+                          .warmup = spec.lr_warmup.value_or(0),
                           .seed = spec.seed};
   if (spec.target)
     out.target = train::Target{spec.target->figure(), spec.target->value(), spec.target->below()};
@@ -21,13 +22,18 @@ train::TrainingPlan plan_of(const wire::Train& spec, std::int32_t workers) {
 }
 
 train::Session::Spec session_of(const wire::Train& spec, std::int32_t workers) {
-  return {.plan = plan_of(spec, workers),
-          .rule = {.name = spec.rule.empty() ? std::string(train::kDefaultAggregator) : spec.rule,
-                   .params = {spec.rule_params.begin(), spec.rule_params.end()},
-                   .workers = workers},
-          // What is chosen for each unit passes the same checks (codec_book.h).
-          .codec = spec.codec == train::kAutoCodec ? "fp32" : spec.codec,
-          .validators = spec.validators};
+  return {
+      .plan = plan_of(spec, workers),
+      // A measurement is of one worker's steps, and waits for no round.
+      .rule = {.name = spec.rule.empty() || spec.measure ? std::string(train::kDefaultAggregator)
+                                                         : spec.rule,
+               .params = spec.measure ? train::AggregatorParams()
+                                      : train::AggregatorParams(spec.rule_params.begin(),
+                                                                spec.rule_params.end()),
+               .workers = workers},
+      // What is chosen for each unit passes the same checks (codec_book.h).
+      .codec = spec.codec == train::kAutoCodec ? "fp32" : spec.codec,
+      .validators = spec.validators};
 }
 
 std::int32_t batch_of(const wire::Train& spec, std::int64_t unit) {

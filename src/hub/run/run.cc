@@ -148,11 +148,16 @@ Result<wire::Unit> Run::next(base::LeaseId worker, const std::vector<std::string
       codecs_.measured(worker, *spent, book_.floats());
       book_.time_spent(worker, *spent);
     }
-    const auto unit = book_.assign(worker, shards_of(holds), lender, keeps);
-    auto out = described(worker, unit);
-    // Perhaps there is nothing to do because a fold or a save has failed.
-    if (unit.kind == UnitKind::wait || unit.kind == UnitKind::finish) catch_up(false);
-    return out;
+    const auto shards = shards_of(holds);
+    auto unit = book_.assign(worker, shards, lender, keeps);
+    // Perhaps there is nothing to do because a fold or a save has failed, or a round has just
+    // ended.
+    if (unit.kind == UnitKind::wait || unit.kind == UnitKind::finish) {
+      const auto folded = book_.can_fold();
+      catch_up(false);
+      if (folded && !book_.can_fold()) unit = book_.assign(worker, shards, lender, keeps);
+    }
+    return described(worker, unit);
   });
 }
 

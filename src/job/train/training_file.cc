@@ -9,6 +9,7 @@
 #include "job/program.h"
 #include "job/train/formats/format.h"
 #include "job/train/training_target.h"
+#include "job/train/usual_rule.h"
 #include "train/codecs/codec.h"
 
 namespace souk::job {
@@ -43,10 +44,13 @@ struct DataKeys {
   SOUK_FIELDS(DataKeys, format, train, test, label, target, columns, text)
 };
 
-struct RateKeys {  // "lr: 0.05", or {start: 0.05, end: 0.005}: along a cosine.
+// "lr: 0.05", or {start: 0.05, end: 0.005, warmup: 0.05}: up in the first part, then along a
+// cosine.
+struct RateKeys {
   double start = 0;
   std::optional<double> end;
-  SOUK_FIELDS(RateKeys, start, end)
+  std::optional<double> warmup;
+  SOUK_FIELDS(RateKeys, start, end, warmup)
 };
 
 struct ValidateKeys {
@@ -142,6 +146,7 @@ base::Result<> read_rate(const TrainingKeys& keys, wire::Train& train) {
   if (!both) return std::unexpected(at(std::move(both).error(), "lr"));
   train.lr = both->start;
   train.lr_end = both->end;
+  train.lr_warmup = both->warmup;
   return {};
 }
 
@@ -267,10 +272,14 @@ base::Result<> read_training(const boost::json::object& file, const PathRules& r
     training.validation_shards = keys.validate->shards;
   }
   training.shards = keys.shards.value_or(0);
+  program.replicate.reset();  // Units of a training are, some of them.
   out.of_kind = std::move(training);
   program.run =
       wire::AnyJson{wire::to_json(std::string(python ? "python3 trainer.py" : "souk-torch"))};
-  return read_program(std::move(program), rules, out);
+  SOUK_TRY(read_program(std::move(program), rules, out));
+  auto& read = training_of(out)->train;
+  if (!keys.rule) read.rule = usual_rule(read, out.job.workers.max);
+  return {};
 }
 
 TrainingFile* training_of(JobFile& file) { return std::any_cast<TrainingFile>(&file.of_kind); }

@@ -30,6 +30,7 @@ base::Result<> check_settings(const wire::Train& train) {
       {"batch", train.batch, 1, train::kMostBatch},
       {"lr", train.lr, 1e-9, 1e3},
       {"lr_end", train.lr_end.value_or(train.lr), 0, 1e3},
+      {"lr_warmup", train.lr_warmup.value_or(0), 0, 0.9},
       {"local_batch", train.local_batch, 1, train::kMostBatch},
       {"local_steps", train.local_steps, 0, train::kMostUnitSteps},
       {"validations", train.validations, 1, train::kMostValidations},
@@ -115,11 +116,12 @@ Intent describe_training(const JobFile& file) {
   if (training != nullptr && !training->script.empty()) name = training->script;
   if (training != nullptr && !training->model_folder.empty()) name = training->model_folder;
   return {"trains",
-          fmt::format("{} on {} samples in {} shards, up to {} epoch{}{}", name, samples,
+          fmt::format("{} on {} samples in {} shards, up to {} epoch{}{}, rule {}", name, samples,
                       t.shards.size(), t.epochs, t.epochs == 1 ? "" : "s",
                       t.target ? fmt::format(", until {} {}{}", t.target->figure(),
                                              t.target->below() ? "at most " : "", t.target->value())
-                               : "")};
+                               : "",
+                      t.rule.empty() ? train::kDefaultAggregator : t.rule)};
 }
 
 std::vector<std::string_view> training_demands(const wire::Batch& work) {

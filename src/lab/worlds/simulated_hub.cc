@@ -22,6 +22,16 @@ void SimulatedHub::begin(std::int64_t unit, std::span<const float> values,
   session_.training().initialised(unit, now);
 }
 
+train::Unit SimulatedHub::next(std::int64_t worker, Time now, std::int64_t keeps) {
+  auto unit = session_.training().next(worker, now, {}, 0, keeps);
+  if (session_.to_fold(waiting_.size()) > 0) {  // A round has ended by the clock.
+    fold(now);
+    unit = session_.training().next(worker, now, {}, 0, keeps);
+  }
+  use_measured_states();
+  return unit;
+}
+
 // At once and for nothing, where in a job others measure it meanwhile: what is learnt is the same.
 Result<bool> SimulatedHub::raises_loss(const train::Session::Claim& claim,
                                        const train::Update& update, const Measure& measure) {

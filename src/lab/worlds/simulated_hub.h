@@ -26,11 +26,7 @@ class SimulatedHub {
       : session_(std::move(session)), averages_(average) {}
 
   // `keeps`: the unit that it computes meanwhile; 0: none.
-  train::Unit next(std::int64_t worker, base::Time now, std::int64_t keeps) {
-    const auto unit = session_.training().next(worker, now, {}, 0, keeps);
-    use_measured_states();
-    return unit;
-  }
+  train::Unit next(std::int64_t worker, base::Time now, std::int64_t keeps);
   void time_spent(std::int64_t worker, base::Duration computed, base::Duration waited) {
     session_.training().time_spent(worker, computed, waited);
   }

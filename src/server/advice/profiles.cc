@@ -39,6 +39,7 @@ std::string curve_of(const wire::Train& t) {
                    .batch = t.batch,
                    .lr = t.lr,
                    .lr_end = t.lr_end,
+                   .lr_warmup = t.lr_warmup,
                    .shards = t.shards,
                    .validation = t.validation};
   return hash_of(wire::to_json(same));

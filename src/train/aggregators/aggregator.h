@@ -31,6 +31,10 @@ struct Needs {
   // How far one update moves the parameters in the end, in its own lengths; 0: by its share of the
   // mean, 1 / arity.
   double gain = 0;
+  // Rounds end by the clock, after so many seconds, and not when `arity` updates are there; 0: as
+  // many as suits the machines.
+  double round_s = 0;
+  bool by_clock = false;
   // How much of its last change, which is on its way here, a worker adds to the parameters that it
   // has fetched meanwhile. 0: it begins from what it fetched.
   double own = 0;

@@ -13,7 +13,7 @@ namespace souk::train {
 
 MakeAggregator make_mean, make_vc_asgd, make_fedasync, make_fedbuff, make_downpour, make_easgd,
     make_dc_asgd, make_fedavg, make_fedadam, make_fedyogi, make_diloco, make_delayed_nesterov,
-    make_norm_clip, make_centered_clip, make_trimmed_mean, make_krum;
+    make_rounds, make_norm_clip, make_centered_clip, make_trimmed_mean, make_krum;
 
 // The updates that a fold waits for.
 inline std::size_t buffer(const base::Arguments& given, std::int32_t workers) {

@@ -55,7 +55,7 @@ double Training::WorkerRecord::quantile(double q) const {
 }
 
 Training::Training(TrainingPlan plan, TrainingState state)
-    : plan_(std::move(plan)), s_(std::move(state)) {
+    : plan_(std::move(plan)), s_(std::move(state)), round_(plan_.round_s) {
   CHECK(check_plan(plan_).has_value());
   total_ = plan_.epoch_steps();
   adopt_old_rows();
@@ -100,9 +100,16 @@ Duration Training::elapsed(Time now) const {
 }
 
 // A cosine over all epochs; the same for all steps of one, so that a unit is a pure function.
-double Training::rate(std::int32_t epoch) const {
-  if (plan_.epochs <= 1) return plan_.lr;
-  const auto at = static_cast<double>(epoch - 1) / (plan_.epochs - 1);
+// Of the next unit of an epoch: what was given out before it says how far the training is.
+double Training::rate(const EpochWork& work) const {
+  auto given = total_;
+  for (const auto& range : work.open) given -= range.last - range.first;
+  const auto all = static_cast<double>(total_) * plan_.epochs;
+  const auto done = static_cast<double>(total_ * (work.epoch - 1) + given);
+  const auto warm = plan_.warmup * all;
+  if (done < warm) return plan_.lr * std::min(1.0, (done + 1) / warm);
+  if (plan_.lr_end == plan_.lr) return plan_.lr;
+  const auto at = (done - warm) / (all - warm);
   return plan_.lr_end + (plan_.lr - plan_.lr_end) * (1 + std::cos(std::numbers::pi * at)) / 2;
 }
 
@@ -117,6 +124,7 @@ double Training::usual_pace(double q) const {
 }
 
 void Training::time_spent(Worker worker, Duration computed, Duration waited) {
+  if (plan_.by_clock) return workers_[worker].round.measured(computed, waited);
   // In rounds a worker waits for others, whatever its line.
   if (plan_.local_steps > 0 || plan_.synchronous) return;
   auto& length = workers_[worker].length;
@@ -231,7 +239,7 @@ Unit Training::give(Unit unit, WorkerRecord& worker, Worker id, Time now) {
 }
 
 std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time now,
-                                        const std::set<std::int32_t>& holds) {
+                                        const std::set<std::int32_t>& holds, std::int64_t most) {
   auto* work = &s_.epochs.front();
   if (work->open.empty()) {
     if (s_.epochs.size() == 1) open_epoch(work->epoch + 1);
@@ -251,9 +259,11 @@ std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time no
     if (pick == work->open.end()) pick = work->open.begin();
   }
   const auto range = *pick;
+  const auto lr = rate(*work);
   // At first they come one by one, and nothing has been learnt that could tell who is there.
   const auto at_work = std::max(active(now), s_.useful_steps == 0 ? plan_.workers : 1);
-  const auto steps = std::min(steps_for(worker, range.epoch, at_work), range.last - range.first);
+  const auto steps =
+      std::min(most > 0 ? most : steps_for(worker, range.epoch, at_work), range.last - range.first);
   if (range.first + steps == range.last)
     work->open.erase(pick);
   else
@@ -265,18 +275,22 @@ std::optional<Unit> Training::range_for(WorkerRecord& worker, Worker id, Time no
                .steps = steps,
                .parts = plan_.parts(at_work),
                .at_work = at_work,
-               .lr = rate(range.epoch),
+               .lr = lr,
                .seed = unit_seed(range)},
               worker, id, now);
 }
 
-// Near the end: a unit that is late, or that this worker would finish before the one who has it.
+// Near the end: a unit that is far later than its worker ever was, or that this one would finish
+// before it.
 std::optional<Unit> Training::second_try(WorkerRecord& worker, Worker id, Time now) {
   for (auto& [first, g] : given_) {
     if (g.unit.kind != UnitKind::train || g.twin != 0 || g.worker == id || g.of != 0 || g.held)
       continue;
     const auto mine = now + time_for(worker, g.unit.steps, 0.5);
-    if (now < g.expected && mine >= g.expected) continue;
+    const auto& theirs = workers_.at(g.worker);
+    const auto late = 2 * time_for(theirs, g.unit.steps, 0.95).us -
+                      time_for(theirs, g.unit.steps, 0.5).us;  // After it is expected.
+    if (now < g.expected + Duration(late) && mine >= g.expected) continue;
     auto unit = g.unit;
     g.twin = (s_.life << 32) | (counter_ + 1);
     unit = give(unit, worker, id, now);
@@ -405,7 +419,7 @@ Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds, Ow
   const bool ahead = !worker.has.empty();  // It has something to do.
   if (s_.finished) return {.kind = UnitKind::finish};
   // What is made from an older version is of no use to a round.
-  if (plan_.synchronous && ahead) return {.kind = UnitKind::wait, .wait = kInTurn};
+  if (plan_.synchronous && (ahead || keeps != 0)) return {.kind = UnitKind::wait, .wait = kInTurn};
   const Unit wait{.kind = UnitKind::wait, .wait = kAskAgain};
   if (!s_.initialised) {
     if (!given_.empty()) return wait;
@@ -414,6 +428,7 @@ Unit Training::next(Worker id, Time now, const std::set<std::int32_t>& holds, Ow
   if (now < worker.not_before) return {.kind = UnitKind::wait, .wait = worker.not_before - now};
   if (auto unit = evaluation(worker, id, now, holds)) return *unit;
   if (auto unit = replica(worker, id, now)) return *unit;
+  if (plan_.by_clock) return of_round(worker, id, now, holds);
   if (s_.epochs.empty()) return wait;
   if (plan_.synchronous && buffered_ + under_way() >= plan_.arity) {
     auto unit = buffered_ < plan_.arity ? second_try(worker, id, now) : std::nullopt;
@@ -481,6 +496,7 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
   s_.useful_steps += steps;
   ++buffered_;
   close_epochs();
+  if (plan_.by_clock) close_round(now);
 }
 
 // What it could not do goes to others first: one that is always refused would else take the last

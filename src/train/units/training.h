@@ -16,6 +16,7 @@
 #include "base/vocabulary.h"
 #include "train/metrics.h"
 #include "train/opinions.h"
+#include "train/units/round_clock.h"
 #include "train/units/training_plan.h"
 #include "train/units/unit_length.h"
 
@@ -250,7 +251,9 @@ class Training {
   [[nodiscard]] std::vector<SettledCheck> take_settled() { return std::exchange(settled_, {}); }
   void gone(Worker worker, base::Time now);
   // A synchronous or buffered aggregator has folded what was accepted so far.
-  void folded() { buffered_ = 0; }
+  void folded();
+  // The round is over: what was accepted of it is to be folded before there is other work.
+  [[nodiscard]] bool round_over() const { return round_over_; }
 
   // The most time that `steps` of a unit that is given out are worth: some times as long as its
   // worker, and other owners, usually take for them. Nothing: it is not known yet.
@@ -303,6 +306,7 @@ class Training {
     base::Time not_before;  // Until then it gets nothing.
     Owner owner = 0;
     std::optional<UnitLength> length = {};  // Where the job does not say.
+    RoundClock::Member round = {};
     [[nodiscard]] double quantile(double q) const;
   };
   struct Answered {
@@ -326,6 +330,13 @@ class Training {
     std::vector<double> losses = {};      // and what that one has measured.
   };
 
+  // Rounds by the clock: training_rounds.cc.
+  Unit of_round(WorkerRecord& worker, Worker id, base::Time now,
+                const std::set<std::int32_t>& holds);
+  void close_round(base::Time now);
+  [[nodiscard]] bool all_had_turn(base::Time now) const;
+  [[nodiscard]] base::Duration until_folded(base::Time now) const;
+
   void expire(base::Time now);
   void take_back(std::int64_t id, base::Time now, bool lost);
   void drop(std::int64_t id, base::Time now);
@@ -336,8 +347,9 @@ class Training {
   void reported(Worker worker, std::int64_t id, base::Time now);
   std::optional<Unit> evaluation(WorkerRecord& worker, Worker id, base::Time now,
                                  const std::set<std::int32_t>& holds);
+  // `most`: steps; 0: as many as suit the worker.
   std::optional<Unit> range_for(WorkerRecord& worker, Worker id, base::Time now,
-                                const std::set<std::int32_t>& holds);
+                                const std::set<std::int32_t>& holds, std::int64_t most = 0);
   std::optional<Unit> second_try(WorkerRecord& worker, Worker id, base::Time now);
   std::optional<Unit> replica(WorkerRecord& worker, Worker id, base::Time now);
   // Trials: training_trials.cc.
@@ -351,7 +363,7 @@ class Training {
   [[nodiscard]] base::Duration time_for(const WorkerRecord& worker, std::int64_t steps,
                                         double q) const;
   [[nodiscard]] double usual_pace(double q) const;
-  [[nodiscard]] double rate(std::int32_t epoch) const;
+  [[nodiscard]] double rate(const EpochWork& work) const;
   [[nodiscard]] std::int64_t unit_seed(const Range& range) const;
   [[nodiscard]] std::size_t under_way() const;
   EpochWork* open_epoch(std::int32_t epoch);
@@ -396,6 +408,8 @@ class Training {
   double recent_loss_ = 0;
   std::optional<base::Time> began_;  // In this life.
   std::vector<SettledCheck> settled_;
+  RoundClock round_;
+  bool round_over_ = false;
   bool measures_ = false;  // measure_state() was called.
   std::vector<MeasuredVersion> measured_;
   std::vector<Check> due_;              // Of epochs that were completed, without a version yet.

@@ -90,6 +90,8 @@ Result<> check_plan(const TrainingPlan& plan) {
   SOUK_TRY(check_range("validations", plan.validations, 1, kMostValidations));
   if (!std::isfinite(plan.lr) || !std::isfinite(plan.lr_end))
     return fail(Code::invalid, "the learning rate is no number", "use 1e-9 to 1000", "lr");
+  if (!(plan.warmup >= 0 && plan.warmup < 1))
+    return fail(Code::invalid, fmt::format("warmup is {}", plan.warmup), "use 0 to 0.9", "warmup");
   return {};
 }
 

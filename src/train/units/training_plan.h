@@ -36,11 +36,14 @@ struct TrainingPlan {
   std::int32_t validations = 1;                 // Per epoch.
   std::int32_t workers = 1;                     // That may come.
   double lr = 0.05;
-  double lr_end = 0.05;  // Reached along a cosine.
+  double lr_end = 0.05;  // Reached along a cosine,
+  double warmup = 0;     // after it rose to lr over this part of all steps.
   std::optional<Target> target;
   std::int64_t seed = 1;
   std::size_t arity = 1;  // Of the aggregator (aggregator.h).
   bool synchronous = false;
+  bool by_clock = false;     // Its rounds end by the clock (round_clock.h),
+  double round_s = 0;        // after so long; 0: chosen.
   bool short_units = false;  // All of them, not only the first: updates say little each.
 
   [[nodiscard]] std::int64_t shard_steps(std::size_t shard) const;

@@ -73,6 +73,8 @@ struct Train {
   std::optional<Average> average;  // Absent: none.
   double lr = 0.05;
   std::optional<double> lr_end;  // Reached along a cosine; absent: the rate stays.
+  // The part of all steps over which the rate rises to `lr` first.
+  std::optional<double> lr_warmup;
   std::int32_t local_steps = 0;  // Of a unit on the fastest machine; 0: chosen.
   std::int32_t validations = 1;  // Per epoch.
   std::int64_t seed = 1;
@@ -85,8 +87,8 @@ struct Train {
       "validators", "replicate", "batch",      "local_steps", "validations",
       "seed",       "lr",        "validation", "measure",     "local_batch"};
   SOUK_FIELDS(Train, trainer, config, rule, rule_params, codec, validators, replicate, epochs,
-              target, batch, lr, lr_end, local_steps, validations, seed, shards, validation,
-              measure, local_batch, local_state, average)
+              target, batch, lr, lr_end, lr_warmup, local_steps, validations, seed, shards,
+              validation, measure, local_batch, local_state, average)
 };
 
 // Where a worker's time went. No moment counts twice: what travels while the trainer computes, or
