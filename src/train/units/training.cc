@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -102,15 +101,9 @@ Duration Training::elapsed(Time now) const {
 // A cosine over all epochs; the same for all steps of one, so that a unit is a pure function.
 // Of the next unit of an epoch: what was given out before it says how far the training is.
 double Training::rate(const EpochWork& work) const {
-  auto given = total_;
-  for (const auto& range : work.open) given -= range.last - range.first;
-  const auto all = static_cast<double>(total_) * plan_.epochs;
-  const auto done = static_cast<double>(total_ * (work.epoch - 1) + given);
-  const auto warm = plan_.warmup * all;
-  if (done < warm) return plan_.lr * std::min(1.0, (done + 1) / warm);
-  if (plan_.lr_end == plan_.lr) return plan_.lr;
-  const auto at = (done - warm) / (all - warm);
-  return plan_.lr_end + (plan_.lr - plan_.lr_end) * (1 + std::cos(std::numbers::pi * at)) / 2;
+  auto done = total_ * work.epoch;
+  for (const auto& range : work.open) done -= range.last - range.first;
+  return plan_.rate(static_cast<double>(done), static_cast<double>(total_ * plan_.epochs));
 }
 
 // Over all workers whose pace is known: the fastest for q = 0, the slowest for q = 1.

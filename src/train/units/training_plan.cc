@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace souk::train {
 namespace {
@@ -48,6 +49,14 @@ Result<> check_shards(std::string_view name, const std::vector<std::int64_t>& sh
 std::int64_t TrainingPlan::shard_steps(std::size_t shard) const {
   const auto samples = std::clamp<std::int64_t>(shards[shard], 1, kMostSamples);
   return (samples - 1) / std::max(batch, 1) + 1;
+}
+
+double TrainingPlan::rate(double done, double all) const {
+  const auto warm = warmup * all;
+  if (done < warm) return lr * std::min(1.0, (done + 1) / warm);
+  if (lr_end == lr) return lr;
+  return lr_end +
+         (lr - lr_end) * (1 + std::cos(std::numbers::pi * (done - warm) / (all - warm))) / 2;
 }
 
 std::int64_t TrainingPlan::epoch_steps() const {

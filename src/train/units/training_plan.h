@@ -48,6 +48,8 @@ struct TrainingPlan {
 
   [[nodiscard]] std::int64_t shard_steps(std::size_t shard) const;
   [[nodiscard]] std::int64_t epoch_steps() const;
+  // Of the step after `done` of `all`.
+  [[nodiscard]] double rate(double done, double all) const;
   // Into how many of its own steps a worker divides each, when so many work: equal ones.
   [[nodiscard]] std::int32_t parts(std::int32_t at_work) const;
   // The fewest of a unit when so many work: with less, an optimiser that begins afresh in each unit

@@ -12,9 +12,10 @@ namespace {
 using base::Duration;
 using base::Time;
 
-// Whoever waits for a round asks again when it should be folded, and then so often: a part of it.
+// Whoever waits for a round asks again when it should be folded, and then so often: a part of it,
+// and of the time that it is late.
 constexpr double kAgain = 0.05;
-constexpr auto kSoonest = base::milliseconds(2), kLatest = base::milliseconds(20);
+constexpr auto kSoonest = base::milliseconds(2), kLatest = base::milliseconds(100);
 
 }  // namespace
 
@@ -72,8 +73,12 @@ Duration Training::until_folded(Time now) const {
   auto done = now;
   for (const auto& [_, g] : given_)
     if (g.unit.kind == UnitKind::train) done = std::max(done, g.expected);
-  if (done == now && round_.under_way()) done = round_.over();
-  return std::max(done - now, std::clamp(round_.part(kAgain), kSoonest, kLatest));
+  // Nobody sleeps through the next round because somebody, or something unknown, is late in this.
+  done = std::min(done, round_.over());
+  if (done > now) return std::max(done - now, kSoonest);
+  const Duration later(
+      static_cast<std::int64_t>(kAgain * static_cast<double>((now - round_.over()).us)));
+  return std::clamp(std::max(round_.part(kAgain), later), kSoonest, kLatest);
 }
 
 void Training::folded() {

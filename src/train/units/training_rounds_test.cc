@@ -10,6 +10,7 @@ namespace souk::train {
 namespace {
 
 using base::milliseconds;
+using base::seconds;
 using base::Time;
 
 // Rounds of a second; 4 shards of 1,000 steps.
@@ -101,6 +102,20 @@ TEST(Rounds, WhoLeavesEndsNothing) {
   EXPECT_EQ(r.folds, 1);
   EXPECT_NE(r.next(1).first_step + 1, 0);
   EXPECT_EQ(r.t.find(2, b.id), nullptr);
+}
+
+// What is not known yet of a machine makes nobody sleep.
+TEST(Rounds, WhoWaitsAsksAgainWhenTheRoundShouldBeOver) {
+  Rounds r;
+  r.next(2);
+  const auto unit = r.next(1);
+  r.now = r.now + milliseconds(400);
+  r.accept(unit);
+  EXPECT_EQ(r.next(1).wait, milliseconds(600));
+  r.now = r.now + seconds(1);
+  EXPECT_EQ(r.next(1).wait, milliseconds(50)) << "then soon,";
+  r.now = r.now + seconds(60);
+  EXPECT_EQ(r.next(1).wait, milliseconds(100)) << "and not too often";
 }
 
 // A refused update is none, and a round without any is not folded.
