@@ -5,7 +5,8 @@ import stat
 import subprocess
 import unittest
 
-from lending import Agent, LendingTest, needs_sandbox
+from gpus import GpuAgent, needs_made_up_gpu
+from lending import ON_PAPER, Agent, LendingTest, needs_sandbox
 from souk import DEADLINE_S, SOUK, wait_for
 
 kNoGroups = {"SOUK_CGROUPS": "/nonexistent"}
@@ -101,6 +102,35 @@ class Cores(MachineTest):
         done = self.souk("lend", "--cores", "4096", token=self.ann, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("not 4096", done.stderr)
+
+
+@needs_made_up_gpu
+class Gpus(MachineTest):
+    # A GPU that is made up proves nothing.
+    flags = ("--round", "200ms", "--requests", "0", *ON_PAPER)
+
+    def agent(self, name, *flags):
+        return GpuAgent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price", "0.1", *flags,
+                        gpus_of=self.folder)
+
+    def setUp(self):
+        super().setUp()
+        self.souk("class", "set", "g0", "--cores", "1", "--memory", "1G", "--gpus", "1", "--gpu-memory", "1G",
+                  "--price", "1", token=self.ann)
+
+    def test_a_gpu_is_lent_by_one_agent_and_the_others_hear_which(self):
+        first = self.agent("first")
+        self.assertIn("1 x g0", first.text())
+        second = self.agent("second")
+        self.assertIn("not lent here: GPU 0 (NVIDIA H200) by process", second.text())
+        self.assertIn(f"by process {first.process.pid} of user", second.text())
+        self.assertNotIn("x g0", second.text())
+        with self.assertRaisesRegex(AssertionError, "0 GPUs can be lent, not 1: other agents of this machine "
+                                                    f"lend GPU 0 .* by process {first.process.pid} "):
+            self.agent("third", "--gpus", "1")
+        self.assertIn("1 x g0", self.agent("fourth", "--share-gpus").text())
+        first.kill()
+        self.assertIn("1 x g0", self.agent("fifth", "--gpus", "1").text())
 
 
 class Scratch(MachineTest):
