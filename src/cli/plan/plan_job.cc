@@ -151,6 +151,7 @@ void show_prices(const Context& c, const wire::JobPlan& plan) {
           "{}{}: the job would wait", of,
           p.cheapest ? "other waiting jobs bid more now" : "no machine that fits is free now"));
   }
+  if (plan.elsewhere) c.note(printable(*plan.elsewhere));
 }
 
 Result<wire::JobPlan> ask_plan(Context& c, const wire::NewJob& job) {

@@ -4,6 +4,7 @@ import type { Schemas } from '../../../api/client';
 import { ErrorBox } from '../../../parts/error-box';
 import { Fact } from '../../../parts/fact';
 import { Money } from '../../../parts/money';
+import { capital } from '../job/figures';
 import { rangeWords, restsOn } from '../job/money';
 import { CandidatesTable } from './candidates-table';
 import { type Candidate, type NewJob, withChoice } from './candidates';
@@ -149,6 +150,7 @@ function Choice({ planned, plan, picked, onPick, available }: Props & { planned:
         </>
       )}
       <Prices prices={planned.plan.prices} />
+      {planned.plan.elsewhere && <Alert color="blue">{capital(planned.plan.elsewhere)}.</Alert>}
       <Terms job={withChoice(planned.job, choice)} available={available} />
     </Stack>
   );
