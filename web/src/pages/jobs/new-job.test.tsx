@@ -196,7 +196,7 @@ test('a plan says that a larger class will be taken where its own has nothing on
       'POST /v1/plan': {
         why: 'it was never measured',
         profiled: false,
-        prices: [],
+        prices: [{ class: 'c1', suggested: 0.25, limit: 4, limit_given: true, workers: 0 }],
         elsewhere: 'no slot of c1 that fits is on offer; 1 of g1 is, at 4: it will be taken',
       },
     },
@@ -206,6 +206,7 @@ test('a plan says that a larger class will be taken where its own has nothing on
   );
   await user.click(screen.getByRole('button', { name: /Plan$/ }));
   expect(await screen.findByText(/^No slot of c1 that fits is on offer; 1 of g1 is, at 4/)).toBeTruthy();
+  expect(screen.queryByText(/the job would wait/)).toBeNull();
 });
 
 test('renting from a lender says that any of their machines may do it', async () => {
