@@ -51,39 +51,60 @@ class Shelf {
   std::vector<Row> rows_;
 };
 
-// The shelves of a group of jobs with equal demands, filled when they are asked for.
-class Shelves {
+// All that a class has on offer, whatever is demanded of it; looked at once for all groups.
+class Stock {
  public:
-  Shelves(const State& s, Demands demands, Time now, std::span<const MachineId> unheard)
-      : s_(s),
-        demands_(std::move(demands)),
-        now_(now),
-        unheard_(unheard),
-        meeting_(demands_, kinds_) {}
+  struct Item {
+    const SupplyRow* row;
+    std::uint32_t kind;
+    Credits ask;
+    std::int64_t all;
+  };
+  Stock(const State& s, Time now, std::span<const MachineId> unheard)
+      : s_(s), now_(now), unheard_(unheard) {}
 
-  const Shelf& of(ClassId c) {
+  const std::vector<Item>& of(ClassId c) {
     const auto [it, fresh] = known_.try_emplace(c);
     if (fresh) fill(c, it->second);
     return it->second;
   }
+  [[nodiscard]] const Kinds& kinds() const { return kinds_; }
 
  private:
-  void fill(ClassId c, Shelf& shelf) {
+  void fill(ClassId c, std::vector<Item>& items) {
+    const auto& supply = s_.index.classes[c.value - 1].supply;
+    if (supply.empty()) return;
     const auto at_market = market_ask(s_, s_.slot_class(c), now_);
-    for (const auto& row : s_.index.classes[c.value - 1].supply) {
-      if (!is_on_offer(s_, row, now_, unheard_)) continue;
-      if (!meeting_(row, meeting_.by_kind() ? kinds_.number(s_, row) : 0)) continue;
-      const auto ask = row.reserve == Credits() ? at_market : row.reserve;
-      shelf.add(ask, s_.offers.at(row.offer).terms.slots, row.free);
-    }
-    shelf.sum_up();
+    for (const auto& row : supply)
+      if (is_on_offer(s_, row, now_, unheard_))
+        items.push_back({&row, kinds_.number(s_, row),
+                         row.reserve == Credits() ? at_market : row.reserve,
+                         s_.offers.at(row.offer).terms.slots});
   }
 
   const State& s_;
-  const Demands demands_;
   const Time now_;
   const std::span<const MachineId> unheard_;
   Kinds kinds_;
+  std::map<ClassId, std::vector<Item>> known_;
+};
+
+// The shelves of a group of jobs with equal demands, filled when they are asked for.
+class Shelves {
+ public:
+  Shelves(const Demands& demands, Stock& stock) : stock_(stock), meeting_(demands, stock.kinds()) {}
+
+  const Shelf& of(ClassId c) {
+    const auto [it, fresh] = known_.try_emplace(c);
+    if (!fresh) return it->second;
+    for (const auto& item : stock_.of(c))
+      if (meeting_(*item.row, item.kind)) it->second.add(item.ask, item.all, item.row->free);
+    it->second.sum_up();
+    return it->second;
+  }
+
+ private:
+  Stock& stock_;
   Meeting meeting_;
   std::map<ClassId, Shelf> known_;
 };
@@ -124,11 +145,11 @@ bool some_on_offer(const State& s, ClassId c) {
 // Moves of one round.
 class Movers {
  public:
-  Movers(const State& s, const Clear& round, Time now) : s_(s), round_(round), now_(now) {}
+  Movers(const State& s, const Clear& round, Time now) : s_(s), stock_(s, now, round.unheard) {}
 
   std::vector<ClassMove> of(const std::vector<Group>& groups) {
     for (const auto& group : groups) {
-      Shelves shelves(s_, group.demands, now_, round_.unheard);
+      Shelves shelves(group.demands, stock_);
       const auto larger = larger_classes(s_, group.least);
       for (const auto* job : group.jobs) {
         if (out_.size() == kClassMovesPerRound) return std::move(out_);
@@ -165,8 +186,7 @@ class Movers {
   }
 
   const State& s_;
-  const Clear& round_;
-  const Time now_;
+  Stock stock_;
   std::map<ClassId, std::int64_t> taken_;  // By those who move there now.
   std::vector<ClassMove> out_;
 };
@@ -194,7 +214,9 @@ std::vector<ClassMove> class_moves(const State& s, const Clear& round, Time now,
 std::optional<FreeSlots> found_in_larger(const State& s, const Job& job, Time now,
                                          std::span<const MachineId> unheard) {
   const auto least = job.least_class ? job.least_class : job.slot_class;
-  Shelves shelves(s, demands_of(job, now), now, unheard);
+  const auto demands = demands_of(job, now);
+  Stock stock(s, now, unheard);
+  Shelves shelves(demands, stock);
   const auto needed = least_workers(job);
   const auto limit = job.terms.limit;
   const bool own_at_any_price = shelves.of(least).all(kAnyPrice) >= needed;
