@@ -5,7 +5,8 @@ import stat
 import subprocess
 import unittest
 
-from lending import Agent, LendingTest, needs_sandbox
+from gpus import GpuAgent, needs_made_up_gpu
+from lending import ON_PAPER, Agent, LendingTest, needs_sandbox
 from souk import DEADLINE_S, SOUK, wait_for
 
 kNoGroups = {"SOUK_CGROUPS": "/nonexistent"}
@@ -101,6 +102,71 @@ class Cores(MachineTest):
         done = self.souk("lend", "--cores", "4096", token=self.ann, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("not 4096", done.stderr)
+
+
+@needs_made_up_gpu
+class Gpus(MachineTest):
+    # A GPU that is made up proves nothing.
+    flags = ("--round", "200ms", "--requests", "0", *ON_PAPER)
+
+    def agent(self, name, *flags):
+        return GpuAgent(self, self.ann, name, "--cores", "1", "--memory", "1G", "--price", "0.1", *flags,
+                        gpus_of=self.folder)
+
+    def setUp(self):
+        super().setUp()
+        self.souk("class", "set", "g0", "--cores", "1", "--memory", "1G", "--gpus", "1", "--gpu-memory", "1G",
+                  "--price", "1", token=self.ann)
+
+    def test_a_gpu_is_lent_by_one_agent_and_the_others_hear_which(self):
+        first = self.agent("first")
+        self.assertIn("1 x g0", first.text())
+        second = self.agent("second")
+        self.assertIn("not lent here: GPU 0 (NVIDIA H200) by process", second.text())
+        self.assertIn(f"by process {first.process.pid} of user", second.text())
+        self.assertNotIn("x g0", second.text())
+        with self.assertRaisesRegex(AssertionError, "0 GPUs can be lent, not 1: other agents of this machine "
+                                                    f"lend GPU 0 .* by process {first.process.pid} "):
+            self.agent("third", "--gpus", "1")
+        self.assertIn("1 x g0", self.agent("fourth", "--share-gpus").text())
+        first.kill()
+        self.assertIn("1 x g0", self.agent("fifth", "--gpus", "1").text())
+
+
+    def plan(self, text):
+        return self.json("plan", self.job_file(text), token=self.bob)
+
+    def test_a_job_that_asks_for_nothing_runs_on_the_gpu_machine_that_is_there(self):
+        self.agent("first")
+        price = "price: {limit: 1, budget: 5}\n"
+        self.assertEqual(self.plan("run: echo\n" + price)["elsewhere"],
+                         "no slot of c1 that fits is on offer; 1 of g0 is, at 0.1: it will be taken")
+        self.assertIn("1 of g0 is, at 0.1: --price 0.1",
+                      self.plan("run: echo\nprice: {limit: 0.05, budget: 5}\n")["elsewhere"])
+        named = self.souk("run", self.job_file("run: echo\nclass: c1\n" + price), "--yes", token=self.bob)
+        self.assertIn("no slot of c1 that fits is on offer; 1 of g0 is, at 0.1: --class g0", named.stderr)
+        job = self.run_job("run: ls /dev/nvidia0")
+        self.wait_job(job)
+        self.assertEqual(self.logs(job), "/dev/nvidia0\n")
+        shown = self.good("GET", f"/v1/jobs/{job}", token=self.bob)
+        self.assertEqual((shown["class"], shown["moves"][0]["from"]), ("g0", "c1"))
+        said = self.souk("why", "j1", token=self.bob).stdout
+        self.assertIn("--class g0", said)
+
+    def test_a_language_model_begins_on_a_gpu_if_one_is_free_within_its_limit(self):
+        model = ("kind: train\ntrainer: transformers\nmodel: {name: new-gpt, lora: {r: 8, target: [c_attn]}, "
+                 "context: 64}\ndata: {format: text, train: text}\nepochs: 1\nbatch: 8\n")
+        with open(os.path.join(self.folder, "text"), "w", encoding="utf-8") as out:
+            out.write("a market of machines, " * 2000)
+        first = lambda more: self.plan(model + more)["prices"][0]
+        self.assertEqual(first("price: {budget: 5}\n")["class"], "c1")
+        self.agent("first")
+        self.agent("plain", "--gpus", "0")
+        row = first("price: {budget: 5}\n")
+        self.assertEqual(row["class"], "g0")
+        self.assertAlmostEqual(float(row["limit"]), 2 * float(row["suggested"]))
+        self.assertEqual(first("price: {limit: 0.05, budget: 5}\n")["class"], "c1")
+        self.assertEqual(first("class: c1\nprice: {budget: 5}\n")["class"], "c1")
 
 
 class Scratch(MachineTest):

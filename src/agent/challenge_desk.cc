@@ -122,12 +122,12 @@ Result<> ChallengeDesk::open(const wire::Challenge& challenge) {
   open_.clear();
   borrowed_ = {};
   SOUK_ASSIGN(borrowed_, gpus_.borrow(static_cast<int>(challenge.gpus.size())));
-  const auto& indexes = borrowed_.indexes();
+  const auto places = borrowed_.places();
   using Clock = std::chrono::steady_clock;
-  std::vector<std::pair<Clock::duration, OpenGpu>> opened(indexes.size());
-  SOUK_TRY(all_at_once(indexes.size(), [&](std::size_t i) -> Result<> {
+  std::vector<std::pair<Clock::duration, OpenGpu>> opened(places.size());
+  SOUK_TRY(all_at_once(places.size(), [&](std::size_t i) -> Result<> {
     auto& [took, gpu] = opened[i];
-    SOUK_ASSIGN(gpu.device, board_.open(indexes[i]));
+    SOUK_ASSIGN(gpu.device, board_.open(places[i]));
     const base::GpuProduct little{.seed = 1, .size = challenge.size, .steps = 2};
     SOUK_TRY(gpu.device->product(little));
     const auto start = Clock::now();

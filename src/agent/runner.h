@@ -18,6 +18,7 @@
 #include "agent/gpu/meter.h"
 #include "agent/image/images.h"
 #include "agent/limits/cores.h"
+#include "agent/limits/gpu_claims.h"
 #include "agent/link.h"
 #include "agent/native_trainer.h"
 #include "agent/peers/chunk_server.h"
@@ -51,7 +52,8 @@ struct Workshop {
   std::unique_ptr<Gpus> gpus = std::make_unique<Gpus>(0);
   std::unique_ptr<GpuMeter> gpu_meter = std::make_unique<GpuMeter>("");
   std::unique_ptr<GpuBoard> gpu_board = cuda_board();  // What shows what they can do.
-  CoreClaims cores;  // That no other agent of the machine lends; none: they are shared.
+  CoreClaims cores;      // That no other agent of the machine lends; none: they are shared.
+  GpuClaims gpu_claims;  // The same of GPUs.
   bool internet = false;
   bool direct = true;    // Other machines of a gang may connect to this one, while it joins.
   double cpu_share = 1;  // Of the cores' time, where control groups can limit it.

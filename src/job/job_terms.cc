@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "job/train/training_file.h"
 
 namespace souk::job {
 namespace {
@@ -18,6 +19,10 @@ bool holds(const wire::SlotClass& k, const wire::Resources& r) {
 }
 
 }  // namespace
+
+bool likes_gpu(const wire::NewJob& job) {
+  return !job.class_ && !job.resources && job.batch && has_transformers_trainer(*job.batch);
+}
 
 const wire::SlotClass* likely_class(const wire::NewJob& job,
                                     std::span<const wire::SlotClass> classes) {
@@ -53,6 +58,11 @@ base::Credits likely_limit(const wire::NewJob& job, std::span<const wire::SlotCl
   for (const auto& k : classes)
     if (std::ranges::find(job.also_classes, k.name) != job.also_classes.end())
       most = std::max(most, k.suggested);
+  if (likes_gpu(job)) {
+    auto on_gpu = job;
+    on_gpu.resources = wire::Resources{.gpus = 1};
+    if (const auto* k = likely_class(on_gpu, classes)) most = std::max(most, k->suggested);
+  }
   return base::Credits(2 * most.micro);
 }
 

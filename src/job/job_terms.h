@@ -1,10 +1,10 @@
 #pragma once
 
 #include <span>
-#include <tuple>
 
 #include "base/credits.h"
 #include "base/result.h"
+#include "market/classes.h"
 #include "wire/api/account.h"
 #include "wire/api/job.h"
 #include "wire/api/slot_class.h"
@@ -13,15 +13,14 @@
 
 namespace souk::job {
 
-// By which the smallest slot class is the smallest: GPUs, then cores, then memory. For the market's
-// classes and for those that clients see.
-template <class SlotClass>
-auto size_of(const SlotClass& c) {
-  return std::tuple(c.gpus, c.gpu_memory_mib, c.cores, c.memory_mib);
-}
+using market::size_of;
 
-// The class the server will begin with: the one that is named, or the smallest that holds it. Null:
-// there is none.
+// A GPU would make it much faster, and it does not say what it needs: it begins on one if there is
+// one within its limit.
+[[nodiscard]] bool likes_gpu(const wire::NewJob& job);
+
+// The class the server will begin with, but for jobs that like a GPU: the one that is named, or the
+// smallest that holds it. Null: there is none.
 [[nodiscard]] const wire::SlotClass* likely_class(const wire::NewJob& job,
                                                   std::span<const wire::SlotClass> classes);
 
@@ -31,7 +30,7 @@ auto size_of(const SlotClass& c) {
                                            std::span<const wire::SlotClass> classes);
 
 // The most it pays for a slot-hour: unless it says so, twice what is suggested, in the dearest of
-// its classes.
+// the classes that it may begin in.
 [[nodiscard]] base::Credits likely_limit(const wire::NewJob& job,
                                          std::span<const wire::SlotClass> classes);
 

@@ -114,6 +114,7 @@ struct SubmitJob {
   bool led = false;              // and the others end when worker 0 has.
   Credits per_request = {};      // A service: for each request, beside the price of the time.
   std::vector<std::string> volumes = {};  // Of its owner's, that its workers may change.
+  ClassId least_class = {};               // Job::least_class.
 };
 struct ChangeJob {
   JobId job;

@@ -58,7 +58,10 @@ bool has_all(const MachineSpec& spec, const std::vector<std::string>& demands) {
 }
 
 Demands demands_of(const Job& job, Time now) {
-  Demands d{.constraints = job.terms.constraints, .avoided = {}, .only = job.aimed};
+  Demands d{.constraints = job.terms.constraints,
+            .avoided = {},
+            .only = job.aimed,
+            .guest = is_guest(job)};
   for (const auto& a : job.avoided)
     if (a.until > now) d.avoided.push_back(a.machine);
   std::ranges::sort(d.avoided);

@@ -21,6 +21,7 @@ struct Demands {
   Constraints constraints;
   std::vector<MachineId> avoided;  // For now, sorted.
   MachineId only = {};             // This machine and no other: where a probe is aimed.
+  bool guest = false;              // Of its class: it gets what those who need the class leave.
 
   auto operator<=>(const Demands&) const = default;
   [[nodiscard]] bool none() const { return *this == Demands{}; }

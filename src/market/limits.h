@@ -52,9 +52,10 @@ inline constexpr base::Duration kKeysFor = base::hours(24);
 // The answers themselves are kept for a shorter time, and while they are not too many.
 inline constexpr base::Duration kAnswersFor = base::hours(1);
 inline constexpr std::size_t kAnswerBytesPerAccount = 1 << 20;
-inline constexpr std::size_t kAnswerBytes = 64 << 20;  // In all.
-inline constexpr std::size_t kConstraintSets = 64;     // Distinct ones that one round clears,
-inline constexpr std::size_t kSetsSearched = 256;      // and for which it looks for a match.
+inline constexpr std::size_t kAnswerBytes = 64 << 20;      // In all.
+inline constexpr std::size_t kConstraintSets = 64;         // Distinct ones that one round clears,
+inline constexpr std::size_t kSetsSearched = 256;          // and for which it looks for a match.
+inline constexpr std::size_t kClassMovesPerRound = 1'024;  // Jobs that go on in another class.
 inline constexpr std::size_t kDuePerTick = 4'096;
 
 }  // namespace souk::market

@@ -359,6 +359,9 @@ struct Job {
   Gang gang;
   Credits per_request;  // Of a service: what a lender gets for each, beside the price of the time.
   std::vector<std::string> volumes;  // Of its owner, that its workers may change.
+  // The smallest class that holds what it asks for, where its owner named none: while no slot of it
+  // is on offer, the job may go on in a larger one. None: the owner named its class.
+  ClassId least_class;
 
   [[nodiscard]] const JobPart* part(std::int32_t index) const {
     const auto it = std::ranges::lower_bound(parts, index, {}, &JobPart::index);
@@ -368,8 +371,13 @@ struct Job {
               held, leases, avoided, warned, created, started, ended, work, retry, parts, result,
               forecast, planned, planned_why, also, moves, pay, paid_through, replicate, expect,
               aimed, probed, token, token_budget, most_trials, trials, sweep, note, gang,
-              per_request, volumes)
+              per_request, volumes, least_class)
 };
+
+// Is it in a larger class than it needs? Those that need that class come first.
+[[nodiscard]] inline bool is_guest(const Job& j) {
+  return j.least_class && j.least_class != j.slot_class;
+}
 
 // What a job takes of the limit of its token, and what of that it has spent: its budget while it
 // lives, since that is in escrow, then what it cost; never more than was asked for with the token.

@@ -7,7 +7,9 @@
 
 #include "base/packages.h"
 #include "base/text.h"
+#include "market/classes.h"
 #include "market/decide/decider.h"
+#include "market/decide/larger_class.h"
 #include "mechanism/mechanism.h"
 
 namespace souk::market {
@@ -65,11 +67,6 @@ Candidate examine(const Question& q, const Offer& o) {
   for (const auto& a : job.avoided)
     if (a.machine == o.machine && a.until > now) c.ready = std::max(c.ready, a.until);
   return c;
-}
-
-bool covers(const SlotClass& big, const SlotClass& small) {
-  return big.cores >= small.cores && big.memory_mib >= small.memory_mib && big.gpus >= small.gpus &&
-         big.gpu_memory_mib >= small.gpu_memory_mib;
 }
 
 // All that is needed to look for relaxations.
@@ -362,6 +359,8 @@ std::string summarise(const Why& w, const Search& search) {
     return needs +
            fmt::format(" and {} match: the next round decides, or others bid more", w.matching);
   }
+  if (const auto larger = larger_text(search.s, job, search.now, search.unheard); !larger.empty())
+    return needs + ": " + larger;
   if (const auto demand = unmet_by_all(search); !demand.empty())
     return needs + " and none match: no offer meets its demand for " + demand;
   if (all_offline(search))

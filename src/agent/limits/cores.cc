@@ -1,80 +1,25 @@
 #include "agent/limits/cores.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <tuple>
 
-#include "agent/sandbox/sandbox_text.h"
+#include "agent/limits/claims.h"
 #include "base/text.h"
 
 namespace souk::agent {
 
 using base::Code;
 using base::fail;
-using base::Fd;
 using base::Result;
 
 namespace {
 
-struct Address {
-  sockaddr_un name{};
-  socklen_t size = 0;
-};
-
-// A name that begins with a zero byte is in no file system.
-Address address_of(int core, const std::string& scope) {
-  const auto text = fmt::format("souk/{}/core/{}", scope, core);
-  Address out;
-  out.name.sun_family = AF_UNIX;
-  const auto length = std::min(text.size(), sizeof out.name.sun_path - 1);
-  std::memcpy(out.name.sun_path + 1, text.data(), length);
-  out.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return out;
-}
-
-Fd stream_socket() { return Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
-
-// An open socket with the core's name, or none when somebody has it.
-Fd claim(int core, const std::string& scope) {
-  auto out = stream_socket();
-  const auto address = address_of(core, scope);
-  const auto* name = reinterpret_cast<const sockaddr*>(&address.name);
-  if (out.get() < 0 || ::bind(out.get(), name, address.size) != 0) return {};
-  ::listen(out.get(), 4096);  // So that others can ask who it is. Nobody is ever accepted.
-  return out;
-}
-
-bool is_named(const Address& address) {
-  const std::string_view name(address.name.sun_path + 1,
-                              address.size - offsetof(sockaddr_un, sun_path) - 1);
-  const auto text = read_text("/proc/net/unix");
-  return std::ranges::any_of(base::split(text, '\n'), [&](std::string_view line) {
-    return line.ends_with(fmt::format(" @{}", name));
-  });
-}
-
-// Who has it. Nothing when nobody has.
-std::optional<std::string> holder(int core, const std::string& scope) {
-  const auto asking = stream_socket();
-  const auto address = address_of(core, scope);
-  const auto* name = reinterpret_cast<const sockaddr*>(&address.name);
-  const bool answered = ::connect(asking.get(), name, address.size) == 0;
-  // Nobody answers where there is nobody, or somebody who only took the name.
-  if (!answered && errno == ECONNREFUSED && !is_named(address)) return std::nullopt;
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (answered && ::getsockopt(asking.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
-    return fmt::format("process {} of user {}", peer.pid, peer.uid);
-  return "a process that does not say which";
-}
+std::string name_of(int core) { return fmt::format("core/{}", core); }
 
 std::string described(const std::vector<CoreClaims::Held>& held) {
   std::vector<std::string> pieces;
@@ -114,11 +59,6 @@ std::string core_list(const std::vector<int>& cores) {
   return base::join(pieces, ",");
 }
 
-std::string CoreClaims::scope() {
-  const char* named = getenv("SOUK_CORE_SCOPE");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
-  return named != nullptr ? named : "host";
-}
-
 Result<CoreClaims> CoreClaims::take(int least, int most, const std::vector<int>& allowed,
                                     const std::string& scope) {
   if (least > std::ssize(allowed))
@@ -129,7 +69,7 @@ Result<CoreClaims> CoreClaims::take(int least, int most, const std::vector<int>&
   CoreClaims out;
   for (const auto core : allowed) {
     if (std::ssize(out.cores_) >= most) break;
-    auto socket = claim(core, scope);
+    auto socket = claim(name_of(core), scope);
     if (socket.get() < 0) continue;
     out.cores_.push_back(core);
     out.sockets_.push_back(std::move(socket));
@@ -152,13 +92,13 @@ std::vector<CoreClaims::Held> CoreClaims::held(const std::vector<int>& cores,
                                                const std::string& scope) {
   std::vector<Held> out;
   for (const auto core : cores)
-    if (const auto by = holder(core, scope)) out.push_back({core, *by});
+    if (const auto by = claimed_by(name_of(core), scope)) out.push_back({core, *by});
   return out;
 }
 
 std::string cores_text() {
   const auto allowed = allowed_cores();
-  const auto held = CoreClaims::held(allowed, CoreClaims::scope());
+  const auto held = CoreClaims::held(allowed, claim_scope());
   if (held.empty())
     return fmt::format("{} may be lent, and no agent lends them.", core_list(allowed));
   return fmt::format("{} may be lent. Agents of this machine lend {}.", core_list(allowed),

@@ -23,18 +23,9 @@ std::vector<int> allowed_cores();
 std::string core_list(const std::vector<int>& cores);
 
 // Processors that this agent has for itself among all agents of the machine, until it goes, or
-// until the process ends however it ends.
-//
-// The claim of core 3 is the name of a socket that no file system holds ("@souk/host/core/3"): one
-// process has it, the kernel gives it back, nobody can plant a link or leave a file, and a program
-// in a sandbox, which has a network of its own, cannot take it. Who logs in to the machine can; the
-// refusal says which process it is.
+// until the process ends however it ends (claims.h).
 class CoreClaims {
  public:
-  // The names' second part: agents with another one do not see each other. For tests, it comes from
-  // SOUK_CORE_SCOPE.
-  static std::string scope();
-
   struct Held {
     int core = 0;
     std::string by;  // "process 4711 of user 1000".

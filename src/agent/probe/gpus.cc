@@ -11,7 +11,7 @@ namespace {
 
 std::vector<Gpus::Unit> numbered(int count) {
   std::vector<Gpus::Unit> out;
-  for (int i = 0; i < count; ++i) out.push_back({{}, {fmt::format("/dev/nvidia{}", i)}});
+  for (int i = 0; i < count; ++i) out.push_back({{}, {fmt::format("/dev/nvidia{}", i)}, i});
   return out;
 }
 
@@ -83,6 +83,12 @@ std::vector<std::string> Gpus::Grant::devices() const {
   return out;
 }
 
+std::vector<int> Gpus::Grant::places() const {
+  std::vector<int> out;
+  for (const auto i : indexes_) out.push_back(gpus_->units_[static_cast<std::size_t>(i)].place);
+  return out;
+}
+
 std::vector<std::string> Gpus::Grant::uuids() const {
   std::vector<std::string> out;
   for (const auto i : indexes_)
@@ -94,7 +100,7 @@ std::vector<std::string> Gpus::Grant::uuids() const {
 std::string Gpus::Grant::visible() const {
   const auto names = uuids();
   if (names.size() == indexes_.size()) return fmt::format("{}", fmt::join(names, ","));
-  return fmt::format("{}", fmt::join(indexes_, ","));
+  return fmt::format("{}", fmt::join(places(), ","));
 }
 
 }  // namespace souk::agent

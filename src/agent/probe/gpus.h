@@ -20,6 +20,7 @@ class Gpus {
   struct Unit {
     std::string uuid;                // May be unknown.
     std::vector<std::string> nodes;  // That no other needs, but for slices of one GPU.
+    int place = 0;                   // Among all of the machine, as GpuBoard counts them.
   };
 
   // Some of them, until this goes.
@@ -38,7 +39,8 @@ class Gpus {
     }
     ~Grant();
     [[nodiscard]] std::size_t count() const { return indexes_.size(); }
-    [[nodiscard]] const std::vector<int>& indexes() const { return indexes_; }
+    // Their places among all of the machine.
+    [[nodiscard]] std::vector<int> places() const;
     // The device nodes that a program needs to use them.
     [[nodiscard]] std::vector<std::string> devices() const;
     // As CUDA_VISIBLE_DEVICES wants it: UUIDs, or "0,2" where those are not known.

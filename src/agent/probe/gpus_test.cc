@@ -84,6 +84,14 @@ TEST_F(GpusTest, SlicesOfOneGpuShareItsNodeAndNothingElse) {
                           root_ + "/dev/nvidiactl", root_ + "/dev/nvidia-uvm"));
 }
 
+TEST_F(GpusTest, AnAgentThatLendsTheSecondGpuAsksTheSecondOne) {
+  Gpus gpus(std::vector<Gpus::Unit>{{"", {"/dev/nvidia1"}, 1}}, root_);
+  const auto only = gpus.take(1);
+  ASSERT_TRUE(only);
+  EXPECT_THAT(only->places(), ElementsAre(1));
+  EXPECT_EQ(only->visible(), "1");
+}
+
 TEST_F(GpusTest, WithoutDeviceNodesThereAreNone) { EXPECT_EQ(Gpus(4, root_ + "/x").count(), 0); }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "job/job_file.h"
 #include "job/job_terms.h"
 #include "job/kinds.h"
+#include "job/train/training_file.h"
 #include "job/train/training_work.h"
 
 namespace souk::cli {
@@ -31,12 +32,16 @@ struct Submit {
   bool detach = false;
 };
 
-Result<> choose_budget(Context& c, wire::NewJob& job) {
+Result<> choose_budget(Context& c, job::JobFile& file) {
+  auto& job = file.job;
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
   SOUK_TRY(job::check_classes(job, page.items));
-  job.budget = job::likely_budget(job, page.items, me);
+  auto packed = job;  // As far as its price depends on it.
+  if (const auto* training = job::training_of(file); training != nullptr && packed.batch)
+    packed.batch->train = training->train;
+  job.budget = job::likely_budget(packed, page.items, me);
   // A token with a spending limit sees itself only.
   SOUK_ASSIGN(const auto tokens, parsed<wire::Page<wire::Token>>(api->get("/v1/tokens")));
   if (tokens.items.size() == 1 && tokens.items.front().limit) {
@@ -91,7 +96,7 @@ Result<job::JobFile> draft(Context& c, const Submit& o) {
   if (f.deadline) job.deadline = f.deadline;
   if (f.priority) job.priority = *f.priority;
   f.overlay(job.constraints);
-  if (job.budget == base::Credits()) SOUK_TRY(choose_budget(c, job));
+  if (job.budget == base::Credits()) SOUK_TRY(choose_budget(c, file));
   return file;
 }
 
@@ -102,7 +107,15 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
   SOUK_ASSIGN(auto* api, c.api());
   SOUK_ASSIGN(const auto me, parsed<wire::Account>(api->get("/v1/me")));
   SOUK_ASSIGN(const auto page, parsed<wire::Page<wire::SlotClass>>(api->get("/v1/classes")));
+  SOUK_ASSIGN(const auto plan, ask_plan(c, job));
   const auto* k = job::likely_class(job, page.items);
+  auto limit = job::likely_limit(job, page.items);
+  if (!plan.prices.empty()) {  // What the market would do, if it is one that says so.
+    const auto& first = plan.prices.front();
+    limit = first.limit;
+    const auto known = std::ranges::find(page.items, first.class_, &wire::SlotClass::name);
+    if (known != page.items.end()) k = &*known;
+  }
   std::string out =
       fmt::format("  job       {} ({})\n", job.name.empty() ? "(no name)" : job.name, job.kind);
   if (k != nullptr)
@@ -112,7 +125,6 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
   if (!job.also_classes.empty())
     out += fmt::format("  or on     {}, where that is better\n",
                        printable(base::join(job.also_classes, ", ")));
-  const auto limit = job::likely_limit(job, page.items);
   out += fmt::format("  price     at most {} per slot-hour{}\n", brief(limit),
                      job.limit ? "" : " (you set none: twice the suggested)");
   if (limit > base::Credits())
@@ -135,7 +147,6 @@ Result<> show_terms(Context& c, const job::JobFile& file, const JobFiles& files,
   }
   c.note("will submit:");
   std::fputs(out.c_str(), stderr);
-  SOUK_ASSIGN(const auto plan, ask_plan(c, job));
   show_prices(c, plan);
   if (plan.sweep) show_sweep_plan(c, *plan.sweep);
   if (!job::trains(job.kind)) return {};

@@ -20,6 +20,7 @@ struct Lend {
   std::optional<std::int32_t> cores;
   bool share_cores = false;
   std::optional<std::int32_t> gpus;
+  bool share_gpus = false;
   std::optional<Memory> memory, disk;
   std::optional<Memory> scratch;  // On disk, of all leases together.
   std::string slot_class;

@@ -12,8 +12,10 @@ namespace souk::cli {
 Result<> claim_cores(Context& c, const Lend& o, const agent::Machine& machine,
                      agent::Workshop& shop, wire::MachineSpec& spec);
 
-// GPUs with a device node, and the words by which jobs ask for their memory and model.
-Result<> open_gpus(const Lend& o, const agent::Machine& machine, agent::Workshop& shop,
+// GPUs with a device node that no other agent of this machine lends, and the words by which jobs
+// ask for their memory and model. Those of others are left out with a note, unless --gpus asks for
+// more than the rest.
+Result<> open_gpus(Context& c, const Lend& o, const agent::Machine& machine, agent::Workshop& shop,
                    wire::MachineSpec& spec);
 
 // Of one lease, in memory: half of what is lent, shared by all, beside what the slots guarantee.

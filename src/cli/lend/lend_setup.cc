@@ -377,7 +377,7 @@ Result<Ready> get_ready(Context& c, const Lend& o, agent::Workshop& shop) {
   const auto machine = agent::probe(options);
   auto spec = spec_of(o, machine);
   SOUK_TRY(claim_cores(c, o, machine, shop, spec));
-  SOUK_TRY(open_gpus(o, machine, shop, spec));
+  SOUK_TRY(open_gpus(c, o, machine, shop, spec));
   spec.rtt_ms = round_trip_ms(*api);
   SOUK_TRY(open_sandboxes(c, o, shop, spec.packages));
   SOUK_TRY(open_caches(o, folder, shop));

@@ -146,11 +146,12 @@ void show_prices(const Context& c, const wire::JobPlan& plan) {
     else if (p.enough)
       c.note(fmt::format("{}your limit is below every ask: --price {} would be enough", of,
                          to_string(*p.enough)));
-    else
+    else if (p.cheapest || !plan.elsewhere)
       c.note(fmt::format(
           "{}{}: the job would wait", of,
           p.cheapest ? "other waiting jobs bid more now" : "no machine that fits is free now"));
   }
+  if (plan.elsewhere) c.note(printable(*plan.elsewhere));
 }
 
 Result<wire::JobPlan> ask_plan(Context& c, const wire::NewJob& job) {

@@ -132,7 +132,10 @@ class Decider {
                       OfferId except) const;
   Result<> check_terms(const JobTerms& terms) const;
   Result<> check_constraints(const Constraints& c) const;
+  void move_waiting(const Clear& c, std::vector<JobId> served);
+  bool is_needed(const Lease& l, Credits price) const;
   Result<> check_results(const SubmitJob& c) const;
+  Result<> check_least_class(const SubmitJob& c, const SlotClass& first) const;
   Result<> check_sweep(const SubmitJob& c) const;
   Result<> check_service(const SubmitJob& c) const;
   Result<> check_volumes(const SubmitJob& c) const;

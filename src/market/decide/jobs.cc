@@ -54,6 +54,7 @@ void take_over(const SubmitJob& c, Job& job) {
   job.gang = {.together = c.gang, .led = c.led};
   job.per_request = c.per_request;
   job.volumes = c.volumes;
+  job.least_class = c.least_class;
 }
 
 }  // namespace
@@ -135,6 +136,7 @@ Result<> Decider::operator()(const SubmitJob& c) {
     classes.push_back(other);
   }
   SOUK_TRY(check_classes(c.pay, classes));
+  SOUK_TRY(check_least_class(c, *first));
   SOUK_TRY(check_terms(c.terms));
   if (c.work.size() > kWorkMax)
     return fail(Code::too_large,
@@ -171,6 +173,18 @@ Result<> Decider::operator()(const SubmitJob& c) {
     job.token_budget = c.terms.budget;
   }
   return {};
+}
+
+// It begins in the smallest class that holds it, or in a larger one.
+Result<> Decider::check_least_class(const SubmitJob& c, const SlotClass& first) const {
+  if (!c.least_class) return {};
+  SOUK_ASSIGN(const auto* least, find_class(c.least_class));
+  if (!covers(first, *least))
+    return bad_terms(fmt::format("class '{}' is not larger than '{}'", first.name, least->name),
+                     "begin in the smallest class that holds the job, or in a larger one", "class");
+  if (c.also.empty() && c.expect.empty()) return {};
+  return bad_terms("a job that names its classes, or a probe, stays in them",
+                   "leave least_class out", "class");
 }
 
 // How its results are judged.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "market/decide/decider.h"
+#include "market/eligible.h"
 
 namespace souk::market {
 namespace {
@@ -398,6 +399,21 @@ Credits Decider::price_in_force(const Lease& l) const {
   return base::parse_credits(fixed->second).value_or(l.term.pays);
 }
 
+// Does one of the first in line who need this class, and would pay this, fit on the machine of a
+// lease?
+bool Decider::is_needed(const Lease& l, Credits price) const {
+  constexpr int looked_at = 64;
+  const auto& machine = s.machines.at(l.machine);
+  int looked = 0;
+  for (const auto& [priority, id] : s.index.classes[l.slot_class.value - 1].wanting) {
+    if (looked++ == looked_at) return false;
+    const auto& job = s.jobs.at(id);
+    if (!is_guest(job) && job.terms.limit >= price && meets(demands_of(job, now), machine))
+      return true;
+  }
+  return false;
+}
+
 // The next term begins when this one ends, at the price then in force, if both sides still agree.
 void Decider::renew_or_drain(const Lease& l) {
   const auto& job = s.jobs.at(l.job);
@@ -412,6 +428,8 @@ void Decider::renew_or_drain(const Lease& l) {
   if (!still_wanted(job, l)) return leave("the job wants fewer workers");
   const auto price = price_in_force(l);
   if (price > job.terms.limit) return leave(fmt::format("the price is {} now", to_string(price)));
+  if (is_guest(job) && paid_by_work(job) && is_needed(l, price))
+    return leave("a job that needs its class waits");
   if (price < offer.terms.reserve.value_or(Credits()))
     return leave(fmt::format("the price is {} now", to_string(price)));
   const auto window = opening(offer.terms.availability, l.term.until - Duration(1));

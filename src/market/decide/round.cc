@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "market/decide/decider.h"
+#include "market/decide/larger_class.h"
 #include "market/decide/program_books.h"
 #include "market/decide/round_sides.h"
 #include "mechanism/auction/sides.h"
@@ -293,6 +294,13 @@ Credits market_ask(const State& s, const SlotClass& slot_class, Time now) {
   return rule ? (*rule)->market_ask(s.suggested(slot_class.id, now, now)) : Credits();
 }
 
+// Jobs that got nothing may go on in a larger class, or go back.
+void Decider::move_waiting(const Clear& c, std::vector<JobId> served) {
+  std::ranges::sort(served);
+  for (auto& move : class_moves(s, c, now, served))
+    out.push_back(JobMoved{move.job, move.to, s.jobs.at(move.job).planned, std::move(move.why)});
+}
+
 Result<> Decider::operator()(const Clear& c) {
   SOUK_TRY(need_operator("clear a round"));
   SOUK_TRY(check_measured(c));
@@ -310,6 +318,7 @@ Result<> Decider::operator()(const Clear& c) {
   record.reference = suggested_price(history, slot_class.price, sides.pressure, now, now);
 
   std::vector<Grant> grants;
+  auto served = sides.cannot_pay;
   if (!sides.supply.empty() && !sides.groups.empty()) {
     SOUK_ASSIGN(const auto built_in, rule_of(record.mechanism, slot_class.params_at(now)));
     record.standing = s.standings[c.slot_class.value - 1];
@@ -322,10 +331,13 @@ Result<> Decider::operator()(const Clear& c) {
     grants = std::move(round.grants);
     if (groups.size() > 1) record.equilibrium.reset();
   }
+  for (const auto& grant : grants) served.push_back(grant.job->id);
   constexpr auto sample_every = base::minutes(5);
   const bool something = sides.offered + sides.wanted + leased > 0;
-  if (grants.empty() && (!something || now - history.sampled_at() < sample_every)) return {};
-  emit(s, now, std::move(record), std::move(grants), out);
+  const bool records = !grants.empty() || (something && now - history.sampled_at() >= sample_every);
+  if (records) emit(s, now, std::move(record), std::move(grants), out);
+  move_waiting(c, std::move(served));
+  if (!records) return {};
   if (!is_system()) audit("clear", slot_class.name, fmt::format("seed {}", c.seed));
   return {};
 }

@@ -4,10 +4,11 @@
 #include <limits>
 #include <set>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
 #include "base/packages.h"
+#include "market/decide/meeting.h"
 
 namespace souk::market {
 namespace {
@@ -18,11 +19,7 @@ std::vector<Supply> open_supply(const State& s, ClassId c, Time now,
   const auto& rows = s.index.classes[c.value - 1].supply;
   out.reserve(rows.size());
   for (const auto& row : rows) {
-    if (!row.usable || row.free <= 0 || row.paused_until > now) continue;
-    if (std::ranges::binary_search(unheard, row.machine)) continue;
-    // The memo answers for most rows without touching the offer itself.
-    if (!row.knows(now)) opening_of(row, s.offers.at(row.offer), now);
-    if (row.open && row.open->contains(now) && row.open->until - now >= s.settings.shortest_term)
+    if (row.free > 0 && is_on_offer(s, row, now, unheard))
       out.push_back({&row, row.offer, row.reserve, row.rank, row.free});
   }
   return out;
@@ -102,6 +99,7 @@ Credits highest_limit(const std::vector<Wish>& wishes) {
 }
 
 // Groups with demands that may be met, in turns: one of each owner, then another of each, by lot.
+// Those of guests come last.
 std::vector<Groups::iterator> in_turns(Groups& groups, const WholeSupply& whole,
                                        base::Random& random) {
   std::map<AccountId, std::vector<Groups::iterator>> by_owner;
@@ -115,13 +113,15 @@ std::vector<Groups::iterator> in_turns(Groups& groups, const WholeSupply& whole,
   for (auto& [owner, mine] : by_owner) owners.push_back(std::move(mine));
   random.shuffle(owners);
   for (auto& mine : owners) random.shuffle(mine);
-  std::vector<Groups::iterator> out;
+  std::vector<Groups::iterator> out, guests;
   std::set<const Demands*> brought;
   for (std::size_t turn = 0; !owners.empty(); ++turn) {
     std::erase_if(owners, [&](const auto& mine) { return mine.size() <= turn; });
     for (const auto& mine : owners)
-      if (brought.insert(&mine[turn]->first).second) out.push_back(mine[turn]);
+      if (brought.insert(&mine[turn]->first).second)
+        (mine[turn]->first.guest ? guests : out).push_back(mine[turn]);
   }
+  out.insert(out.end(), guests.begin(), guests.end());
   return out;
 }
 
@@ -143,63 +143,6 @@ void draw_groups(const State& s, RoundSides& sides, base::Random& random) {
   groups = std::move(drawn);
 }
 
-// Machines of a supply by likeness, numbered, with one of each kind.
-class Kinds {
- public:
-  std::uint32_t number(const State& s, const SupplyRow& row) {
-    const auto [it, fresh] = numbers_.try_emplace(row.likeness, like_.size());
-    if (fresh) like_.push_back(&s.machines.at(row.machine));
-    return it->second;
-  }
-  [[nodiscard]] const Machine& like(std::uint32_t number) const { return *like_[number]; }
-
- private:
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // Never iterated.
-  std::vector<const Machine*> like_;
-};
-
-// Which machines meet the demands of one group. What all of a kind have is looked at once.
-class Meeting {
- public:
-  Meeting(const Demands& demands, const Kinds& kinds) : demands_(demands), kinds_(kinds) {
-    const auto& c = demands.constraints;
-    of_kind_.constraints.packages = c.packages;
-    of_kind_.constraints.regions = c.regions;
-    of_kind_.constraints.providers_allowed = c.providers_allowed;
-    of_kind_.constraints.providers_refused = c.providers_refused;
-    by_kind_ = !of_kind_.none();
-  }
-  [[nodiscard]] bool by_kind() const { return by_kind_; }
-
-  bool operator()(const SupplyRow& row, std::uint32_t kind) {
-    const auto& c = demands_.constraints;
-    const auto has = [](const auto& list, const auto& item) {
-      return std::ranges::find(list, item) != list.end();
-    };
-    if (c.max_rtt_ms > 0 && row.rtt_ms > c.max_rtt_ms) return false;
-    if (row.reliability_ppm < c.min_reliability_ppm) return false;
-    if (!c.lenders_allowed.empty() && !has(c.lenders_allowed, row.lender)) return false;
-    if (has(c.lenders_refused, row.lender) || has(demands_.avoided, row.machine)) return false;
-    if (demands_.only && demands_.only != row.machine) return false;
-    return !by_kind_ || kind_meets(kind);
-  }
-
- private:
-  enum class Known : std::uint8_t { no, yes, unknown };
-  bool kind_meets(std::uint32_t kind) {
-    if (known_.size() <= kind) known_.resize(kind + 1, Known::unknown);
-    if (known_[kind] == Known::unknown)
-      known_[kind] = meets(of_kind_, kinds_.like(kind)) ? Known::yes : Known::no;
-    return known_[kind] == Known::yes;
-  }
-
-  const Demands& demands_;
-  const Kinds& kinds_;
-  Demands of_kind_;  // What is demanded of packages, regions and providers.
-  bool by_kind_ = false;
-  std::vector<Known> known_;
-};
-
 // Fills in Supply::meets on the way: each offer is looked at once, for all groups.
 std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
                                        std::vector<Supply>& supply) {
@@ -208,7 +151,7 @@ std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
   std::vector<Meeting> demanding;
   for (const auto& [demands, wishes] : groups) {
     const bool none = demands.none();
-    out.push_back({&wishes, none ? 0 : std::uint64_t{1} << demanding.size()});
+    out.push_back({&wishes, none ? 0 : std::uint64_t{1} << demanding.size(), demands.guest});
     if (!none) demanding.emplace_back(demands, kinds);
   }
   const bool by_kind = std::ranges::any_of(demanding, &Meeting::by_kind);
@@ -225,8 +168,9 @@ std::vector<OrderedGroup> fewest_first(const State& s, const Groups& groups,
   }
   for (std::size_t i = 0, next = 0; i < out.size(); ++i)
     out[i].slots = out[i].bit == 0 ? all : met[next++];
-  std::ranges::sort(out, {},
-                    [](const auto& g) { return std::pair(g.slots, g.wishes->front().job->id); });
+  std::ranges::sort(out, {}, [](const auto& g) {
+    return std::tuple(g.guests, g.slots, g.wishes->front().job->id);
+  });
   return out;
 }
 
@@ -291,6 +235,15 @@ void fill_measured(const Clear& c, std::span<const Wish> wishes, std::span<const
 }
 
 }  // namespace
+
+bool is_on_offer(const State& s, const SupplyRow& row, Time now,
+                 std::span<const MachineId> unheard) {
+  if (!row.usable || row.paused_until > now) return false;
+  if (std::ranges::binary_search(unheard, row.machine)) return false;
+  // The memo answers for most rows without touching the offer itself.
+  if (!row.knows(now)) opening_of(row, s.offers.at(row.offer), now);
+  return row.open && row.open->contains(now) && row.open->until - now >= s.settings.shortest_term;
+}
 
 RoundSides sides_of(const State& s, const SlotClass& slot_class, Time now,
                     std::span<const MachineId> unheard) {

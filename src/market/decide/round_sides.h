@@ -19,7 +19,9 @@
 // So bids are grouped by what they demand of a machine, and each group gets a book of its own with
 // the asks that meet its demands. The group with the fewest such slots goes first, because it has
 // the fewest other chances; what it takes is gone for the next. Jobs without demands, usually all
-// of them, are one group, and within a group every property of the mechanism holds.
+// of them, are one group, and within a group every property of the mechanism holds. Jobs that would
+// fit into a smaller class (Job::least_class) are groups of their own and get what the others
+// leave.
 //
 // Pure. What is returned points into the state, and is good until that changes.
 
@@ -44,6 +46,10 @@ struct Wish {
 
 using Groups = std::map<Demands, std::vector<Wish>>;
 
+// Does it offer slots now, free or not? Not if its machine is in `unheard` (in order).
+[[nodiscard]] bool is_on_offer(const State& s, const SupplyRow& row, Time now,
+                               std::span<const MachineId> unheard = {});
+
 // Who wants and who offers slots of one class now.
 struct RoundSides {
   std::vector<Supply> supply;
@@ -59,6 +65,7 @@ struct RoundSides {
 struct OrderedGroup {
   const std::vector<Wish>* wishes;
   std::uint64_t bit;       // Of Supply::meets; 0: it demands nothing.
+  bool guests = false;     // They need less than this class: they come last.
   std::int64_t slots = 0;  // That meet its demands.
 
   [[nodiscard]] bool takes(const Supply& ask) const { return bit == 0 || (ask.meets & bit) != 0; }

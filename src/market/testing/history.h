@@ -295,6 +295,7 @@ class HistoryMaker {
       if (by_work) c.pay = Pay::work;
       if (random_.chance(3)) c.work = "sort";
       if (random_.chance(by_work ? 2 : 50)) c.also.assign(random_.chance(20) ? 9 : 1, any_class(s));
+      if (c.also.empty() && c.terms.workers.max % 2 == 0) c.least_class = c.slot_class;
       c.retry = {!random_.chance(4), random_.chance(2),
                  static_cast<std::int32_t>(random_.between(-1, 3))};
       if (!c.work.empty() && !by_work && c.also.empty() && random_.chance(3))
@@ -315,6 +316,7 @@ class HistoryMaker {
           !c.volumes.empty() || !random_.chance(4))
         return {clock_, actor_for(s, any_account(s)), std::move(c)};
       c.expect = "result";
+      c.least_class = {};
       c.terms.workers.min = 1;
       return {clock_, Actor{AccountId(1), Scope::operator_, {}}, std::move(c)};
     }

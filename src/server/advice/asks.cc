@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "market/decide/decider.h"
+#include "market/decide/larger_class.h"
 #include "mechanism/mechanism.h"
 
 namespace souk::server {
@@ -110,6 +111,15 @@ std::vector<wire::PlanPrices> prices_now(const State& s, const wire::NewJob& job
       row.enough = enough;
   }
   return out;
+}
+
+std::optional<std::string> elsewhere_text(const State& s, const market::SubmitJob& as, Time now) {
+  market::Job job;
+  job.slot_class = as.slot_class;
+  job.terms = as.terms;
+  job.least_class = as.least_class;
+  auto text = market::larger_text(s, job, now);
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
 }  // namespace souk::server

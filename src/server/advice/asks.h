@@ -45,4 +45,10 @@ struct Share {
                                                        const market::SubmitJob& as,
                                                        base::AccountId owner, base::Time now);
 
+// Where no slot of its class that fits is on offer, and of a larger one some are: what becomes of
+// it.
+[[nodiscard]] std::optional<std::string> elsewhere_text(const market::State& s,
+                                                        const market::SubmitJob& as,
+                                                        base::Time now);
+
 }  // namespace souk::server

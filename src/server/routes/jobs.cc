@@ -7,6 +7,7 @@
 #include "job/job_terms.h"
 #include "job/work.h"
 #include "market/classes.h"
+#include "market/decide/larger_class.h"
 #include "market/limits.h"
 #include "server/advice/advice.h"
 #include "server/advice/asks.h"
@@ -53,6 +54,7 @@ Result<market::ClassId> class_of(const State& s, const wire::NewJob& body) {
 // The class it begins in, unless another turns out to be better, and the others.
 Result<> add_classes(const State& s, const wire::NewJob& body, market::SubmitJob& command) {
   SOUK_ASSIGN(command.slot_class, class_of(s, body));
+  if (!body.class_ && !body.expect) command.least_class = command.slot_class;
   std::vector classes{&s.slot_class(command.slot_class)};
   for (const auto& name : body.also_classes) {
     auto other = class_named(s, name);
@@ -112,6 +114,25 @@ Result<> need_blob(Context& c, const std::string& name, std::string_view field) 
               "upload it first", std::string(field));
 }
 
+// Where a GPU helps and the job does not say what it needs, it begins in the smallest class with a
+// GPU of which enough slots are free within its limit; without a limit, within twice what is
+// suggested there.
+void prefer_gpu(const State& s, const wire::NewJob& body, base::Time now,
+                market::SubmitJob& command) {
+  if (!command.least_class || !job::likes_gpu(body)) return;
+  const market::Demands demands{.constraints = command.terms.constraints};
+  for (const auto id : market::larger_classes(s, command.least_class)) {
+    if (s.slot_class(id).gpus == 0) continue;
+    const auto limit = body.limit.value_or(Credits(s.suggested(id, now, now).micro * 2));
+    std::int64_t free = 0;
+    for (const auto& ask : on_offer(s, id, demands, limit, now)) free += ask.row->free;
+    if (free < body.workers.min) continue;
+    command.slot_class = id;
+    command.terms.limit = limit;
+    return;
+  }
+}
+
 // The job as the market takes it, but for its files.
 Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
   const auto& s = c.state();
@@ -124,6 +145,7 @@ Result<market::SubmitJob> as_command(Context& c, const wire::NewJob& body) {
                    .priority = body.priority};
   SOUK_ASSIGN(command.terms.constraints, constraints_from(s, body.constraints));
   SOUK_TRY(job::add_work(body, command));
+  prefer_gpu(s, body, c.now(), command);
   command.expect = body.expect.value_or("");
   return command;
 }
@@ -133,6 +155,7 @@ Result<wire::JobPlan> plan(Context& c, const wire::NewJob& body) {
   auto out = plan_of(c.state(), body, command, c.now());
   if (body.batch && body.batch->sweep) out.sweep = sweep_plan(body, out);
   out.prices = prices_now(c.state(), body, command, c.actor.account, c.now());
+  out.elsewhere = elsewhere_text(c.state(), command, c.now());
   return out;
 }
 

@@ -275,7 +275,8 @@ base::Result<> Sweeps::begin_one(const Look& at, Credits budget) {
       .pay = kind->pay,
       .replicate = kind->trains ? 1 : work.replicate.value_or(1),
       .sweep = job.id,
-      .note = wire::to_json(wire::TrialNote{.number = number, .parameters = point})};
+      .note = wire::to_json(wire::TrialNote{.number = number, .parameters = point}),
+      .least_class = job.least_class};
   trial.terms.budget = budget;
   trial.terms.deadline = base::kNever;  // That of the sweep holds.
   market::Actor owner = market::kSystem;

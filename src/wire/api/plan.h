@@ -113,8 +113,11 @@ struct JobPlan {
   QuoteMethod method = QuoteMethod::runs;  // Of the candidates.
   std::vector<PlanPrices> prices;          // Of each class that it may be in.
   std::optional<PlanSweep> sweep;
+  // Where no slot of its class that fits is on offer, and of a larger one some are: what becomes of
+  // that, in a sentence.
+  std::optional<std::string> elsewhere;
   SOUK_FIELDS(JobPlan, candidates, why, profiled, runs, guessed, measures, target_after, method,
-              prices, sweep)
+              prices, sweep, elsewhere)
 };
 
 // Kept with a job from the moment it is submitted.

@@ -2371,6 +2371,7 @@ export interface components {
             method: components["schemas"]["QuoteMethod"];
             prices?: components["schemas"]["PlanPrices"][];
             sweep?: components["schemas"]["PlanSweep"];
+            elsewhere?: string;
         };
         JobQuote: {
             workers: number;

@@ -183,6 +183,32 @@ test.each([
   expect(screen.queryAllByRole('button', { name: 'Measure it first' })).toHaveLength(buttons);
 });
 
+test('a plan says that a larger class will be taken where its own has nothing on offer', async () => {
+  const user = userEvent.setup();
+  window.history.replaceState(null, '', '/jobs/new?sample=digits');
+  showWith(
+    <LoggedIn>
+      <NewJobPage />
+    </LoggedIn>,
+    {
+      ...answers,
+      'POST /v1/jobs/prepare': { job: { ...job, batch: { train: {} } } },
+      'POST /v1/plan': {
+        why: 'it was never measured',
+        profiled: false,
+        prices: [{ class: 'c1', suggested: 0.25, limit: 4, limit_given: true, workers: 0 }],
+        elsewhere: 'no slot of c1 that fits is on offer; 1 of g1 is, at 4: it will be taken',
+      },
+    },
+  );
+  await waitFor(() =>
+    expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Job file (YAML)' }).value).toBe(yaml),
+  );
+  await user.click(screen.getByRole('button', { name: /Plan$/ }));
+  expect(await screen.findByText(/^No slot of c1 that fits is on offer; 1 of g1 is, at 4/)).toBeTruthy();
+  expect(screen.queryByText(/the job would wait/)).toBeNull();
+});
+
 test('renting from a lender says that any of their machines may do it', async () => {
   window.history.replaceState(null, '', '/jobs/new?class=c1&lender=lena&machine=tower');
   showWith(

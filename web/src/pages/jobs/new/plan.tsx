@@ -4,6 +4,7 @@ import type { Schemas } from '../../../api/client';
 import { ErrorBox } from '../../../parts/error-box';
 import { Fact } from '../../../parts/fact';
 import { Money } from '../../../parts/money';
+import { capital } from '../job/figures';
 import { rangeWords, restsOn } from '../job/money';
 import { CandidatesTable } from './candidates-table';
 import { type Candidate, type NewJob, withChoice } from './candidates';
@@ -26,7 +27,9 @@ function Terms({ job, available }: { job: NewJob; available: number }) {
 }
 
 // What is asked, suggested and would be paid now, beside the limit.
-function Prices({ prices = [] }: { prices?: Schemas['PlanPrices'][] }) {
+function Prices({ prices = [], elsewhere }: { prices?: Schemas['PlanPrices'][]; elsewhere?: string }) {
+  const trouble = (p: Schemas['PlanPrices']) =>
+    p.cheapest === undefined && elsewhere !== undefined ? `${capital(elsewhere)}.` : priceTrouble(p);
   return prices.map((p) => (
     <Stack key={p.class} gap="xs">
       <Group gap="xl" align="flex-start">
@@ -43,7 +46,7 @@ function Prices({ prices = [] }: { prices?: Schemas['PlanPrices'][] }) {
           <Money amount={p.limit} />
         </Fact>
       </Group>
-      {priceTrouble(p) !== '' && <Alert color="yellow">{priceTrouble(p)}</Alert>}
+      {trouble(p) !== '' && <Alert color="yellow">{trouble(p)}</Alert>}
     </Stack>
   ));
 }
@@ -148,7 +151,7 @@ function Choice({ planned, plan, picked, onPick, available }: Props & { planned:
           </Text>
         </>
       )}
-      <Prices prices={planned.plan.prices} />
+      <Prices prices={planned.plan.prices} elsewhere={planned.plan.elsewhere} />
       <Terms job={withChoice(planned.job, choice)} available={available} />
     </Stack>
   );
