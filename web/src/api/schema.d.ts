@@ -2995,7 +2995,7 @@ export interface components {
             next: number;
         };
         /** @enum {string} */
-        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided";
+        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided" | "unproved";
         Offer: {
             /**
              * @description Names one offer.
