@@ -81,7 +81,7 @@ std::string BusyWatch::challenge_failed(const std::string& reason, Time now) {
 
 std::optional<wire::BusyReport> BusyWatch::report(Time now) const {
   if (!unproved_ || !since_) return std::nullopt;
-  wire::BusyReport out{.cores = others_,
+  wire::BusyReport out{.cores = std::round(others_ * 100) / 100,
                        .of = static_cast<std::int32_t>(std::ssize(options_.cores)),
                        .lasting = std::max(base::Duration(), now - *since_)};
   if (put_off_ > now) out.put_off = put_off_ - now;
