@@ -71,7 +71,7 @@ std::string BusyWatch::challenge_failed(const std::string& reason, Time now) {
   pause_ = std::min(pause_ * 2, kLongestPause);
   if (told_ && std::abs(*told_ - others_) < kNews) return "";
   told_ = others_;
-  return "not yet proved: " +
+  return reason + "; not yet proved: " +
          wire::busy_text({.cores = others_,
                           .of = static_cast<std::int32_t>(std::ssize(options_.cores)),
                           .since = *since_,
