@@ -64,6 +64,36 @@ class Agent:
         self.log.close()
 
 
+class CpuGroup:
+    """What the kernel allows the control group of a process, and does to it."""
+
+    def __init__(self, pid):
+        with open(f"/proc/{pid}/cgroup", encoding="ascii") as f:
+            groups = [line.rstrip("\n").split(":", 2)[1:] for line in f]
+        # Version 1 has a tree for the processor; in version 2 there is one tree.
+        names, path = next((g for g in groups if "cpu" in g[0].split(",")), None) or \
+            next(g for g in groups if not g[0])
+        tree = os.path.join("/sys/fs/cgroup", names)
+        whole = tree + path
+        # In a container the path may begin above the tree.
+        self.folder = whole if os.path.isdir(whole) else os.path.join(tree, os.path.basename(path))
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding="ascii") as f:
+            return f.read().split()
+
+    def cores(self):
+        if os.path.exists(os.path.join(self.folder, "cpu.max")):
+            quota, period = self.read("cpu.max")
+        else:
+            (quota,), (period,) = self.read("cpu.cfs_quota_us"), self.read("cpu.cfs_period_us")
+        return int(quota) / int(period)
+
+    def throttled(self):
+        stat = self.read("cpu.stat")
+        return int(stat[stat.index("nr_throttled") + 1])
+
+
 class LendingTest(MarketTest):
     """A test with a market where ann lends and bob borrows."""
 

@@ -1,6 +1,7 @@
 #include "agent/agent.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,16 +27,33 @@ bool is_final(const base::Error& e) {
   return e.code == Code::unauthenticated || e.code == Code::forbidden || e.code == Code::not_found;
 }
 
+// What this process has used: it fetches files and meets challenges itself.
+double own_cpu_seconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
 }  // namespace
 
 Agent::Agent(AgentOptions options, Workshop& workshop)
-    : options_(std::move(options)), shop_(workshop) {}
+    : options_(std::move(options)), shop_(workshop), busy_(options_.busy) {}
 
 Agent::~Agent() = default;
 
 std::size_t Agent::running() const {
   const std::lock_guard lock(mutex_);
   return runners_.size();
+}
+
+double Agent::programs_cpu_seconds() const {
+  const std::lock_guard lock(mutex_);
+  double out = ended_cpu_seconds_;
+  for (const auto& [id, runner] : runners_) out += runner->held().usage->cpu_seconds;
+  return out;
 }
 
 Result<bool> Agent::run() {
@@ -215,6 +233,8 @@ Result<> Agent::beat(Link& link) {
       if (!runner->finished()) body.leases.push_back(runner->held());
   }
   auto holds = shop_.trees->names();
+  busy_.look(own_cpu_seconds() + programs_cpu_seconds(), now());
+  body.busy = busy_.report(now());
   const bool tell = tell_holdings_.exchange(false) || holds != told_holdings_;
   if (tell) body.holds = holds;
   const auto answer = link.post(
@@ -230,7 +250,12 @@ Result<> Agent::beat(Link& link) {
                    wire::to_json(shop_.sharing->sharing()));
   SOUK_ASSIGN(const auto orders, wire::from_json<wire::Orders>(*answer));
   told_holdings_ = std::move(holds);
-  if (orders.challenge) SOUK_TRY(meet(link, *orders.challenge));
+  busy_.set_unproved(orders.unproved.value_or(false));
+  if (orders.challenge) {
+    const auto met = meet(link, *orders.challenge);
+    busy_.skip();
+    SOUK_TRY(met);
+  }
   const std::lock_guard lock(mutex_);
   // Preparing is worth showing while it lasts.
   beat_every_ = std::min(orders.heartbeat_every, base::seconds(body.leases.empty() ? 10 : 2));
@@ -248,11 +273,16 @@ Result<> Agent::meet(Link& link, const wire::Challenge& first) {
                 link.post(fmt::format("/v1/machines/{}/challenge", to_string(options_.machine)),
                           wire::to_json(desk.answer(*challenge))));
     SOUK_ASSIGN(auto verdict, wire::from_json<wire::ChallengeVerdict>(said));
-    if (!verdict.good) shop_.tell(verdict.reason.value_or("a challenge was not met"));
-    if (verdict.good && !verdict.next)
+    if (!verdict.good) {
+      const auto news =
+          busy_.challenge_failed(verdict.reason.value_or("a challenge was not met"), now());
+      if (!news.empty()) shop_.tell(news);
+    } else if (!verdict.next) {
+      busy_.challenge_met();
       shop_.tell(fmt::format(
           "met a challenge in {:.2f} s",
           std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count()));
+    }
     challenge = std::move(verdict.next);
   }
   return {};
@@ -274,12 +304,7 @@ void Agent::drain_all(Time until, const std::string& reason) {
 
 void Agent::watch_owner() {
   if (!options_.owner_is_here) return;
-  auto programs = ended_cpu_seconds_;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [id, runner] : runners_) programs += runner->held().usage->cpu_seconds;
-  }
-  const bool here = options_.owner_is_here(programs);
+  const bool here = options_.owner_is_here(programs_cpu_seconds());
   if (here == owner_here_) return;
   owner_here_ = here;
   options_.on_owner(here);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/probe/busy.h"
 #include "agent/runner.h"
 #include "base/id.h"
 #include "base/time.h"
@@ -19,7 +20,7 @@ namespace souk::agent {
 
 struct AgentOptions {
   base::MachineId machine;
-  std::int32_t cores = 1;                    // That are lent: what a challenge may use.
+  BusyOptions busy = {};                     // Which cores others may use, too.
   bool once = false;                         // Return after the first lease has ended.
   base::Duration drain = base::seconds(90);  // How long run() takes at most once told to end.
   // Called when the owner is back (true) and gone again (false): no new leases, please.
@@ -65,6 +66,7 @@ class Agent {
   void watch_owner();
   bool has_no_use(Link& link);
   [[nodiscard]] std::size_t running() const;
+  [[nodiscard]] double programs_cpu_seconds() const;
   [[nodiscard]] base::Time now() const { return shop_.clock->now(); }
 
   const AgentOptions options_;
@@ -72,7 +74,8 @@ class Agent {
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> tell_holdings_ = true;
   bool owner_here_ = false;
-  double ended_cpu_seconds_ = 0;  // Of programs that have ended.
+  std::atomic<double> ended_cpu_seconds_ = 0;  // Of programs that have ended.
+  BusyWatch busy_;                             // Of the thread that sends heartbeats.
 
   mutable std::mutex mutex_;  // Guards what follows.
   std::map<base::LeaseId, std::unique_ptr<Runner>> runners_;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <future>
 
 #include "agent/testing/leases.h"
@@ -255,6 +258,42 @@ TEST_F(AgentTest, AChallengeIsMet) {
   EXPECT_EQ(field(bodies[1], "id"), "2");
   EXPECT_EQ(field(bodies[2], "results.9"), std::to_string(base::group_of(5, 1, 6, 9, 1)));
   EXPECT_TRUE(eventually([&] { return told().contains("met a challenge"); }));
+}
+
+TEST_F(AgentTest, OnlyAnUnprovedMachineSaysThatOthersUseItAndItPutsChallengesOff) {
+  const std::string root = folder / "root";
+  std::filesystem::create_directories(root + "/proc");
+  const auto work = [&](long seconds) {
+    const auto path = root + "/proc/stat.new";
+    std::ofstream(path) << "cpu0 " << seconds * sysconf(_SC_CLK_TCK) << " 0 0 0 0 0 0\n";
+    std::filesystem::rename(path, root + "/proc/stat");
+  };
+  work(1'000'000);
+  options.busy = {.root = root, .cores = {0}};
+  const auto next_beat = [&] {
+    const auto beats = market.count(kBeat);
+    return eventually([&] { return market.count(kBeat) > beats + 1; });
+  };
+  const auto busy = [&](std::string_view what) {
+    return field(market.bodies(kBeat).back(), std::string("busy.") + std::string(what));
+  };
+  market.set_orders({});
+  start();
+  ASSERT_TRUE(next_beat());
+  work(1'000'099);
+  clock.advance(seconds(100));
+  ASSERT_TRUE(next_beat());
+  EXPECT_EQ(busy("of"), "") << "it lends, so nobody needs to know";
+  const auto* what = "POST /v1/machines/m1/challenge";
+  market.usually(what, [](const net::Request&) {
+    return net::Response{.body =
+                             wire::to_json(wire::ChallengeVerdict{false, "it was too busy", {}})};
+  });
+  market.set_orders({}, wire::Challenge{.id = "1", .seeds = {"7"}, .steps = 100}, true);
+  ASSERT_TRUE(eventually([&] { return !busy("put_off").empty(); }));
+  market.set_orders({});
+  EXPECT_EQ(busy("of"), "1");
+  EXPECT_THAT(told(), HasSubstr("not yet proved: other programs use 1.0 of 1 core since "));
 }
 
 TEST_F(AgentTest, AChallengeThatCannotBeMetIsAnsweredWithTheReason) {

@@ -41,7 +41,7 @@ SOUK_ENUM(GangPhase, forming, running, regrouping, ending)
 
 // What keeps a job from an offer. One spelling for rounds and `why`.
 SOUK_ENUM(Obstacle, price, window, full, paused, draining, offline, frozen, packages, region, rtt,
-          reliability, lender, provider, avoided)
+          reliability, lender, provider, avoided, unproved)
 
 // A change that would let a job start. price: pay more. workers: start with fewer. slot_class: take
 // another class. wait: until windows open, slots come free or a pause ends. budget: add credits.

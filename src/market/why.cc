@@ -62,6 +62,7 @@ Candidate examine(const Question& q, const Offer& o) {
   if (o.draining) c.obstacles.push_back(Obstacle::draining);
   if (!machine.online || std::ranges::binary_search(unheard, machine.id))
     c.obstacles.push_back(Obstacle::offline);
+  if (!machine.doubted.empty()) c.obstacles.push_back(Obstacle::unproved);
   if (!s.accounts.at(o.owner).frozen.empty()) c.obstacles.push_back(Obstacle::frozen);
   for (const auto obstacle : unmet(demands, machine)) c.obstacles.push_back(obstacle);
   for (const auto& a : job.avoided)
@@ -297,6 +298,10 @@ bool all_offline(const Search& search) {
          });
 }
 
+bool lacks_only_a_proof(const Candidate& c) {
+  return c.obstacles == std::vector{Obstacle::unproved};
+}
+
 // Jobs that bid in one book with this one, itself included; at most `most` are counted.
 std::int64_t bids_beside(const Search& search, std::int64_t most) {
   constexpr int looked_at = 10'000;  // The rest would not change much.
@@ -366,8 +371,13 @@ std::string summarise(const Why& w, const Search& search) {
   if (all_offline(search))
     return needs + fmt::format(" and none match: no machine of class {} is online",
                                search.s.slot_class(job.slot_class).name);
-  return needs +
-         fmt::format(" and {} match", w.matching == 0 ? "none" : std::to_string(w.matching));
+  auto out =
+      needs + fmt::format(" and {} match", w.matching == 0 ? "none" : std::to_string(w.matching));
+  const auto unproved = std::ranges::count_if(search.candidates, lacks_only_a_proof);
+  if (unproved == 0) return out;
+  if (unproved == 1) return out + ": a machine that would do is not yet proved";
+  return out +
+         fmt::format(": the machines of {} offers that would do are not yet proved", unproved);
 }
 
 }  // namespace
@@ -408,6 +418,9 @@ Why why(const State& s, const Job& job, Time now, std::span<const MachineId> unh
   out.summary = summarise(out, search);
   if (is_final(job.state) || (job.state != JobState::paused && wanted_workers(job) == 0))
     return out;
+  constexpr std::size_t most = 5;
+  for (const auto& c : search.candidates)
+    if (lacks_only_a_proof(c) && out.unproved.size() < most) out.unproved.push_back(c.offer->id);
   search.budget();
   if (out.matching < out.needed) {
     search.nearly();

@@ -37,6 +37,7 @@ struct Why {
   std::vector<Excluded> groups;         // Most slots first.
   std::vector<Relaxation> relaxations;  // Cheapest first.
   std::vector<NearMachine> nearly;      // Of offers that lack packages, the few that lack fewest.
+  std::vector<OfferId> unproved;        // A few of those whose machines only lack a proof.
 };
 
 // Why this job does not run, or does not have all the workers it wants, and what would help.

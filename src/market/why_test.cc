@@ -264,6 +264,33 @@ TEST(Why, AMachineThatIsNotHeardFromIsOffline) {
   EXPECT_EQ(answer.groups.at(0).obstacles, std::vector{Obstacle::offline});
 }
 
+TEST(Why, AMachineThatOnlyLacksAProofIsNamed) {
+  WhyMarket w;
+  const auto m = w.with({.region = "us"});
+  const auto offer = w.offer(m), second = w.offer(w.with({.region = "us"}));
+  const auto job = w.job(w.bob, wants(1, 1, 1_cr, 5_cr));
+  w.run(kSystem, JudgeMachine{m, "it has not met its first challenge yet", true});
+  EXPECT_EQ(w.ask(job).matching, 1);
+  w.run(kSystem, JudgeMachine{w.s.offers.at(second).machine, "too busy"});
+  auto answer = w.ask(job);
+  EXPECT_EQ(answer.matching, 0);
+  EXPECT_EQ(answer.groups.at(0).obstacles, std::vector{Obstacle::unproved});
+  EXPECT_EQ(answer.unproved, (std::vector{offer, second}));
+  EXPECT_EQ(answer.summary,
+            "it needs 1 slot and none match: the machines of 2 offers that would do are not yet "
+            "proved");
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 0U);
+  w.run(user(w.lena), PauseOffer{offer, w.now + minutes(9)});
+  answer = w.ask(job);
+  EXPECT_EQ(answer.unproved, std::vector{second}) << "it would not do if it were proved";
+  EXPECT_EQ(answer.summary,
+            "it needs 1 slot and none match: a machine that would do is not yet proved");
+  w.run(kSystem, JudgeMachine{m, ""});
+  w.run(kSystem, JudgeMachine{w.s.offers.at(second).machine, ""});
+  EXPECT_TRUE(w.ask(job).unproved.empty());
+  EXPECT_EQ(count<LeaseGranted>(w.clear()), 1U);
+}
+
 TEST(Why, AMechanismThatNeedsMoreOrdersThanThereAreSaysSo) {
   WhyMarket w;
   auto c = w.s.slot_class(w.slot_class());

@@ -1,27 +1,17 @@
 #include "agent/probe/owner.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "agent/probe/busy.h"
+
 namespace souk::agent {
 
 using base::Time;
-
-// All the time the processors have worked, from the first line of /proc/stat: user, nice and
-// system, with interrupts; not idle, not waiting for disks.
-std::optional<double> OwnerWatch::busy_seconds() const {
-  std::ifstream in(options_.root + "/proc/stat");
-  std::string name;
-  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0;
-  if (!(in >> name >> user >> nice >> system >> idle >> wait >> irq >> soft) || name != "cpu")
-    return std::nullopt;
-  return (user + nice + system + irq + soft) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
 
 // A terminal's access time is when somebody last typed on it.
 Time OwnerWatch::last_typed() const {
@@ -68,7 +58,7 @@ std::uint64_t OwnerWatch::input_events() const {
 }
 
 bool OwnerWatch::here(double programs_cpu_seconds, Time now) {
-  const auto busy = busy_seconds();
+  const auto busy = worked_seconds(options_.root);
   const auto elapsed = (now - last_look_).seconds();
   if (busy && last_busy_ && elapsed > 0) {
     const auto others = (*busy - *last_busy_) - (programs_cpu_seconds - *last_programs_);

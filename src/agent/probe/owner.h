@@ -28,7 +28,6 @@ class OwnerWatch {
   bool here(double programs_cpu_seconds, base::Time now);
 
  private:
-  [[nodiscard]] std::optional<double> busy_seconds() const;
   [[nodiscard]] base::Time last_typed() const;
   [[nodiscard]] std::uint64_t input_events() const;
 

@@ -90,9 +90,10 @@ class FakeMarket {
     leases_ = std::move(leases);
     ++version_;
   }
-  void set_orders(std::vector<wire::Order> orders, std::optional<wire::Challenge> challenge = {}) {
+  void set_orders(std::vector<wire::Order> orders, std::optional<wire::Challenge> challenge = {},
+                  std::optional<bool> unproved = {}) {
     const std::lock_guard lock(mutex_);
-    orders_ = {std::move(orders), base::milliseconds(20), std::move(challenge)};
+    orders_ = {std::move(orders), base::milliseconds(20), std::move(challenge), unproved};
   }
   [[nodiscard]] std::string log(std::string_view lease) const {
     const std::lock_guard lock(mutex_);

@@ -385,6 +385,10 @@ Command why_command() {
                             printable(n.machine),
                             n.environment.empty() ? "" : printable(" (" + n.environment + ")"),
                             printable(base::join(n.lacks, ", "))));
+      for (const auto& m : why.unproved)
+        c.print(fmt::format("  {} ({}) is not yet proved{}\n", to_string(m.machine),
+                            printable(m.name),
+                            m.busy ? ": " + wire::busy_text(*m.busy, c.now()) : ""));
       if (!why.relaxations.empty()) c.print("what would help, cheapest first:\n");
       for (const auto& r : why.relaxations) {
         // The class of a job is fixed: another one means another job.

@@ -15,6 +15,10 @@
 namespace souk::cli {
 namespace {
 
+std::string state_of(const wire::Machine& m) {
+  return !m.online ? "offline" : m.doubted ? "not yet proved" : "online";
+}
+
 // The parts of a machine's description that can be given on the command line.
 struct SpecFlags {
   std::optional<std::string> name;
@@ -72,8 +76,7 @@ wire::MachineSpec this_computer() {
 void show_machine(Context& c, const wire::Machine& m) {
   const auto& s = m.spec;
   c.print(fmt::format("{} {} of {}, {}, reliability {}\n", to_string(m.id), printable(m.name),
-                      printable(m.owner), m.online ? "online" : "offline",
-                      reliability_text(m.reliability, m.leases)));
+                      printable(m.owner), state_of(m), reliability_text(m.reliability, m.leases)));
   c.print(fmt::format("  {}, {} memory", plural(s.cores, "core"), to_string(Memory{s.memory_mib})));
   if (s.disk_mib > 0) c.print(fmt::format(", {} disk", to_string(Memory{s.disk_mib})));
   if (s.gpus > 0)
@@ -84,6 +87,7 @@ void show_machine(Context& c, const wire::Machine& m) {
     if (!value.empty()) c.print(fmt::format("  {:<9} {}\n", what, printable(value)));
   };
   line("doubted", m.doubted.value_or(""));
+  if (m.busy) line("busy", wire::busy_text(*m.busy, c.now()));
   line("cpu", s.cpu);
   if (m.core_speed) line("speed", fmt::format("{} for each core, measured", *m.core_speed));
   line("os", s.os);
@@ -153,11 +157,17 @@ Command list_machines_command() {
                    {"offers", right, 0, 1}});
       for (const auto& m : page.items)
         table.add({to_string(m.id), m.name, m.owner,
-                   m.online ? Cell("online", Tone::good) : Cell("offline", Tone::bad),
+                   Cell(state_of(m), !m.online   ? Tone::bad
+                                     : m.doubted ? Tone::warning
+                                                 : Tone::good),
                    std::to_string(m.spec.cores), to_string(Memory{m.spec.memory_mib}),
                    std::to_string(m.spec.gpus), m.spec.region,
                    reliability_text(m.reliability, m.leases), std::to_string(m.offers.size())});
       c.print(table);
+      for (const auto& m : page.items)
+        if (m.doubted)
+          c.print(fmt::format("{} ({}) is not yet proved: {}\n", to_string(m.id), printable(m.name),
+                              m.busy ? wire::busy_text(*m.busy, c.now()) : printable(*m.doubted)));
       show_next(c, page.next);
     });
   };

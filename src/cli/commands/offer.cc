@@ -40,6 +40,7 @@ void show_offer(Context& c, const wire::Offer& o) {
   c.print(fmt::format("{}: {} x {} on {} ({}) of {}, {}, {} free\n", to_string(o.id), o.slots,
                       printable(o.class_), printable(o.machine_name), to_string(o.machine),
                       printable(o.lender), to_string(o.state), o.free));
+  if (o.busy) c.print(fmt::format("  not yet proved {}\n", wire::busy_text(*o.busy, c.now())));
   c.print(fmt::format("  price          {}\n", o.price ? to_string(*o.price) : "market"));
   c.print(fmt::format("  open           {}\n", when_of(o, c.now())));
   for (const auto& w : o.weekly) c.print(fmt::format("  weekly         {}\n", printable(w)));
@@ -210,6 +211,11 @@ void show_offers(Context& c, const wire::OfferPage& page, bool mine) {
                reliability_text(o.reliability, o.leases), o.region, o.provider,
                o.rtt_ms > 0 ? fmt::format("{}ms", o.rtt_ms) : "", when_of(o, c.now())});
   c.print(table);
+  for (const auto& o : page.items)
+    if (o.busy)
+      c.print(fmt::format("{}: {} ({}) is not yet proved: {}\n", to_string(o.id),
+                          to_string(o.machine), printable(o.machine_name),
+                          wire::busy_text(*o.busy, c.now())));
   show_left_out(c, page);
   show_next(c, page.next);
 }

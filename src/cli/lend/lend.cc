@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/limits/cores.h"
 #include "agent/limits/scope.h"
 #include "agent/probe/command_output.h"
 #include "agent/probe/owner.h"
@@ -164,9 +165,10 @@ Result<> lend(Context& c, const Lend& o) {
     const std::lock_guard lock(printing);
     c.note(line);
   };
+  const auto usable = agent::allowed_cores();  // Before it takes some of them for itself.
   SOUK_ASSIGN(const auto ready, get_ready(c, o, shop));
   agent::AgentOptions how{.machine = ready.machine.id,
-                          .cores = ready.machine.spec.cores,
+                          .busy = {.cores = usable, .lent = ready.machine.spec.cores},
                           .once = o.once,
                           .drain = o.drain,
                           .notice = o.notice};

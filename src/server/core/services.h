@@ -20,6 +20,7 @@
 #include "server/files/logs.h"
 #include "server/files/pins.h"
 #include "server/lab/lab_runs.h"
+#include "server/proof/busy_machines.h"
 #include "server/proof/challenges.h"
 #include "server/proof/probes.h"
 #include "server/record/usage_log.h"
@@ -74,6 +75,7 @@ class Services {
   Payroll payroll{hub};
   Telemetry telemetry{usage_log.get()};
   Challenges challenges;
+  BusyMachines busy;
   Probes probes;
   Holdings holdings;
   ForecastErrors forecast_errors;

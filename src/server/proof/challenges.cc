@@ -120,6 +120,13 @@ void Challenges::prepared(base::MachineId machine, base::AccountId owner,
     it->second.prepared = std::move(done);
 }
 
+void Challenges::shorten_rest(base::MachineId machine) {
+  const auto it = machines_.find(machine);
+  if (it == machines_.end()) return;
+  auto& entry = it->second;
+  entry.rested = std::min(entry.rested, entry.ended + kShortRest);
+}
+
 std::optional<wire::Challenge> Challenges::ask(const ClaimedMachine& claimed, base::Time now) {
   const auto it = machines_.find(claimed.machine);
   if (it == machines_.end()) return std::nullopt;
@@ -305,6 +312,7 @@ Challenges::Verdict Challenges::end(Entry& entry, base::Time now, std::string sl
   entry.slow_in_a_row = out.slow.empty() ? 0 : entry.slow_in_a_row + 1;
   out.suspend = entry.slow_in_a_row >= kSlowTries;
   entry.next = now + (out.passed ? std::max(rest, pause()) : rest);
+  entry.ended = now;
   entry.rested = now + (out.passed ? took * kFirstRest : rest);
   return out;
 }

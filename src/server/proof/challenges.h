@@ -71,6 +71,8 @@ class Challenges {
   // After a challenge a machine is left alone for so many times as long: at most 0.5% of an hour,
   // though one that was too busy is asked again sooner at first.
   static constexpr std::int64_t kRest = 300, kFirstRest = 10;
+  // For a machine that spaces its challenges itself: so its first quiet minute is used.
+  static constexpr auto kShortRest = base::seconds(30);
 
   // `secret`: nobody can foretell what is asked.
   Challenges(ChallengeRule rule, std::uint64_t secret, GpuScale scale = {})
@@ -101,6 +103,8 @@ class Challenges {
   // Nothing: it was dropped, and may be tried again.
   void prepared(base::MachineId machine, base::AccountId owner, std::optional<Preparation> done);
 
+  // The machine says itself when other programs keep it from a proof.
+  void shorten_rest(base::MachineId machine);
   // Once for each heartbeat: what to ask now.
   std::optional<wire::Challenge> ask(const ClaimedMachine& claimed, base::Time now);
 
@@ -147,6 +151,7 @@ class Challenges {
   struct Entry {
     base::Time next;
     base::Time rested;  // When it may be asked again that has passed, and then claims more.
+    base::Time ended;   // Its last challenge.
     std::optional<Preparation> prepared;
     std::optional<OpenQuestion> open;  // Of what is prepared.
     base::Duration best = base::Duration(std::numeric_limits<std::int64_t>::max() / 4);

@@ -142,6 +142,20 @@ TEST(Challenges, WhatCannotBeFilledOrReadInTimeIsNotThere) {
               HasSubstr("read"));
 }
 
+TEST(Challenges, AMachineThatSpacesThemItselfIsAskedInItsFirstQuietMinute) {
+  PlayedMachine p;
+  for (int i = 0; i < 10; ++i) {
+    auto busy = PlayedMachine::right(p.first());
+    busy.cpu_share = 0.5;
+    EXPECT_THAT(p.take(busy, seconds(1)).slow, HasSubstr("too busy"));
+    const auto failed = p.now;
+    EXPECT_FALSE(p.beat());
+    p.challenges.shorten_rest(kMachine);
+    p.now = failed + seconds(31);
+  }
+  EXPECT_TRUE(p.pass(p.first()).passed);
+}
+
 TEST(Challenges, TakeLittleOfAMachinesTime) {
   PlayedMachine p(seconds(1));
   Duration busy;

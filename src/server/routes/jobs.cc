@@ -350,8 +350,10 @@ void add_job_list_routes(Routes& routes) {
   routes.get("/v1/jobs/{id}/why", "whyJob", "Why it does not run, and the cheapest ways out",
              Access::user, [](Context& c) -> Result<wire::Why> {
                SOUK_ASSIGN(const auto* job, job_for(c));
-               return why_view(c.state(), *job, c.now(),
-                               c.turn().liveness().unheard(c.state(), c.now()));
+               auto why = why_view(c.state(), *job, c.now(),
+                                   c.turn().liveness().unheard(c.state(), c.now()));
+               for (auto& unproved : why.unproved) unproved.busy = busy_cores(c, unproved.machine);
+               return why;
              });
   paged(routes.get("/v1/jobs/{id}/leases", "listJobLeases", "All leases of a job", Access::user,
                    [](Context& c) -> Result<wire::Page<wire::Lease>> {
@@ -397,6 +399,7 @@ Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
   if (body.leases.size() > most)
     return fail(Code::too_large, fmt::format("the heartbeat has {} leases", body.leases.size()),
                 fmt::format("send at most {}", most), "leases");
+  if (body.busy) SOUK_TRY(BusyMachines::check(*body.busy));
   market::Heartbeat command{.machine = id};
   for (const auto& held : body.leases) command.leases.push_back({held.lease, held.epoch});
   SOUK_TRY(c.execute(std::move(command)));
@@ -413,10 +416,12 @@ Result<wire::Orders> heartbeat(Context& c, const wire::Heartbeat& body) {
                   fmt::format("send at most {}, those used last", Holdings::kMost), "holds");
     c.services().holdings.set(id, *body.holds);
   }
-  out.challenge = next_challenge(c, id);
+  out.challenge = next_challenge(c, id, body.busy);
   // Who waits for its first challenge should not wait for long.
-  if (c.services().challenges.enabled() && !c.state().machines.at(id).doubted.empty())
+  if (c.services().challenges.enabled() && !c.state().machines.at(id).doubted.empty()) {
     out.heartbeat_every = std::min(out.heartbeat_every, base::seconds(1));
+    out.unproved = true;
+  }
   return out;
 }
 

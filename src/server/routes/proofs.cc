@@ -49,12 +49,27 @@ void doubt_claim(Context& c, base::MachineId machine) {
                                               /*untested=*/true});
 }
 
-std::optional<wire::Challenge> next_challenge(Context& c, base::MachineId machine) {
+std::optional<wire::Challenge> next_challenge(Context& c, base::MachineId machine,
+                                              const std::optional<wire::BusyReport>& busy) {
   auto& challenges = c.services().challenges;
   if (const auto verdict = challenges.unanswered(machine, c.now())) judge(c, machine, *verdict);
   const auto claimed = claimed_by(c.state(), c.state().machines.at(machine));
+  auto& busy_machines = c.services().busy;
+  if (claimed.untrusted) {
+    busy_machines.set(machine, busy, c.now());
+    if (busy_machines.was_busy(machine)) challenges.shorten_rest(machine);
+  } else {
+    busy_machines.forget(machine);
+  }
   prepare(c, claimed);
+  if (claimed.untrusted && busy && busy->put_off) return std::nullopt;
   return challenges.ask(claimed, c.now());
+}
+
+std::optional<wire::BusyCores> busy_cores(Context& c, base::MachineId machine) {
+  const auto* m = c.state().machines.find(machine);
+  if (m == nullptr || m->doubted.empty()) return std::nullopt;
+  return c.services().busy.find(machine, c.now(), c.state().settings.silence);
 }
 
 void judge(Context& c, base::MachineId machine, const Challenges::Verdict& verdict) {

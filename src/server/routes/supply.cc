@@ -36,12 +36,18 @@ Result<wire::SlotClass> set_class(Context& c, const wire::SlotClassEdit& v) {
   return view(c.state(), *c.state().find_class(c.param()), c.now());
 }
 
-Result<wire::Machine> machine_of(const Context& c, base::MachineId id) {
+wire::Machine view_with_load(Context& c, const market::Machine& m) {
+  auto out = view(c.state(), m);
+  out.busy = busy_cores(c, m.id);
+  return out;
+}
+
+Result<wire::Machine> machine_of(Context& c, base::MachineId id) {
   const auto* m = c.state().machines.find(id);
   const bool mine = m != nullptr && m->owner == c.actor.account &&
                     (c.actor.scope != market::Scope::machine || c.actor.machine == id);
   if (m == nullptr || !(mine || c.is_operator())) return Context::no_such("machine", to_string(id));
-  return view(c.state(), *m);
+  return view_with_load(c, *m);
 }
 
 // A machine's token sees that machine alone.
@@ -52,7 +58,7 @@ Result<wire::Page<wire::Machine>> list_machines(Context& c) {
     return all || m.owner == c.actor.account;
   };
   return page<wire::Machine>(c, c.state().machines, shown,
-                             [&](const auto& m) { return view(c.state(), m); });
+                             [&](const auto& m) { return view_with_load(c, m); });
 }
 
 Result<wire::Machine> edit_machine(Context& c, const wire::MachineEdit& body) {
@@ -77,12 +83,14 @@ Result<wire::Offer> post_offer(Context& c, const wire::NewOffer& body) {
   return view(c.state(), std::get<market::OfferPosted>(events.front()).offer, c.now());
 }
 
-Result<wire::Offer> show_offer(const Context& c, base::OfferId id) {
+Result<wire::Offer> show_offer(Context& c, base::OfferId id) {
   const auto* o = c.state().offers.find(id);
   const bool others =
       c.actor.scope == market::Scope::machine && o != nullptr && o->machine != c.actor.machine;
   if (o == nullptr || others) return Context::no_such("offer", to_string(id));
-  return view(c.state(), *o, c.now());
+  auto out = view(c.state(), *o, c.now());
+  out.busy = busy_cores(c, o->machine);
+  return out;
 }
 
 Result<wire::Offer> edit_offer(Context& c, const wire::OfferEdit& body) {
@@ -122,6 +130,7 @@ Result<wire::OfferPage> list_offers(Context& c) {
   const auto keep = [&](const market::Offer& o) {
     if (mine && o.owner != c.actor.account) return false;
     last = view(s, o, c.now(), suggested);
+    last->busy = busy_cores(c, o.machine);
     ++looked_at;
     return !count || count->look(*last);
   };

@@ -398,6 +398,10 @@ wire::Why why_view(const State& s, const market::Job& j, Time now,
     out.relaxations.push_back({r.kind, r.change, r.slots, r.extra, r.flag});
   for (const auto& n : why.nearly)
     out.nearly.push_back({n.offer, n.machine, n.environment, n.lacks});
+  for (const auto id : why.unproved) {
+    const auto& machine = s.machines.at(s.offers.at(id).machine);
+    out.unproved.push_back({id, machine.id, machine.name, {}});
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 namespace souk::wire {
 
 SOUK_JSON_HERE(LeaseReport);
+SOUK_JSON_HERE(BusyReport);
 SOUK_JSON_HERE(Heartbeat);
 SOUK_JSON_HERE(Order);
 SOUK_JSON_HERE(Orders);

@@ -29,11 +29,21 @@ struct LeaseReport {
   SOUK_FIELDS(LeaseReport, lease, epoch, doing, usage)
 };
 
+// Other programs leave too little of the machine's cores for a challenge.
+struct BusyReport {
+  double cores = 0;                 // What they use,
+  std::int32_t of = 1;              // of so many cores,
+  Duration lasting;                 // for so long by now.
+  std::optional<Duration> put_off;  // No challenge is wanted for so long, unless they stop before.
+  SOUK_FIELDS(BusyReport, cores, of, lasting, put_off)
+};
+
 struct Heartbeat {
   std::vector<LeaseReport> leases;
   // Blobs whose files the machine holds; when it has changed. Jobs that need them go there first.
   std::optional<std::vector<std::string>> holds;
-  SOUK_FIELDS(Heartbeat, leases, holds)
+  std::optional<BusyReport> busy;  // While the market says that the machine is unproved.
+  SOUK_FIELDS(Heartbeat, leases, holds, busy)
 };
 
 // run: go on until `until`. drain: finish, checkpoint and report before `until`. stop: now, it is
@@ -97,7 +107,8 @@ struct Orders {
   std::vector<Order> orders;
   Duration heartbeat_every;
   std::optional<Challenge> challenge;  // To be answered at once.
-  SOUK_FIELDS(Orders, orders, heartbeat_every, challenge)
+  std::optional<bool> unproved;        // True: no leases until a challenge is met. Else absent.
+  SOUK_FIELDS(Orders, orders, heartbeat_every, challenge, unproved)
 };
 
 // The open leases of a machine. Ask again with ?seen=version to wait for a change.
@@ -110,6 +121,7 @@ struct OpenLeases {
 };
 
 SOUK_JSON_ELSEWHERE(LeaseReport);
+SOUK_JSON_ELSEWHERE(BusyReport);
 SOUK_JSON_ELSEWHERE(Heartbeat);
 SOUK_JSON_ELSEWHERE(Order);
 SOUK_JSON_ELSEWHERE(Orders);

@@ -46,6 +46,18 @@ struct MachineSpec {
               provider, packages, rtt_ms, environments)
 };
 
+// Why a machine is not proved yet: other programs use its cores.
+struct BusyCores {
+  double cores = 0;     // What they use,
+  std::int32_t of = 1;  // of so many.
+  Time since;
+  std::optional<Time> again;  // When it is tried again, if they do not stop before.
+  SOUK_FIELDS(BusyCores, cores, of, since, again)
+};
+
+// "other programs use 1.9 of 2 cores since 14:02; tried again by 14:07, or when they stop"
+std::string busy_text(const BusyCores& busy, Time now);
+
 struct Machine {
   base::MachineId id;
   std::string name;
@@ -59,8 +71,9 @@ struct Machine {
   std::int64_t leases = 0;             // Behind the reliability; 0: it is new, and nobody knows.
   // Of one core, as its last challenge measured it; a core of ten years ago has 1.
   std::optional<double> core_speed;
+  std::optional<BusyCores> busy;  // Of one that is doubted.
   SOUK_FIELDS(Machine, id, name, owner, spec, reliability, online, offers, created, doubted, leases,
-              core_speed)
+              core_speed, busy)
 };
 
 struct NewMachine {
@@ -76,6 +89,7 @@ struct MachineEdit {
 };
 
 SOUK_JSON_ELSEWHERE(MachineSpec);
+SOUK_JSON_ELSEWHERE(BusyCores);
 SOUK_JSON_ELSEWHERE(Machine);
 SOUK_JSON_ELSEWHERE(NewMachine);
 SOUK_JSON_ELSEWHERE(MachineEdit);

@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/time.h"
+#include "wire/api/machine.h"
 #include "wire/schema.h"
 
 // Offers: slots of a machine, when they can be had and for how much.
@@ -60,11 +61,12 @@ struct Offer {
   std::optional<Credits> per_speed;   // What it asks for one unit of speed.
   std::vector<std::string> packages;  // A list shows the first few only.
   std::int32_t package_count = 0;
+  std::optional<BusyCores> busy;  // When doubted: what keeps its machine from a proof.
   static constexpr auto searched_fields = std::array<std::string_view, 2>{"gpu", "packages"};
   SOUK_FIELDS(Offer, id, machine, machine_name, lender, class_, slots, free, price, state, weekly,
               from, until, opens, closes, paused_until, longest_lease, reliability, region,
               provider, rtt_ms, created, sandboxed, leases, cores, memory, gpus, gpu, vram, speed,
-              asks, per_speed, packages, package_count)
+              asks, per_speed, packages, package_count, busy)
 };
 
 // One condition of a filter, and what it leaves out.

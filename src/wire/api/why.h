@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/vocabulary.h"
+#include "wire/api/machine.h"
 #include "wire/schema.h"
 
 // Why a job does not run, and what would help.
@@ -45,6 +47,15 @@ struct NearMachine {
   SOUK_FIELDS(NearMachine, offer, machine, environment, lacks)
 };
 
+// A machine that would do, once it has proved what it claims.
+struct UnprovedMachine {
+  base::OfferId offer;
+  base::MachineId machine;
+  std::string name;
+  std::optional<BusyCores> busy;  // What keeps it from a proof, if it says so.
+  SOUK_FIELDS(UnprovedMachine, offer, machine, name, busy)
+};
+
 struct Why {
   base::JobId job;
   JobState state = JobState::queued;
@@ -52,9 +63,10 @@ struct Why {
   std::int64_t needed = 0;
   std::int64_t matching = 0;
   std::vector<WhyGroup> groups;
-  std::vector<Relaxation> relaxations;  // Cheapest first.
-  std::vector<NearMachine> nearly;      // Of those that lack packages, who lacks fewest.
-  SOUK_FIELDS(Why, job, state, summary, needed, matching, groups, relaxations, nearly)
+  std::vector<Relaxation> relaxations;    // Cheapest first.
+  std::vector<NearMachine> nearly;        // Of those that lack packages, who lacks fewest.
+  std::vector<UnprovedMachine> unproved;  // A few of those that lack nothing else.
+  SOUK_FIELDS(Why, job, state, summary, needed, matching, groups, relaxations, nearly, unproved)
 };
 
 SOUK_JSON_ELSEWHERE(WhyGroup);

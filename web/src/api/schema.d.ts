@@ -1935,6 +1935,28 @@ export interface components {
         BudgetUses: {
             items?: components["schemas"]["BudgetUse"][];
         };
+        BusyCores: {
+            cores: number;
+            of: number;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            again?: string;
+        };
+        BusyReport: {
+            cores: number;
+            of: number;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            lasting: string;
+            /**
+             * @description A length of time.
+             * @example 1h30m
+             */
+            put_off?: string;
+        };
         /** @enum {string} */
         Callers: "owner" | "members";
         Cancel: {
@@ -2157,6 +2179,7 @@ export interface components {
         Heartbeat: {
             leases?: components["schemas"]["LeaseReport"][];
             holds?: string[];
+            busy?: components["schemas"]["BusyReport"];
         };
         IssuedToken: {
             /**
@@ -2658,6 +2681,7 @@ export interface components {
             /** Format: int64 */
             leases: number;
             core_speed?: number;
+            busy?: components["schemas"]["BusyCores"];
         };
         MachineEdit: {
             name?: string;
@@ -2996,7 +3020,7 @@ export interface components {
             next: number;
         };
         /** @enum {string} */
-        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided";
+        Obstacle: "price" | "window" | "full" | "paused" | "draining" | "offline" | "frozen" | "packages" | "region" | "rtt" | "reliability" | "lender" | "provider" | "avoided" | "unproved";
         Offer: {
             /**
              * @description Names one offer.
@@ -3063,6 +3087,7 @@ export interface components {
             per_speed?: number;
             packages?: string[];
             package_count: number;
+            busy?: components["schemas"]["BusyCores"];
         };
         OfferEdit: {
             slots?: number;
@@ -3123,6 +3148,7 @@ export interface components {
              */
             heartbeat_every: string;
             challenge?: components["schemas"]["Challenge"];
+            unproved?: boolean;
         };
         /** @enum {string} */
         OwnDemand: "can_raise_price" | "never_raises_price";
@@ -4156,6 +4182,20 @@ export interface components {
              */
             worked: string;
         };
+        UnprovedMachine: {
+            /**
+             * @description Names one offer.
+             * @example o17
+             */
+            offer: string;
+            /**
+             * @description Names one machine.
+             * @example m17
+             */
+            machine: string;
+            name: string;
+            busy?: components["schemas"]["BusyCores"];
+        };
         Usage: {
             cpu_seconds: number;
             /** Format: int64 */
@@ -4243,6 +4283,7 @@ export interface components {
             groups?: components["schemas"]["WhyGroup"][];
             relaxations?: components["schemas"]["Relaxation"][];
             nearly?: components["schemas"]["NearMachine"][];
+            unproved?: components["schemas"]["UnprovedMachine"][];
         };
         WhyGroup: {
             obstacles?: components["schemas"]["Obstacle"][];

@@ -2,6 +2,7 @@ import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
 import { useGet } from '../../api/queries';
 import { Link } from 'wouter';
 import { count } from '../../format';
+import { busyText } from '../../parts/busy';
 import { Loaded, Page } from '../../parts/page';
 import { Panel } from '../../parts/panel';
 import { reliabilityText } from '../../parts/reliability';
@@ -28,7 +29,7 @@ function Trouble({ machine }: { machine: Machine }) {
           ? { color: 'red', title: 'This machine has not passed its last check and lends nothing for now' }
           : { color: 'blue', title: 'This machine is being tested and lends nothing yet' })}
       >
-        {machine.doubted}. Before a machine lends, it is tested: all of its cores compute at once, and its memory is
+        {machine.doubted}. {machine.busy && `Not yet proved: ${busyText(machine.busy)}. `}Before a machine lends, it is tested: all of its cores compute at once, and its memory is
         filled and read. The test is repeated while its agent runs, and the machine lends once it passes. If the
         machine is busy with other things, lend fewer cores or less memory.
       </Alert>
@@ -93,8 +94,10 @@ function Body({ machine }: { machine: Machine }) {
   );
 }
 
+const kEvery = 10_000; // ms: what a machine says of its load makes no news.
+
 export default function MachinePage({ id }: { id: string }) {
-  const machine = useGet('/v1/machines/{id}', { path: { id } });
+  const machine = useGet('/v1/machines/{id}', { path: { id } }, { every: kEvery });
   if (machine.data) return <Body machine={machine.data} />;
   return (
     <Page title={`Machine ${id}`}>

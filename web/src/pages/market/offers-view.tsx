@@ -2,6 +2,7 @@ import { Badge, Button, Group, Paper, SimpleGrid, Stack, Table, Text } from '@ma
 import { useMediaQuery } from '@mantine/hooks';
 import { Link } from 'wouter';
 import { count, credits } from '../../format';
+import { busyText } from '../../parts/busy';
 import { Fact } from '../../parts/fact';
 import { reliabilityText } from '../../parts/reliability';
 import { StateBadge } from '../../parts/state-badge';
@@ -9,6 +10,17 @@ import { environmentText, gib, gpuText, type Offer, rentLink, windowText } from 
 
 const speedText = (o: Offer) => (o.speed === undefined ? 'not measured' : o.speed.toFixed(2));
 const priceText = (o: Offer) => `${credits(o.asks)}${o.price === undefined ? ' (market)' : ''}`;
+
+// Why it is not to be had.
+function Load({ offer }: { offer: Offer }) {
+  return (
+    offer.busy && (
+      <Text size="xs" c="dimmed">
+        {`Not yet proved: ${busyText(offer.busy)}.`}
+      </Text>
+    )
+  );
+}
 
 // The job asks for the class and the lender, so any of their machines may do it.
 function Rent({ offer }: { offer: Offer }) {
@@ -51,6 +63,7 @@ function Card({ offer: o }: { offer: Offer }) {
         </div>
         <StateBadge state={o.state} />
       </Group>
+      <Load offer={o} />
       <SimpleGrid cols={2} spacing="xs">
         <Fact label="Price, slot-hour" about={o.price === undefined ? 'the market’s' : undefined}>
           {credits(o.asks)}
@@ -85,6 +98,7 @@ function Row({ offer: o }: { offer: Offer }) {
           {`${o.free} of ${count(o.slots, `${o.class} slot`)} free, by ${o.lender}`}
         </Text>
         {o.state !== 'open' && <StateBadge state={o.state} />}
+        <Load offer={o} />
       </Table.Td>
       <Table.Td>{gpuText(o)}</Table.Td>
       <Table.Td ta="right">{o.cores}</Table.Td>

@@ -84,6 +84,7 @@ const kObstacles: Record<Obstacle, string> = {
   lender: 'belong to lenders you did not allow',
   provider: 'are of providers you did not allow',
   avoided: 'failed this job before',
+  unproved: 'are not yet proved',
 };
 
 // What one offer does, or several.

@@ -37,3 +37,14 @@ test('a job that does not run says why, and one click changes it', async () => {
   const clone = screen.getByRole('link', { name: 'Clone with class c4' });
   expect(clone.getAttribute('href')).toBe('/jobs/new?from=j1&class=c4');
 });
+
+test('a machine that would do, if other programs left it its cores, is named', async () => {
+  const busy = { cores: 1.9, of: 2, since: '2026-11-20T14:02:00Z' };
+  const unproved = [
+    { offer: 'o1', machine: 'm1', name: 'desk', busy },
+    { offer: 'o2', machine: 'm2', name: 'den' },
+  ];
+  showWith(<Why job={aJob({ state: 'queued', held: 0 })} />, { 'GET /v1/jobs/j1/why': { ...why, unproved } });
+  expect(await screen.findByText(/^m1 \(desk\) is not yet proved: other programs use 1\.9 of 2 cores since /)).toBeTruthy();
+  expect(screen.getByText('m2 (den) is not yet proved.')).toBeTruthy();
+});

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Schemas } from '../../../api/client';
 import { change, useChange, useGet } from '../../../api/queries';
 import { count } from '../../../format';
+import { busyText } from '../../../parts/busy';
 import { Loaded } from '../../../parts/page';
 import { Panel } from '../../../parts/panel';
 import { obstacleText, relaxationText, stepFor } from './relax';
@@ -50,6 +51,11 @@ function Found({ why, job }: { why: Schemas['Why']; job: Job }) {
   return (
     <Stack gap="sm">
       <Text>{`${why.summary.charAt(0).toUpperCase()}${why.summary.slice(1)}.`}</Text>
+      {(why.unproved ?? []).map((m) => (
+        <Text key={m.offer} size="sm">
+          {`${m.machine} (${m.name}) is not yet proved${m.busy ? `: ${busyText(m.busy)}` : ''}.`}
+        </Text>
+      ))}
       {relaxations.length > 0 && (
         <div>
           <Title order={3} size="h5" mb={4}>
