@@ -3930,6 +3930,7 @@ export interface components {
             /** @default 0.05 */
             lr: number;
             lr_end?: number;
+            lr_warmup?: number;
             /** @default 0 */
             local_steps: number;
             /** @default 1 */
