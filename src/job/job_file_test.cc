@@ -359,7 +359,8 @@ TEST(TrainingFile, TheRuleFollowsFromWhatIsTrainedUnlessTheFileSays) {
   EXPECT_EQ(rule_of("model: {name: char-transformer, optimizer: adam}\n"), "rounds");
   EXPECT_EQ(rule_of("model: resnet20\n"), "rounds");
   EXPECT_EQ(rule_of("model: resnet20\nrule: fedbuff\n"), "fedbuff");
-  EXPECT_EQ(rule_of("model: resnet20\nreplicate: 1\n"), "");
+  EXPECT_EQ(rule_of("model: resnet20\nreplicate: 0.5\n"), "");
+  EXPECT_EQ(rule_of("model: resnet20\nvalidators: [finite, 'score:0.1']\n"), "");
   const std::string text = "trainer: transformers\n";
   EXPECT_EQ(rule_of(text + "model: new-gpt\n"), "rounds");
   EXPECT_EQ(rule_of(text + "model: {name: ./gpt2, lora: {r: 4, target: [c_attn]}}\n"), "rounds");

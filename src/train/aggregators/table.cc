@@ -115,13 +115,14 @@ constexpr std::array kAggregators{
         .folding = Folding::buffer,
         .parameters = kAdaptiveStep,
         .make = make_fedyogi},
-    AggregatorInfo{.name = "rounds",
-                   .what = "Averages what all have done in the same time, by their samples.",
-                   .folding = Folding::round,
-                   .parameters = {number("seconds", 0, 3600, "0",
-                                         "How long a round takes; 0: at least half a second, and "
-                                         "as long as the machines and their lines need.")},
-                   .make = make_rounds},
+    AggregatorInfo{
+        .name = "rounds",
+        .what = "Averages what all have done in the same time, by their samples.",
+        .folding = Folding::round,
+        .parameters = {number("seconds", 0, 3600, "0",
+                              "How long a round takes; 0: half a second, less where "
+                              "steps are quick, more where machines or lines are slow.")},
+        .make = make_rounds},
     AggregatorInfo{.name = "diloco",
                    .what = "Averages a round of workers and takes a Nesterov step.",
                    .folding = Folding::round,

@@ -67,6 +67,19 @@ base::Time RoundClock::late(const Pace& pace) const {
   return known_ ? over() + part(kGraceOfNew) : base::kNever;
 }
 
+void RoundClock::Member::gave(std::int64_t steps) {
+  steps_given_ += steps;
+  last_ = steps;
+}
+
+void RoundClock::Member::in_time() { most_ = std::min(2 * most_, kAnySteps); }
+
+void RoundClock::Member::late(base::Duration taken) {
+  pace.step_s = std::max(pace.step_s, taken.seconds() / static_cast<double>(last_));
+  most_ = std::max<std::int64_t>(1, last_ / 2);
+  if (last_ == 1) rests_ = kTriedAgain;  // It would keep the last step of an epoch from others.
+}
+
 void RoundClock::Member::measured(base::Duration computed, base::Duration waited) {
   waited_ = waited_ + std::max(waited, base::Duration());
   if (steps_given_ <= 0 || computed <= base::Duration()) return;
@@ -82,6 +95,10 @@ void RoundClock::Member::measured(base::Duration computed, base::Duration waited
 
 std::int64_t RoundClock::steps(Member& worker, base::Time now) const {
   worker.had_turn = true;
+  if (worker.rests_ > 0) {
+    --worker.rests_;
+    return 0;
+  }
   auto steps = fitting(worker, now);
   // What is known of it may be wrong: it is tried again now and then.
   if (steps == 0 && ++worker.left_out_ >= kTriedAgain) steps = 1;
@@ -95,8 +112,8 @@ std::int64_t RoundClock::fitting(Member& worker, base::Time now) const {
   const auto room = (over() - now).seconds() - pace.exchange_s;
   const auto fit = std::max(0.0, room / pace.step_s) + worker.carry_;
   if (fit >= 1) {
-    const auto whole = std::floor(std::min(fit, 1e9));
-    worker.carry_ = fit - whole;
+    const auto whole = std::floor(std::min(fit, static_cast<double>(worker.most_)));
+    worker.carry_ = std::min(fit - whole, 1.0);
     return static_cast<std::int64_t>(whole);
   }
   // Less than one: it is in time before others stop waiting for it.

@@ -26,17 +26,23 @@ class RoundClock {
     Pace pace = {};
     bool had_turn = false;  // It had work in this round, or no time for any.
 
-    void gave(std::int64_t steps) { steps_given_ += steps; }
-    // It did not answer in time: a step takes at least this.
-    void late(base::Duration step) { pace.step_s = std::max(pace.step_s, step.seconds()); }
+    void gave(std::int64_t steps);
+    // What it was given last was done in time, or not, so that its steps take longer than that. Who
+    // is late gets half as much, whatever it says of its pace, until it is in time; who is late
+    // with one step rests.
+    void in_time();
+    void late(base::Duration taken);
     // Where its time went since it said so last; it may have said before where it waited.
     void measured(base::Duration computed, base::Duration waited);
 
    private:
     friend class RoundClock;
+    static constexpr std::int64_t kAnySteps = 1'000'000'000;
     std::int64_t steps_given_ = 0;  // Since then.
+    std::int64_t last_ = 0, most_ = kAnySteps;
     base::Duration waited_ = {};
-    int reports_ = 0, left_out_ = 0;  // Rounds in a row without work.
+    int reports_ = 0;
+    int left_out_ = 0, rests_ = 0;  // Rounds in a row without work; that it must do without.
     double carry_ = 0;  // The part of a step that it had time for beyond those of its last rounds.
   };
 

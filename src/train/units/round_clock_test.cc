@@ -70,6 +70,30 @@ TEST(RoundClock, WhoIsALittleLateIsWaitedForAndWhoCannotBeInTimeIsNot) {
   EXPECT_EQ(rounds, 15) << "its speed may have changed: it is tried again";
 }
 
+// It may say what it likes of its pace: who takes much and answers nothing is given less and less.
+TEST(RoundClock, WhoIsLateGetsHalfAsMuchUntilItIsInTime) {
+  RoundClock clock(1);
+  const Time began{1'000'000};
+  const std::vector<Pace> known{{0.01}};
+  clock.begin(began, known);
+  auto m = member(0.01);
+  const auto turn = [&] {
+    m.pace = {0.01, 0};
+    const auto steps = clock.steps(m, began);
+    if (steps > 0) m.gave(steps);
+    return steps;
+  };
+  for (const int most : {100, 50, 25, 12, 6, 3, 1}) {
+    EXPECT_EQ(turn(), most);
+    m.late(milliseconds(1'250));
+  }
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(turn(), 0) << i;
+  for (const int most : {1, 2, 4, 8}) {
+    EXPECT_EQ(turn(), most);
+    m.in_time();
+  }
+}
+
 // As it asks for a unit while it computes another, it says where it waited before it says what it
 // has computed.
 TEST(RoundClock, AWorkersPaceIsLearntFromWhatItSays) {

@@ -489,7 +489,9 @@ void Training::accept(std::int64_t id, std::int64_t steps, std::int64_t samples,
   s_.useful_steps += steps;
   ++buffered_;
   close_epochs();
-  if (plan_.by_clock) close_round(now);
+  if (!plan_.by_clock) return;
+  worker.round.in_time();
+  close_round(now);
 }
 
 // What it could not do goes to others first: one that is always refused would else take the last

@@ -58,7 +58,7 @@ void Training::close_round(Time now) {
     if (g.unit.kind != UnitKind::train || g.unit.deadline == base::kNever) continue;
     auto& worker = workers_.at(g.worker).round;
     if (now < round_.late(worker.pace)) continue;
-    worker.late(base::as_duration((now - g.at).seconds() / static_cast<double>(g.unit.steps)));
+    worker.late(now - g.at);
     late.push_back(id);
   }
   for (const auto id : late) take_back(id, now, false);

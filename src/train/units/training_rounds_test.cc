@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "base/random.h"
 #include "train/units/training.h"
@@ -126,6 +127,40 @@ TEST(Rounds, ARoundOfNothingIsFollowedByAnother) {
   r.now = r.now + base::seconds(3);
   EXPECT_EQ(r.next(1).kind, UnitKind::train);
   EXPECT_EQ(r.folds, 0);
+}
+
+// Two ask before the third, take all there is and answer nothing: when the unit of one is taken
+// back, the other is there for it. Of what they lose they say that it took no time.
+TEST(Rounds, WhoOnlyTakesDoesNotKeepATrainingFromItsEnd) {
+  auto plan = by_clock();
+  plan.shards = {10'000};
+  plan.epochs = 2;
+  Rounds r(plan);
+  r.knows(1, 0.1);
+  std::map<int, std::int64_t> taken;
+  std::optional<Unit> has;
+  Time done;
+  for (int i = 0; i < 100'000 && !r.t.state().finished; ++i) {
+    r.now = r.now + milliseconds(10);
+    for (const auto thief : {2, 3}) {
+      if (r.t.find(thief, taken[thief]) != nullptr) continue;
+      r.t.time_spent(thief, base::Duration(1), {});
+      taken[thief] = r.next(thief).id;
+    }
+    if (has && r.now >= done) {
+      if (r.t.find(1, has->id) != nullptr) {
+        r.t.time_spent(1, base::as_duration(0.1 * static_cast<double>(has->steps)), {});
+        r.accept(*has);
+      }
+      has.reset();
+    }
+    if (has) continue;
+    const auto unit = r.next(1);
+    if (unit.kind != UnitKind::train) continue;
+    has = unit;
+    done = r.now + base::as_duration(0.1 * static_cast<double>(unit.steps));
+  }
+  EXPECT_EQ(r.t.state().useful_steps, 2'000);
 }
 
 // Workers of any speed that come, go, are late and are refused: every step is accepted once, and
